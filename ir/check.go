@@ -1,0 +1,175 @@
+package ir
+
+import "fmt"
+
+// Check reports the first reference that does not hold. A program that passes
+// cannot make the core look outside of its tables.
+func (p *Program) Check() error {
+	c := checker{p: p}
+	if len(p.Nodes) == 0 || p.Nodes[0].Op != nil {
+		c.fail("slot 0 of the nodes must be the placeholder")
+	}
+	if len(p.Exprs) == 0 || p.Exprs[0] != (Expr{}) {
+		c.fail("slot 0 of the expressions must be the placeholder")
+	}
+	if len(p.Regions) == 0 || p.Regions[0].Entry == 0 {
+		c.fail("region 0 has no entry")
+	}
+	c.expr(p.InputSchema, p.OutputSchema)
+	for _, l := range p.Labels {
+		c.expr(l.Value)
+	}
+	for _, e := range p.Events {
+		for _, corr := range e.Correlate {
+			c.expr(corr.Value)
+		}
+	}
+	c.events(p.Start.Events...)
+	c.span(p.Start.Window)
+	for i, r := range p.Regions {
+		c.at = fmt.Sprintf("region %d (%s)", i, r.Name)
+		c.region(r)
+	}
+	for i, n := range p.Nodes[min(1, len(p.Nodes)):] {
+		c.at = fmt.Sprintf("node %d (%s)", i+1, n.Name)
+		c.node(n.Next, n.Out)
+		c.op(n.Op)
+	}
+	return c.err
+}
+
+type checker struct {
+	p   *Program
+	at  string
+	err error
+}
+
+func (c *checker) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("%s: "+format, append([]any{c.at}, args...)...)
+	}
+}
+
+func (c *checker) node(ids ...NodeID) {
+	for _, id := range ids {
+		if id < 0 || int(id) >= len(c.p.Nodes) {
+			c.fail("no node %d", id)
+		}
+	}
+}
+
+func (c *checker) expr(ids ...ExprID) {
+	for _, id := range ids {
+		if id < 0 || int(id) >= len(c.p.Exprs) {
+			c.fail("no expression %d", id)
+		}
+	}
+}
+
+func (c *checker) events(ids ...EventID) {
+	for _, id := range ids {
+		if id < 0 || int(id) >= len(c.p.Events) {
+			c.fail("no event %d", id)
+		}
+	}
+}
+
+func (c *checker) inner(id RegionID) {
+	if id <= 0 || int(id) >= len(c.p.Regions) {
+		c.fail("no region %d", id)
+	}
+}
+
+func (c *checker) span(spans ...Span) {
+	for _, s := range spans {
+		c.expr(s.Expr)
+	}
+}
+
+func (c *checker) put(p Put) {
+	c.expr(p.Pick.Expr)
+	switch p.Mode {
+	case PutNone, PutMerge, PutReplace:
+	default:
+		c.fail("unknown mode %q", p.Mode)
+	}
+}
+
+func (c *checker) region(r Region) {
+	c.node(r.Entry)
+	c.events(r.Listen...)
+	c.span(r.Timeout, r.Total)
+	if r.Undo != 0 {
+		c.inner(r.Undo)
+	}
+	for _, k := range r.Catch {
+		c.node(k.Next)
+		if k.Retry != nil {
+			c.span(k.Retry.Delay, k.Retry.Add, k.Retry.JitterAtMost)
+		}
+	}
+}
+
+func (c *checker) op(op Op) {
+	switch op := op.(type) {
+	case *Eval:
+		c.expr(op.Check, op.From)
+		c.put(op.Put)
+	case *Branch:
+		for _, k := range op.Cases {
+			c.expr(k.When)
+			c.node(k.Next)
+		}
+	case *Call:
+		if op.Function < 0 || int(op.Function) >= len(c.p.Functions) {
+			c.fail("no function %d", op.Function)
+		}
+		c.expr(op.Scope.Expr, op.Args)
+		c.put(op.Result)
+	case *Await:
+		c.await(op)
+	case *Emit:
+		c.events(op.Event)
+		c.expr(op.Scope.Expr, op.From, op.Pick.Expr, op.Attrs)
+	case *Fan:
+		c.expr(op.Need)
+		for _, b := range op.Branches {
+			c.inner(b.Region)
+		}
+		if op.Each != nil {
+			c.expr(op.Each.Over, op.Each.Max)
+			c.inner(op.Each.Body)
+		}
+		if (op.Each != nil) == (len(op.Branches) > 0) {
+			c.fail("a fan has either branches or items")
+		}
+	case *Enter:
+		c.inner(op.Region)
+	case *Spawn:
+		c.put(op.Result)
+	case *Raise, *Undo, *End:
+	default:
+		c.fail("no operation")
+	}
+}
+
+func (c *checker) await(op *Await) {
+	c.span(op.Timeout)
+	c.node(op.OnTimeout)
+	if op.Need < 0 || op.Need > len(op.Arms) || len(op.Arms) > 0 && op.Need == 0 {
+		c.fail("need %d of %d arms", op.Need, len(op.Arms))
+	}
+	if len(op.Arms) == 0 && !op.Timeout.Set {
+		c.fail("an await that waits for nothing")
+	}
+	for _, a := range op.Arms {
+		if a.Offer == nil {
+			c.events(a.Event)
+		}
+		c.node(a.Next)
+		c.put(a.Put)
+		if a.Listen < 0 {
+			c.fail("listen %d", a.Listen)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package ir
+
+// Pick selects a part of a value and gives it a shape. The zero Pick is the
+// value as it is.
+//
+// Applied to an event, the expression sees the whole CloudEvent where First is
+// an attribute the event has, else the event's data.
+type Pick struct {
+	Expr  ExprID `json:"expr,omitempty"`
+	First string `json:"first,omitempty"` // the first name of the path; only for events
+	Key   string `json:"key,omitempty"`   // what Wrap wraps under
+	Wrap  Wrap   `json:"wrap,omitempty"`
+}
+
+// Wrap says when a selected value v becomes {Key: v}.
+type Wrap string
+
+// The wraps.
+const (
+	WrapNever   Wrap = ""
+	WrapSingle  Wrap = "single"  // unless it is an array
+	WrapAlways  Wrap = "always"  //
+	WrapMatches Wrap = "matches" // a list of matches, unless it is one object, which stands for itself
+)
+
+// Put says how a value changes the frame's data, after Pick. A Pick that selects
+// nothing leaves the data as it is.
+type Put struct {
+	Pick Pick     `json:"pick,omitzero"`
+	Mode Mode     `json:"mode,omitempty"`
+	Path []string `json:"path,omitempty"` // PutReplace: builds a new document with the value there
+	Warn bool     `json:"warn,omitempty"` // record a warning when nothing is selected
+}
+
+// Mode is a way to put a value.
+type Mode string
+
+// The modes.
+const (
+	PutNone    Mode = ""        // the data stays
+	PutMerge   Mode = "merge"   // objects merge in; others only into the delta, with a warning
+	PutReplace Mode = "replace" // the value is the data
+)
