@@ -1,0 +1,61 @@
+package jsonpath
+
+import "github.com/lockstep-workflows/lockstep/expr"
+
+// Names of the languages of this package.
+const (
+	// Lang is a bare path, `$.a.b`; `{{ $.a.b }}` is accepted too.
+	Lang = "jsonpath"
+	// TemplateLang is JSON text in which every string value may hold {{ path }}.
+	TemplateLang = "template"
+)
+
+// Limits of the source of one expression. What exceeds them is refused by Compile.
+const (
+	// MaxSource is the limit expression-source, in bytes of one path.
+	MaxSource = 32 << 10
+	// MaxNesting is the limit expression-nesting: filters, parentheses, lists and
+	// calls inside each other. It does not exceed expr.MaxNested, so that what
+	// compiles never runs out of depth by itself.
+	MaxNesting = expr.MaxNested
+)
+
+// Compiler compiles paths.
+type Compiler struct{}
+
+// TemplateCompiler compiles templates.
+type TemplateCompiler struct{}
+
+var (
+	_ expr.Compiler = Compiler{}
+	_ expr.Compiler = TemplateCompiler{}
+)
+
+// Languages returns the languages of this package by name.
+func Languages() expr.Languages {
+	return expr.Languages{Lang: Compiler{}, TemplateLang: TemplateCompiler{}}
+}
+
+// Compile compiles a path.
+func (Compiler) Compile(src string) (expr.Program, error) {
+	p, err := parseSource(src)
+	if err != nil {
+		return nil, err
+	}
+	return &program{p}, nil
+}
+
+// program is a compiled path.
+type program struct{ path *path }
+
+// Eval selects from data.
+func (g *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
+	v, ok, err := g.path.eval(scope{root: data, item: data, budget: b})
+	if err == nil && g.path.overlaps {
+		err = b.EmitValue(v, 0)
+	}
+	if err != nil {
+		return expr.Result{}, err
+	}
+	return expr.Result{Value: v, Missing: !ok, List: g.path.isList()}, nil
+}

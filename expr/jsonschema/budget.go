@@ -1,0 +1,267 @@
+package jsonschema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	lib "github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/message"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/regex"
+)
+
+// checker is one compiled copy of a schema and the budget of the evaluation that
+// uses it now.
+//
+// The library takes no budget and cannot be stopped, and a small schema can ask
+// for exponential work (two references to a definition that holds two references
+// …). It does let a vocabulary see every schema while it is compiled. This one
+// hooks itself into the format of each, which the library looks at whenever a
+// value meets a schema and before anything below, and pays there. When the budget
+// is used up the hook panics, and check catches that.
+type checker struct {
+	schema *lib.Schema
+	budget *expr.Budget
+}
+
+// exhausted carries a *expr.LimitError out of the library.
+type exhausted struct{ err error }
+
+func newChecker(doc any) (*checker, error) {
+	c := &checker{}
+	l := newLibrary()
+	l.RegisterVocabulary(&lib.Vocabulary{URL: "lockstep:///vocabulary", Compile: c.hook})
+	l.AssertVocabs()
+	l.UseRegexpEngine(c.regexp)
+	if err := l.AddResource(base, doc); err != nil {
+		return nil, err
+	}
+	schema, err := l.Compile(base)
+	if err != nil {
+		return nil, err
+	}
+	c.schema = schema
+	return c, nil
+}
+
+// check validates data.
+func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err error) {
+	// The library goes through maps and stops early where it only asks whether
+	// (not, if), so its steps may differ from run to run. They are bounded by what
+	// is left, but not taken from it: what an evaluation costs is always the same.
+	work := *b
+	c.budget = &work
+	defer func() {
+		c.budget = nil
+		switch r := recover().(type) {
+		case nil:
+		case exhausted:
+			b.Steps = min(b.Steps, work.Steps)
+			found, err = nil, r.err
+		default:
+			panic(r)
+		}
+	}()
+	doc, bad := toGo(data, b)
+	work = *b
+	if len(bad) > 0 {
+		for _, at := range bad {
+			found = append(found, violation{at.pointer(), fmt.Sprintf("the number has more than %d digits and cannot be checked", maxDigits)})
+		}
+		return found, nil
+	}
+	failed := (*lib.ValidationError)(nil)
+	if errors.As(c.schema.Validate(doc), &failed) {
+		return violations(failed), nil
+	}
+	return nil, nil
+}
+
+// pay spends steps; without a budget the library is checking the schema itself.
+func (c *checker) pay(n int) {
+	if c.budget == nil {
+		return
+	}
+	if err := c.budget.Step(n); err != nil {
+		panic(exhausted{err})
+	}
+}
+
+// hook is called for every schema that is compiled.
+func (c *checker) hook(ctx *lib.CompilerContext, _ map[string]any) (lib.SchemaExt, error) {
+	s := ctx.Enqueue(nil) // the schema itself
+	format := s.Format
+	name := ""
+	if format != nil {
+		name = format.Name
+	}
+	s.Format = &lib.Format{Name: name, Validate: func(v any) error {
+		c.pay(c.cost(s, v))
+		if format == nil {
+			return nil
+		}
+		return format.Validate(v)
+	}}
+	// Comparing with listed values and checking names are done here: the library
+	// does the first before it asks for the format, and mixes up places in the second.
+	e := &extra{c: c, names: s.PropertyNames}
+	if s.Enum != nil {
+		e.listed = s.Enum.Values
+	}
+	if s.Const != nil {
+		e.listed, e.constant = []any{*s.Const}, true
+	}
+	s.Enum, s.Const, s.PropertyNames = nil, nil, nil
+	if e.listed == nil && e.names == nil {
+		return nil, nil
+	}
+	return e, nil
+}
+
+// visit is the price of one value meeting one schema: the library allocates for each.
+const visit = 2
+
+// cost is what the library does with v and the schema, without what is below.
+func (c *checker) cost(s *lib.Schema, v any) int {
+	switch v := v.(type) {
+	case string:
+		return visit + len(v)/256
+	case map[string]any:
+		return visit + len(v) + len(s.Required) + len(s.Dependencies) + len(s.DependentRequired) + len(s.DependentSchemas)
+	case []any:
+		n := visit + len(v)
+		if s.UniqueItems { // hashed; a few are compared with each other
+			n += c.size(v) * min(len(v), 20)
+		}
+		return n
+	case json.Number:
+		return visit + len(v)/16
+	}
+	return visit
+}
+
+// size counts the values in v, and pays for counting.
+func (c *checker) size(v any) int {
+	c.pay(1)
+	n := 1
+	switch v := v.(type) {
+	case string:
+		n += len(v) / 256
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			n += c.size(v[k])
+		}
+	case []any:
+		for _, e := range v {
+			n += c.size(e)
+		}
+	}
+	return n
+}
+
+// extra is the part of a schema that this package checks itself.
+type extra struct {
+	c        *checker
+	listed   []any // enum, or const
+	constant bool
+	names    *lib.Schema
+}
+
+// Validate is called by the library.
+func (e *extra) Validate(ctx *lib.ValidatorContext, v any) {
+	if e.listed != nil && !slices.ContainsFunc(e.listed, func(want any) bool { return e.c.equal(want, v) }) {
+		ctx.AddError(notListed(e.listed))
+	}
+	obj, ok := v.(map[string]any)
+	if !ok || e.names == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(obj)) {
+		failed := (*lib.ValidationError)(nil)
+		if errors.As(e.names.Validate(name), &failed) {
+			ctx.AddError(problem(fmt.Sprintf("the name %s is not allowed: %s", quote(name), joined(violations(failed)))))
+		}
+	}
+}
+
+// equal compares two values of the library's kind.
+func (c *checker) equal(a, b any) bool {
+	c.pay(1)
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			if w, ok := y[k]; !ok || !c.equal(x[k], w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, c.equal)
+	case json.Number:
+		y, ok := b.(json.Number)
+		if !ok {
+			return false
+		}
+		c.pay((len(x) + len(y)) / 256)
+		m, _ := expr.Number(string(x))
+		n, _ := expr.Number(string(y))
+		return expr.Equal(m, n)
+	case string:
+		y, ok := b.(string)
+		if ok && len(x) == len(y) {
+			c.pay(len(x) / 256)
+		}
+		return ok && x == y
+	}
+	return a == b // null and booleans
+}
+
+// pattern is a regular expression of a schema.
+type pattern struct {
+	c   *checker
+	src string
+	re  *regex.Pattern
+}
+
+func (c *checker) regexp(src string) (lib.Regexp, error) {
+	re, err := regex.CompileSearch(src, regex.JavaScript)
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Msg, "in the regular expression: "))
+	}
+	return &pattern{c, src, re}, nil
+}
+
+func (p *pattern) String() string { return p.src }
+
+// MatchString is called by the library.
+func (p *pattern) MatchString(s string) bool {
+	b := p.c.budget
+	if b == nil {
+		free := expr.NewBudget()
+		b = &free
+	}
+	ok, err := p.re.Match(s, b)
+	if err != nil {
+		panic(exhausted{err})
+	}
+	return ok
+}
+
+// problem is an error this package reports through the library.
+type problem string
+
+// KeywordPath is asked for by the library.
+func (problem) KeywordPath() []string { return nil }
+
+// LocalizedString is asked for by the library.
+func (p problem) LocalizedString(*message.Printer) string { return string(p) }

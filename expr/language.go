@@ -1,0 +1,47 @@
+package expr
+
+import "fmt"
+
+// Compiler is one expression language.
+type Compiler interface {
+	// Compile turns source into a program once per definition. A *SyntaxError says
+	// where in src it cannot.
+	Compile(src string) (Program, error)
+}
+
+// Program is a compiled expression. It is immutable and safe for concurrent use.
+type Program interface {
+	// Eval evaluates against the data. It spends from b and returns a *LimitError
+	// when that is used up; any other error is a fault of this evaluation.
+	Eval(data Value, b *Budget) (Result, error)
+}
+
+// Languages is the set of languages a program may use, by name.
+type Languages map[string]Compiler
+
+// Result is what an evaluation gives.
+type Result struct {
+	Value Value
+	// Missing says that a definite expression selected nothing, or an indefinite
+	// one had no match; Value is then null, respectively the empty array.
+	Missing bool
+	// List says that Value is the array of an indefinite expression's matches.
+	List bool
+	// Holes names the expressions inside a template that selected nothing and
+	// became null (or, inside text, nothing).
+	Holes []string
+}
+
+// True reports whether the result satisfies a condition (SEMANTICS §Expressions):
+// the expression selects something, and what a definite one selects is not false,
+// null or empty.
+func (r Result) True() bool { return !r.Missing && r.Value.Truthy() }
+
+// SyntaxError is a place in an expression's source that does not parse.
+type SyntaxError struct {
+	Offset int // byte offset in the source
+	Msg    string
+	Hint   string // what to write instead, where that can be said
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("at column %d: %s", e.Offset+1, e.Msg) }
