@@ -1,0 +1,148 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+func (m *machine) control(in Control) error {
+	s := m.s
+	refuse := func(format string, args ...any) error {
+		return &Rejected{Msg: fmt.Sprintf(format, args...)}
+	}
+	failed := s.status == Failed
+	switch in.Verb {
+	case VerbLabel:
+		if !in.Data.IsObject() {
+			return refuse("labels must be an object")
+		}
+	case VerbRetry, VerbSkip:
+		if !failed {
+			return refuse("only a failed instance can be given %s; this one is %s", in.Verb, s.Status())
+		}
+		if in.Verb == VerbSkip && !in.HasData {
+			return refuse("skip needs the output that the failed state should have given")
+		}
+	default:
+		if s.status.Final() {
+			return refuse("the instance is %s already", s.status)
+		}
+	}
+	switch in.Verb {
+	case VerbSuspend:
+		if s.paused {
+			return refuse("the instance is paused already")
+		}
+	case VerbResume:
+		if !s.paused {
+			return refuse("the instance is not paused")
+		}
+	case VerbAmend:
+		if !in.HasData {
+			return refuse("amend needs data")
+		}
+	}
+	m.record(Record{Type: RecControl, Name: string(in.Verb), Text: in.Actor, Data: in.Data, HasData: in.HasData})
+	m.waited()
+	return m.intervene(in)
+}
+
+func (m *machine) intervene(in Control) error {
+	s := m.s
+	switch in.Verb {
+	case VerbCancel:
+		s.paused = false
+		if in.Compensate {
+			m.cancelUndoing()
+		} else {
+			m.finish(Cancelled, expr.Null, nil, false)
+		}
+	case VerbTerminate:
+		s.paused = false
+		m.finish(Terminated, expr.Null, nil, false)
+	case VerbSuspend:
+		s.paused = true
+	case VerbResume:
+		s.paused = false
+	case VerbLabel:
+		s.labels = expr.Merge(s.labels, in.Data)
+	case VerbRetry, VerbSkip:
+		f := s.root()
+		if in.HasData {
+			if fault := m.setData(f, in.Data); fault != nil {
+				return &Rejected{Msg: fault.Detail}
+			}
+		}
+		s.status, s.fault, s.output = Running, nil, expr.Null
+		f.phase, f.dirty = phaseRun, true
+		if in.Verb == VerbSkip {
+			m.advance(f, &m.p.Nodes[f.node])
+		}
+	case VerbAmend:
+		f := m.innermost()
+		if fault := m.setData(f, in.Data); fault != nil {
+			return &Rejected{Msg: fault.Detail}
+		}
+		for _, o := range s.frames {
+			o.dirty = true // pages may refer to the data that is replaced
+		}
+	default:
+		return &Rejected{Msg: fmt.Sprintf("unknown verb %q", in.Verb)}
+	}
+	return nil
+}
+
+// cancelUndoing stops what runs and compensates what completed; the instance is
+// cancelled when that is done.
+func (m *machine) cancelUndoing() {
+	root := m.s.root()
+	m.closeAll()
+	m.closeWaits(root, func(wait) bool { return true })
+	m.forgetFan(root)
+	root.phase, m.s.undoing = phaseWait, true
+	m.undo(root)
+}
+
+// innermost is the frame that works on the current state: down from the root
+// along regions that were entered.
+func (m *machine) innermost() *frame {
+	f := m.s.root()
+	for {
+		i := slices.IndexFunc(m.s.frames, func(c *frame) bool { return c.parent == f.id && c.kind == kindEnter })
+		if i < 0 {
+			return f
+		}
+		f = m.s.frames[i]
+	}
+}
+
+// take lets an actor choose among the open offers.
+func (m *machine) take(in Take) error {
+	var allowed []ir.Offer
+	for _, f := range m.s.frames {
+		for i, w := range f.waits {
+			if w.kind != WaitOffer {
+				continue
+			}
+			n := &m.p.Nodes[f.node]
+			offer := n.Op.(*ir.Await).Arms[w.arm].Offer
+			if offer.Actor != in.Actor || offer.Choice != in.Choice {
+				allowed = append(allowed, *offer)
+				continue
+			}
+			m.waited()
+			f.drop(i)
+			m.command(Cancel{Ticket: ticket(f.id, w.n), Kind: WaitOffer})
+			f.taken = append(f.taken, heard{w.arm, in.Value})
+			m.record(Record{Type: RecTaken, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: in.Actor, Text: in.Choice, Data: in.Value, HasData: true})
+			if op := n.Op.(*ir.Await); len(f.taken) == op.Need {
+				m.satisfied(f, n, op)
+			}
+			return nil
+		}
+	}
+	return &Rejected{Msg: fmt.Sprintf("%s may not choose %q now", in.Actor, in.Choice), Allowed: allowed}
+}

@@ -1,0 +1,85 @@
+package core
+
+import (
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// Fault is a workflow-level error: data that climbs the frames until a Catch
+// matches.
+type Fault struct {
+	Name   string     `json:"name"`             // domain name; "Error" where only a technical code is known
+	Code   string     `json:"code,omitempty"`   // the service's own code, or the exit code
+	Status string     `json:"status,omitempty"` // HTTP status
+	Title  string     `json:"title,omitempty"`
+	Type   string     `json:"type,omitempty"`
+	Detail string     `json:"detail,omitempty"` // a sentence for people
+	Data   expr.Value `json:"data,omitzero"`    // the body of the answer, or what the expression saw
+	Node   string     `json:"node,omitempty"`   // where it arose
+	Pos    ir.Pos     `json:"pos,omitzero"`
+	Final  bool       `json:"final,omitempty"` // cannot be caught
+}
+
+// Names of faults that the core and the engine raise themselves.
+const (
+	FaultUnnamed    = "Error"                // a technical failure without a name of its own
+	FaultTimeout    = "Timeout"              // an action or region took too long
+	FaultData       = "DataError"            // data of the wrong kind for what the definition does with it
+	FaultExpression = "ExpressionError"      // an expression cannot be evaluated, or exceeds a limit
+	FaultSchema     = "SchemaViolation"      // data does not adhere to its schema
+	FaultRestricted = "TransitionRestricted" // a transition's expression is not satisfied
+	FaultNoFunction = "FunctionNotFound"
+	FaultNoWorkflow = "WorkflowNotFound"
+	FaultStepLimit  = "StepLimit"  // a loop without waiting
+	FaultStateLimit = "StateLimit" // frames, fan width or data beyond the limits
+	FaultCancelled  = "Cancelled"  // a child was cancelled or terminated from outside
+)
+
+func (f *Fault) Error() string {
+	s := f.Name
+	if f.Code != "" {
+		s += " (" + f.Code + ")"
+	} else if f.Status != "" {
+		s += " (" + f.Status + ")"
+	}
+	if f.Detail != "" {
+		s += ": " + f.Detail
+	}
+	return s
+}
+
+// matches says whether the catch is meant for the fault (SEMANTICS §Functions,
+// events, errors: onErrors). Any is decided by the caller, after the specific ones.
+func matches(c *ir.Catch, f *Fault) bool {
+	if c.Any {
+		return false
+	}
+	named := c.Error != "" && (c.Error == f.Name || c.Error == f.Title || c.Error == f.Type)
+	if c.Code == "" {
+		return named
+	}
+	coded := c.Code == f.Code || c.Code == f.Status
+	if c.Error == "" {
+		return coded
+	}
+	uncoded := f.Code == "" && f.Status == ""
+	return named && (coded || uncoded) || f.Name == FaultUnnamed && coded
+}
+
+// catchFor finds the handler of a fault in a region: a specific definition beats
+// a wildcard, whatever their order.
+func catchFor(r *ir.Region, f *Fault) int {
+	if f.Final {
+		return -1
+	}
+	wild := -1
+	for i := range r.Catch {
+		if matches(&r.Catch[i], f) {
+			return i
+		}
+		if r.Catch[i].Any && wild < 0 {
+			wild = i
+		}
+	}
+	return wild
+}

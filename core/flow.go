@@ -1,0 +1,217 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// complete ends the region of frame f: its data goes back to whoever waits.
+func (m *machine) complete(f *frame) { m.leave(f, 0) }
+
+// leave ends the region of frame f; the frame that entered it goes on at out, or
+// at the Next of its Enter.
+func (m *machine) leave(f *frame, out ir.NodeID) {
+	switch f.kind {
+	case kindRoot: // the last node of the workflow without an End
+		m.end(f, &ir.End{})
+		return
+	case kindDetached:
+		m.remove(f)
+		if r := m.s.root(); r.phase == phaseParked && len(m.s.frames) == 1 {
+			m.finish(Completed, r.data, nil, false)
+		}
+		return
+	}
+	parent := m.s.frame(f.parent)
+	if parent == nil {
+		m.breakf("frame %d has no parent", f.id)
+		return
+	}
+	m.remove(f)
+	region := &m.p.Regions[f.region]
+	if region.Undo != 0 && f.kind != kindUndo {
+		m.s.done.push(f.region)
+	}
+	n := &m.p.Nodes[parent.node]
+	switch f.kind {
+	case kindEnter:
+		if !f.fresh {
+			m.collect(parent, f.delta)
+		}
+		parent.data, parent.dirty = f.data, true
+		if out != 0 {
+			m.goTo(parent, out)
+			return
+		}
+		m.advance(parent, n)
+	case kindBranch:
+		if op, ok := n.Op.(*ir.Fan); ok && op.Join == ir.JoinArray {
+			m.branchEnded(parent, f.slot, f.data, true)
+			return
+		}
+		m.branchEnded(parent, f.slot, f.delta, !f.fresh)
+	case kindUndo:
+		parent.data, parent.phase, parent.dirty = f.data, phaseRun, true
+		if m.s.undoing {
+			m.undo(parent)
+		}
+	}
+}
+
+// remove takes a frame out of the tree, with everything below it.
+func (m *machine) remove(f *frame) {
+	f.doomed = true
+	m.sweep()
+}
+
+// closeChildren cancels everything that works for frame f.
+func (m *machine) closeChildren(f *frame) {
+	found := false
+	for _, c := range m.s.frames {
+		if c.parent == f.id && c.kind != kindDetached && c.kind != kindRoot {
+			c.doomed, found = true, true
+		}
+	}
+	if found {
+		m.sweep()
+	}
+}
+
+// closeAll cancels everything but the root.
+func (m *machine) closeAll() {
+	for _, f := range m.s.frames[1:] {
+		f.doomed = true
+	}
+	m.sweep()
+}
+
+// sweep takes doomed frames, and what works for them, out of the tree. Parents
+// come before their children, so one pass is enough. A detached frame works for
+// the instance.
+func (m *machine) sweep() {
+	kept := m.s.frames[:0]
+	for _, f := range m.s.frames {
+		if !f.doomed && f.kind != kindRoot && f.kind != kindDetached {
+			f.doomed = find(kept, f.parent) == nil
+		}
+		if !f.doomed {
+			kept = append(kept, f)
+			continue
+		}
+		m.closeWaits(f, func(wait) bool { return true })
+		m.forgetFan(f)
+		f.phase = phaseWait
+		m.s.gone = append(m.s.gone, Page{Frame: f.id})
+	}
+	clear(m.s.frames[len(kept):])
+	m.s.frames = kept
+}
+
+// raise lets a fault climb from frame f until a handler takes it.
+func (m *machine) raise(f *frame, fault *Fault) {
+	if m.s.status.Final() {
+		return
+	}
+	if fault.Node == "" {
+		n := &m.p.Nodes[f.node]
+		located := *fault
+		located.Node = n.Name
+		if located.Pos == (ir.Pos{}) {
+			located.Pos = n.Pos
+		}
+		fault = &located
+	}
+	for cur := f; ; {
+		r := &m.p.Regions[cur.region]
+		if i := catchFor(r, fault); i >= 0 && cur.kind != kindRoot {
+			if m.handle(cur, r, i, fault) {
+				return
+			}
+		}
+		if cur.kind == kindRoot || cur.kind == kindDetached {
+			m.finish(Failed, expr.Null, fault, false)
+			return
+		}
+		next := m.s.frame(cur.parent)
+		if next == nil {
+			m.breakf("frame %d has no parent", cur.id)
+			return
+		}
+		cur = next
+	}
+}
+
+// handle lets the i-th Catch of a region take a fault: retry the region, or go on
+// at the handler with what the region was given (SEMANTICS §Data filters 12).
+func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
+	c := &r.Catch[i]
+	if c.Retry != nil && m.retry(f, r, i, fault) {
+		return true
+	}
+	if c.Next == 0 {
+		return false
+	}
+	parent := m.s.frame(f.parent)
+	if parent == nil || f.kind != kindEnter {
+		m.breakf("region %d has a handler but was not entered", f.region)
+		return true
+	}
+	m.record(Record{Type: RecCaught, Frame: f.id, Node: r.Name, Fault: fault})
+	m.remove(f)
+	parent.data, parent.dirty = f.input, true
+	m.goTo(parent, c.Next)
+	return true
+}
+
+// end finishes the instance with the data of frame f as output.
+func (m *machine) end(f *frame, op *ir.End) {
+	out := f.data
+	if op.Terminate {
+		out = m.stateData(f)
+	}
+	if m.p.OutputSchema != 0 {
+		violations, fault := m.violations(m.p.OutputSchema, out)
+		if fault == nil && len(violations) > 0 {
+			text := "the workflow output does not adhere to its schema: " + describe(violations)
+			if m.p.WarnSchemas {
+				m.warn(f, &m.p.Nodes[f.node], "%s", text)
+			} else {
+				fault = &Fault{Name: FaultSchema, Detail: text, Data: expr.Array(violations...), Final: true}
+			}
+		}
+		if fault != nil {
+			m.raise(f, fault)
+			return
+		}
+	}
+	if op.Fail != "" {
+		m.finish(Failed, out, &Fault{Name: op.Fail, Detail: fmt.Sprintf("the workflow ended with status %s", op.Fail), Node: m.p.Nodes[f.node].Name}, false)
+		return
+	}
+	if !op.Terminate && f.kind == kindRoot && slices.ContainsFunc(m.s.frames, func(o *frame) bool { return o.kind == kindDetached }) {
+		f.phase, f.dirty = phaseParked, true
+		return
+	}
+	m.finish(Completed, out, nil, op.Terminate)
+}
+
+// finish ends the instance: every frame but the root is closed. The root of a
+// failed instance stays where it was, so that it can be retried from there.
+func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate bool) {
+	root := m.s.root()
+	m.closeAll()
+	m.closeWaits(root, func(wait) bool { return true })
+	m.forgetFan(root)
+	root.taken, root.heard, root.phase = nil, nil, phaseWait
+	if status != Failed {
+		m.s.frames = nil
+		m.s.gone = append(m.s.gone, Page{Frame: root.id})
+		m.s.done.clear()
+	}
+	m.s.status, m.s.output, m.s.fault, m.s.stash, m.s.undoing = status, out, fault, nil, false
+	m.command(Finish{Status: status, Output: out, Fault: fault, Terminate: terminate})
+	m.record(Record{Type: RecFinished, Status: status, Data: out, HasData: fault == nil || !out.IsNull(), Fault: fault})
+}

@@ -1,0 +1,21 @@
+package core
+
+// Limits of one instance. Each has a name, which its error says.
+type Limits struct {
+	Fuel        int // nodes a step may run before it must be committed ("step-fuel")
+	Steps       int // nodes an instance may run without waiting ("steps-without-waiting")
+	Frames      int // frames at a time ("frames")
+	FanWidth    int // items or branches of one fan ("fan-width")
+	FanInFlight int // iterations of one fan at a time ("fan-in-flight")
+	DataBytes   int // size of one frame's data when it grows ("data-bytes")
+}
+
+// DefaultLimits hold unless the host sets others.
+var DefaultLimits = Limits{
+	Fuel:        10_000,
+	Steps:       100_000,
+	Frames:      10_000,
+	FanWidth:    1_000_000,
+	FanInFlight: 1_000,
+	DataBytes:   16 << 20,
+}

@@ -1,0 +1,298 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/calendar"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// exec runs the node that frame f stands at.
+func (m *machine) exec(f *frame) {
+	if f.node == 0 { // an empty region
+		m.complete(f)
+		return
+	}
+	n := &m.p.Nodes[f.node]
+	if n.Mark == ir.MarkEntered {
+		m.record(Record{Type: RecEntered, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
+	}
+	switch op := n.Op.(type) {
+	case *ir.Eval:
+		m.evalNode(f, n, op)
+	case *ir.Branch:
+		m.branch(f, n, op)
+	case *ir.Call:
+		m.call(f, n, op)
+	case *ir.Await:
+		m.await(f, n, op)
+	case *ir.Emit:
+		m.emit(f, n, op)
+	case *ir.Fan:
+		m.fanOut(f, n, op)
+	case *ir.Enter:
+		f.phase = phaseWait
+		m.enter(f, kindEnter, op.Region, f.data, f.under)
+	case *ir.Spawn:
+		m.spawn(f, n, op)
+	case *ir.Raise:
+		m.raise(f, &Fault{Name: op.Error, Code: op.Code, Detail: op.Detail, Final: op.Final, Data: f.data})
+	case *ir.Undo:
+		m.undo(f)
+	case *ir.End:
+		m.end(f, op)
+	default:
+		m.breakf("node %d has no operation", f.node)
+	}
+}
+
+func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
+	if op.Check != 0 && !m.check(f, n, op.Check) {
+		return
+	}
+	value := f.data
+	if op.From != 0 {
+		r, fault := m.eval(op.From, f.env())
+		if fault != nil {
+			m.raise(f, fault)
+			return
+		}
+		m.holes(f, n, r)
+		value = r.Value
+	}
+	if op.Put.Mode != ir.PutNone {
+		if fault := m.put(f, n, &op.Put, value, false); fault != nil {
+			m.raise(f, fault)
+			return
+		}
+	}
+	if op.Checkpoint {
+		f.again, f.againAt = f.data, n.Next
+	}
+	if n.Mark == ir.MarkLeft {
+		m.record(Record{Type: RecLeft, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
+	}
+	m.advance(f, n)
+}
+
+func (m *machine) branch(f *frame, n *ir.Node, op *ir.Branch) {
+	env := f.env()
+	for _, c := range op.Cases {
+		r, fault := m.eval(c.When, env)
+		if fault != nil {
+			m.raise(f, fault)
+			return
+		}
+		if r.True() {
+			m.goTo(f, c.Next)
+			return
+		}
+	}
+	m.advance(f, n)
+}
+
+// check runs a schema program over the data.
+func (m *machine) check(f *frame, n *ir.Node, schema ir.ExprID) bool {
+	violations, fault := m.violations(schema, f.data)
+	if fault == nil && len(violations) > 0 {
+		text := fmt.Sprintf("the data of %q does not adhere to its schema: %s", n.Name, describe(violations))
+		if m.p.WarnSchemas {
+			m.warn(f, n, "%s", text)
+			return true
+		}
+		fault = &Fault{Name: FaultSchema, Detail: text, Data: expr.Array(violations...)}
+	}
+	if fault != nil {
+		m.raise(f, fault)
+		return false
+	}
+	return true
+}
+
+func (m *machine) violations(schema ir.ExprID, data expr.Value) ([]expr.Value, *Fault) {
+	r, fault := m.eval(schema, data)
+	return r.Value.Items(), fault
+}
+
+// eval evaluates an expression of the program under a fresh budget.
+func (m *machine) eval(id ir.ExprID, data expr.Value) (expr.Result, *Fault) {
+	b := expr.NewBudget()
+	r, err := m.p.exprs[id].Eval(data, &b)
+	if err == nil {
+		return r, nil
+	}
+	e := m.p.Exprs[id]
+	fault := &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(e.Src), err), Data: data, Pos: e.Pos}
+	var limit *expr.LimitError
+	fault.Final = errors.As(err, &limit)
+	return expr.Result{}, fault
+}
+
+func clip(src string) string {
+	const most = 120
+	if len(src) > most {
+		return src[:most] + "…"
+	}
+	return src
+}
+
+// holes records what a template's expressions did not find (SEMANTICS §Data filters 7).
+func (m *machine) holes(f *frame, n *ir.Node, r expr.Result) {
+	for _, src := range r.Holes {
+		m.warn(f, n, "%s selects nothing; null is used", src)
+	}
+}
+
+// pick selects and shapes a part of a value. It reports false where nothing is selected.
+func (m *machine) pick(p *ir.Pick, value expr.Value) (expr.Value, bool, *Fault) {
+	if p.Expr == 0 {
+		return value, true, nil
+	}
+	r, fault := m.eval(p.Expr, value)
+	if fault != nil || r.Missing {
+		return expr.Null, false, fault
+	}
+	v := r.Value
+	switch p.Wrap {
+	case ir.WrapSingle:
+		if v.IsArray() {
+			return v, true, nil
+		}
+	case ir.WrapAlways:
+	case ir.WrapMatches:
+		if items := v.Items(); len(items) == 1 && items[0].IsObject() {
+			return items[0], true, nil
+		}
+	default:
+		return v, true, nil
+	}
+	if p.Key == "" {
+		return v, true, nil
+	}
+	return expr.Object(expr.Member{Key: p.Key, Value: v}), true, nil
+}
+
+// eventPart is what a Pick looks at in an event: the whole of it where the path
+// begins with an attribute the event has, else its data (SEMANTICS §Data filters 4).
+func eventPart(p *ir.Pick, event expr.Value) (expr.Value, bool) {
+	if p.First != "" {
+		if _, ok := event.Get(p.First); ok {
+			return event, true
+		}
+	}
+	return event.Get("data")
+}
+
+// put changes the frame's data (and delta) by a value.
+func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event bool) *Fault {
+	if p.Mode == ir.PutNone {
+		return nil
+	}
+	there := true
+	if event {
+		value, there = eventPart(&p.Pick, value)
+	}
+	if there {
+		var fault *Fault
+		if value, there, fault = m.pick(&p.Pick, value); fault != nil {
+			return fault
+		}
+	}
+	if !there {
+		if p.Warn && p.Pick.Expr != 0 {
+			m.warn(f, n, "%s selects nothing; nothing is merged", clip(m.p.Exprs[p.Pick.Expr].Src))
+		}
+		return nil
+	}
+	if p.Mode == ir.PutReplace {
+		if len(p.Path) > 0 {
+			value = expr.Null.WithPath(p.Path, value)
+		}
+		return m.setData(f, value)
+	}
+	m.collect(f, value)
+	if !value.IsObject() {
+		if !value.IsNull() {
+			m.warn(f, n, "the result is %s, not an object: it is not merged into the state data", article(value.Kind()))
+		}
+		return nil
+	}
+	return m.setData(f, expr.Merge(f.data, value))
+}
+
+func (m *machine) collect(f *frame, value expr.Value) {
+	if !f.gather {
+		return
+	}
+	if f.fresh {
+		f.delta, f.fresh = value, false
+	} else {
+		f.delta = expr.Merge(f.delta, value)
+	}
+	f.dirty = true
+}
+
+// setData replaces a frame's data within the limits of size and nesting.
+func (m *machine) setData(f *frame, v expr.Value) *Fault {
+	if f.data.Same(v) {
+		return nil
+	}
+	_, deep, large := expr.Measure(v, m.p.Limits.DataBytes, expr.MaxDepth-8)
+	switch {
+	case deep:
+		return limitFault("data-depth", expr.MaxDepth-8, "the state data nests too deep")
+	case large:
+		return limitFault("data-bytes", m.p.Limits.DataBytes, "the state data is too large")
+	}
+	f.data, f.dirty = v, true
+	return nil
+}
+
+// after is the instant a span from now.
+func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
+	switch {
+	case s.Until != "":
+		t, err := time.Parse(time.RFC3339, s.Until)
+		if err != nil {
+			return 0, &Fault{Name: FaultData, Detail: fmt.Sprintf("%q is not an instant", s.Until)}
+		}
+		return max(TimeOf(t), m.now), nil
+	case s.Expr != 0:
+		r, fault := m.eval(s.Expr, f.env())
+		if fault != nil {
+			return 0, fault
+		}
+		d, err := calendar.ParseDuration(r.Value.Str())
+		if err != nil {
+			return 0, &Fault{Name: FaultData, Data: r.Value, Detail: fmt.Sprintf("%s gives %s, which is not an ISO 8601 duration: %v", clip(m.p.Exprs[s.Expr].Src), clip(r.Value.String()), err)}
+		}
+		return addTo(m.now, d)
+	}
+	return addTo(m.now, calendar.Duration{Months: s.Months, Days: s.Days, Nanos: s.Nanos})
+}
+
+// farthest is the last year a timer may point to: beyond it nanoseconds do not fit.
+const farthest = 2261
+
+func addTo(t Time, d calendar.Duration) (Time, *Fault) {
+	at := d.AddTo(t.Std())
+	if at.Year() > farthest || at.Before(t.Std()) {
+		return 0, &Fault{Name: FaultData, Detail: fmt.Sprintf("%s from now is beyond the year %d (limit timer-horizon)", d, farthest)}
+	}
+	return TimeOf(at), nil
+}
+
+// depth counts the branches and iterations around a frame.
+func (m *machine) depth(f *frame) int {
+	d := 0
+	for f != nil && f.kind != kindRoot {
+		if f.kind == kindBranch || f.kind == kindDetached {
+			d++
+		}
+		f = m.s.frame(f.parent)
+	}
+	return d
+}

@@ -1,0 +1,118 @@
+package core
+
+import (
+	"encoding/binary"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// writer and reader are the primitives of pages.
+type writer struct{ buf []byte }
+
+func newWriter() *writer { return &writer{append(make([]byte, 0, 128), pageFormat)} }
+
+func (w *writer) uint(u uint64)      { w.buf = binary.AppendUvarint(w.buf, u) }
+func (w *writer) int(i int64)        { w.buf = binary.AppendVarint(w.buf, i) }
+func (w *writer) text(s string)      { w.uint(uint64(len(s))); w.buf = append(w.buf, s...) }
+func (w *writer) value(v expr.Value) { w.buf = v.AppendBinary(w.buf) }
+
+func (w *writer) bool(b bool) {
+	if b {
+		w.buf = append(w.buf, 1)
+	} else {
+		w.buf = append(w.buf, 0)
+	}
+}
+
+// shared writes a value, or that it is the k-th of the known ones.
+func (w *writer) shared(v expr.Value, known []expr.Value) {
+	for i, k := range known {
+		if v.Same(k) && v.Len() > 0 {
+			w.uint(uint64(i) + 1)
+			return
+		}
+	}
+	w.uint(0)
+	w.value(v)
+}
+
+type reader struct {
+	data []byte
+	err  error
+}
+
+func newReader(data []byte) *reader {
+	if len(data) == 0 || data[0] != pageFormat {
+		return &reader{err: errPage}
+	}
+	return &reader{data: data[1:]}
+}
+
+func (r *reader) fail() { r.err = errPage }
+
+func (r *reader) uint() uint64 {
+	u, n := binary.Uvarint(r.data)
+	if n <= 0 || r.err != nil {
+		r.fail()
+		return 0
+	}
+	r.data = r.data[n:]
+	return u
+}
+
+func (r *reader) int() int64 {
+	i, n := binary.Varint(r.data)
+	if n <= 0 || r.err != nil {
+		r.fail()
+		return 0
+	}
+	r.data = r.data[n:]
+	return i
+}
+
+// index reads a number below limit.
+func (r *reader) index(limit int) int {
+	u := r.uint()
+	if u >= uint64(limit) {
+		r.fail()
+		return 0
+	}
+	return int(u)
+}
+
+// count reads a number of things, each at least a byte long.
+func (r *reader) count() int { return r.index(len(r.data) + 1) }
+
+func (r *reader) bool() bool { return r.index(2) == 1 }
+
+func (r *reader) text() string {
+	n := r.index(len(r.data) + 1)
+	if n > len(r.data) {
+		r.fail()
+		return ""
+	}
+	s := string(r.data[:n])
+	r.data = r.data[n:]
+	return s
+}
+
+func (r *reader) value() expr.Value {
+	if r.err != nil {
+		return expr.Null
+	}
+	v, rest, err := expr.DecodeBinary(r.data)
+	if err != nil {
+		r.err = err
+		return expr.Null
+	}
+	r.data = rest
+	return v
+}
+
+func (r *reader) shared(known []expr.Value) expr.Value {
+	k := r.index(len(known) + 1)
+	if k > 0 {
+		return known[k-1]
+	}
+	return r.value()
+}
