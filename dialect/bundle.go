@@ -1,0 +1,129 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Bundle is how a front-end reaches what a document refers to: function, event
+// and retry definitions, schemas.
+type Bundle interface {
+	// Open returns the text a reference stands for: a relative path, a file: URI or,
+	// where the bundle knows how to fetch it, an address.
+	// A fragment (#…) is not part of the file's name and is ignored.
+	Open(ref string) ([]byte, error)
+}
+
+// NoBundle refuses every reference. It serves documents that come without a
+// folder, over the network for example.
+var NoBundle Bundle = noBundle{}
+
+type noBundle struct{}
+
+func (noBundle) Open(ref string) ([]byte, error) {
+	return nil, fmt.Errorf("%q: this document came without files to refer to", ref)
+}
+
+// MapBundle is a bundle in memory, by path relative to the document.
+type MapBundle map[string][]byte
+
+// Open implements [Bundle].
+func (b MapBundle) Open(ref string) ([]byte, error) {
+	path, err := bundlePath(ref)
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := b[filepath.ToSlash(filepath.Clean(path))]; ok {
+		return text, nil
+	}
+	return nil, fmt.Errorf("%q: %w", ref, os.ErrNotExist)
+}
+
+// DirBundle opens files in the folder and below it. References cannot leave the
+// folder, neither by .. nor through symbolic links.
+func DirBundle(dir string) Bundle { return dirBundle{dir} }
+
+type dirBundle struct{ dir string }
+
+func (b dirBundle) Open(ref string) ([]byte, error) {
+	path, err := bundlePath(ref)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.IsAbs(path) {
+		base, err := filepath.Abs(b.dir)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", ref, err)
+		}
+		if path, err = filepath.Rel(base, path); err != nil {
+			return nil, fmt.Errorf("%q: %w", ref, err)
+		}
+	}
+	text, err := readInside(b.dir, path, DefaultLimits.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", ref, err)
+	}
+	return text, nil
+}
+
+// bundlePath returns the path a reference names. The specification's own examples
+// write file://name.json for a file beside the document.
+func bundlePath(ref string) (string, error) {
+	if rest, ok := strings.CutPrefix(ref, "file://"); ok && !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "localhost/") {
+		ref = rest
+	}
+	u, err := url.Parse(ref)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%q is not a path or URI: %w", ref, errors.Unwrap(err))
+	case u.Scheme != "" && u.Scheme != "file":
+		return "", fmt.Errorf("%q: only files beside the document can be referred to, not %q", ref, u.Scheme+":")
+	case u.Host != "" && u.Host != "localhost":
+		return "", fmt.Errorf("%q names the host %q; only local files can be referred to", ref, u.Host)
+	}
+	path := u.Path
+	if path == "" && u.Opaque != "" { // file:name.json
+		if path, err = url.PathUnescape(u.Opaque); err != nil {
+			return "", fmt.Errorf("%q is not a path or URI: %w", ref, err)
+		}
+	}
+	if path == "" || strings.ContainsRune(path, 0) {
+		return "", fmt.Errorf("%q names no file", ref)
+	}
+	return filepath.FromSlash(path), nil
+}
+
+// readInside reads a regular file without leaving the folder. Other kinds are
+// refused before they are opened: a pipe would block.
+func readInside(dir, path string, limit int) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > limit {
+		return nil, fmt.Errorf("the file has more than %d bytes (limit document-bytes)", limit)
+	}
+	return text, nil
+}

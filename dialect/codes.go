@@ -1,0 +1,20 @@
+package dialect
+
+// The codes of this package: DOC for reading a document, DIA for finding out its dialect.
+const (
+	CodeSyntax       = "DOC001"
+	CodeDuplicateKey = "DOC002"
+	CodeLimit        = "DOC003"
+	CodeEncoding     = "DOC004"
+	CodeEmpty        = "DOC005"
+	CodeDocuments    = "DOC006"
+	CodeTag          = "DOC007"
+	CodeKey          = "DOC008"
+	CodeNumber       = "DOC009"
+	CodeAlias        = "DOC010"
+	CodeLeadingZero  = "DOC011"
+
+	CodeUndecided      = "DIA001"
+	CodeUnknownDialect = "DIA002"
+	CodeNotObject      = "DIA003"
+)

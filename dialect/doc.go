@@ -1,0 +1,14 @@
+// Package dialect reads the documents users write and holds what all front-ends
+// share.
+//
+//   - [Read] turns YAML or JSON into a tree of [Node] that knows its exact places
+//     and loses nothing: key order, digits, spelling.
+//   - A [Diagnostic] says what is wrong in a document and where; a [Reporter]
+//     collects them, [Render] shows them with the source line, [Explain] tells more.
+//   - A [FrontEnd] compiles one family of versions to a program; a [Registry] finds
+//     the one that a document is written for.
+//   - A [Bundle] is how a front-end reaches the files a document refers to.
+//
+// A front-end (dialect/sw05, …) sees only nodes: whether the document was YAML or
+// JSON is settled here, and no other package imports a YAML library.
+package dialect

@@ -1,0 +1,214 @@
+package dialect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// Source is what a front-end compiles.
+type Source struct {
+	Document *Document
+	Bundle   Bundle // never nil
+	Options  Options
+}
+
+// Read reads a document that this one refers to. Its places bear the file's
+// name beside the first document's, or the address it was fetched from. The error
+// says that it could not be opened.
+func (s Source) Read(ref string) (*Document, Diagnostics, error) {
+	text, err := s.Bundle.Open(ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := ref
+	if path, err := bundlePath(ref); err == nil { // else it is an address
+		if name = path; !filepath.IsAbs(path) {
+			name = filepath.Join(filepath.Dir(s.Document.File), path)
+		}
+	}
+	doc, ds := Read(name, text)
+	return doc, ds, nil
+}
+
+// Options are choices of whoever deploys a definition.
+type Options struct {
+	Dialect string // a front-end's name; "" detects it
+	Schemas string // "enforce" or "warn"; "" is the front-end's default
+}
+
+// FrontEnd compiles the documents of one family of versions.
+type FrontEnd interface {
+	Name() string  // "sw05", as in --dialect
+	Title() string // "Serverless Workflow 0.5"
+
+	// Detect reports whether the document bears marks of this family that no
+	// other has, and which, as a phrase: `key "functionRef" at line 12`.
+	Detect(root *Node) (reason string, ok bool)
+
+	// Compile reports everything wrong in one pass. The program is nil when that
+	// includes an error.
+	Compile(src Source) (*ir.Program, Diagnostics)
+
+	Codes() []Explanation
+}
+
+// Registry holds the front-ends in the order in which they are asked.
+type Registry struct{ frontEnds []FrontEnd }
+
+// NewRegistry returns a registry. The order matters: a document with marks of
+// two families belongs to the one that stands first (SEMANTICS §Detection).
+func NewRegistry(frontEnds ...FrontEnd) *Registry { return &Registry{frontEnds} }
+
+// FrontEnds returns the front-ends in order.
+func (r *Registry) FrontEnds() []FrontEnd { return slices.Clone(r.frontEnds) }
+
+// Detect finds the front-end of a document and says why it is that one. forced,
+// when not empty, names it and always wins.
+func (r *Registry) Detect(doc *Document, forced string) (FrontEnd, string, Diagnostics) {
+	report := Reporter{File: doc.File}
+	if forced != "" {
+		for _, f := range r.frontEnds {
+			if f.Name() == forced {
+				return f, "--dialect " + forced, r.checkRoot(doc, &report)
+			}
+		}
+		report.Errorf(nil, CodeUnknownDialect, "there is no dialect %q", forced).
+			WithHint("the dialects are %s", r.names()).DidYouMean(forced, r.nameList())
+		return nil, "", report.Diagnostics()
+	}
+	if ds := r.checkRoot(doc, &report); ds.HasErrors() {
+		return nil, "", ds
+	}
+	for _, f := range r.frontEnds {
+		if reason, ok := f.Detect(doc.Root); ok {
+			return f, reason, nil
+		}
+	}
+	report.Errorf(doc.Root.Pos(), CodeUndecided, "nothing in the document tells which dialect it is written in").
+		WithHint("name it with --dialect: %s", r.titles())
+	return nil, "", report.Diagnostics()
+}
+
+// checkRoot refuses documents that no dialect could read.
+func (r *Registry) checkRoot(doc *Document, report *Reporter) Diagnostics {
+	if doc.Root.Is(expr.KindObject) {
+		return nil
+	}
+	kind := "empty"
+	if doc.Root != nil {
+		kind = withArticle(doc.Root.Kind)
+	}
+	report.Errorf(doc.Root, CodeNotObject, "a definition is an object of keys and values, and this document is %s", kind)
+	return report.Diagnostics()
+}
+
+func (r *Registry) nameList() []string {
+	names := make([]string, len(r.frontEnds))
+	for i, f := range r.frontEnds {
+		names[i] = f.Name()
+	}
+	return names
+}
+
+func (r *Registry) names() string { return strings.Join(r.nameList(), ", ") }
+
+func (r *Registry) titles() string {
+	parts := make([]string, len(r.frontEnds))
+	for i, f := range r.frontEnds {
+		parts[i] = fmt.Sprintf("%s (%s)", f.Name(), f.Title())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Codes returns the tables of this package and of all front-ends, for [Explain].
+func (r *Registry) Codes() [][]Explanation {
+	tables := [][]Explanation{Codes()}
+	for _, f := range r.frontEnds {
+		tables = append(tables, f.Codes())
+	}
+	return tables
+}
+
+// Compiled is a definition with all that is known of it. Program is nil when
+// the diagnostics include an error; FrontEnd is nil when none was found.
+type Compiled struct {
+	Document *Document
+	FrontEnd FrontEnd
+	Reason   string // why this front-end
+	Program  *ir.Program
+}
+
+// Compile reads, detects and compiles a definition. Diagnostics come from every
+// step that could be taken. A nil bundle is [NoBundle].
+//
+// The program's digest covers the document and everything opened through the
+// bundle, so that a changed function file makes a changed definition.
+func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options) (Compiled, Diagnostics) {
+	doc, ds := Read(file, text)
+	c := Compiled{Document: doc}
+	if doc.Root == nil {
+		return c, ds
+	}
+	var found Diagnostics
+	c.FrontEnd, c.Reason, found = r.Detect(doc, opts.Dialect)
+	ds = append(ds, found...)
+	if c.FrontEnd != nil && !found.HasErrors() {
+		if bundle == nil {
+			bundle = NoBundle
+		}
+		opened := &openedBundle{Bundle: bundle, files: map[string][]byte{}}
+		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts})
+		ds = append(ds, found...)
+		if program != nil && !ds.HasErrors() {
+			program.Digest = opened.digest(text)
+			c.Program = program
+		}
+	}
+	ds.Sort()
+	return c, slices.Compact(ds)
+}
+
+// openedBundle remembers what was opened.
+type openedBundle struct {
+	Bundle
+	files map[string][]byte
+}
+
+func (b *openedBundle) Open(ref string) ([]byte, error) {
+	text, err := b.Bundle.Open(ref)
+	if err == nil {
+		b.files[ref] = text
+	}
+	return text, err
+}
+
+// digest of the document alone is that of its bytes, as sha256sum prints it.
+func (b *openedBundle) digest(document []byte) string {
+	h := sha256.New()
+	h.Write(document)
+	refs := make([]string, 0, len(b.files))
+	for ref := range b.files {
+		refs = append(refs, ref)
+	}
+	slices.Sort(refs)
+	for _, ref := range refs {
+		writeFramed(h, ref)
+		writeFramed(h, string(b.files[ref]))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// writeFramed writes the length first, so that no two lists of files look alike.
+func writeFramed(h hash.Hash, text string) {
+	fmt.Fprintf(h, "\x00%d:", len(text))
+	_, _ = io.WriteString(h, text)
+}

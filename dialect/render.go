@@ -1,0 +1,110 @@
+package dialect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The shape of a snippet.
+const (
+	tabStop      = 4
+	snippetWidth = 100 // characters of source shown of a line
+	snippetLead  = 60  // of which before the place, in lines that are cut
+)
+
+// Render writes a diagnostic and, where doc is the file it speaks of, the source
+// line with the place underlined:
+//
+//	order.yaml:14:9 error SW104 unknown state type "operaton"; did you mean "operation"?
+//	   14 |   type: operaton
+//	      |         ^^^^^^^^
+func Render(w io.Writer, doc *Document, d Diagnostic) error {
+	var b strings.Builder
+	b.WriteString(d.String())
+	b.WriteByte('\n')
+	if doc != nil && doc.File == d.File && d.Line >= 1 && d.Line <= doc.Lines() {
+		text, under := snippet(doc.Line(d.Line), d.Column, d.EndColumn)
+		fmt.Fprintf(&b, "%5d | %s\n%5s | %s\n", d.Line, text, "", under)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// snippet returns a line as shown, and the carets below it. Tabs become spaces
+// up to the next stop; what a terminal might obey is shown as a dot. Of a long
+// line only the part around the place is shown.
+func snippet(line string, column, endColumn int) (text, under string) {
+	endColumn = max(endColumn, column+1)
+	line, at, cut := around(line, column)
+	var shown, marks strings.Builder
+	if at > 1 {
+		shown.WriteString("… ")
+		marks.WriteString("  ")
+	}
+	cells := 0
+	for _, c := range line {
+		piece, width := string(c), runeWidth(c)
+		switch {
+		case c == '\t':
+			width = tabStop - cells%tabStop
+			piece = strings.Repeat(" ", width)
+		case unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c):
+			piece, width = "·", 1
+		}
+		shown.WriteString(piece)
+		mark := " "
+		if at >= column && at < endColumn {
+			mark = "^"
+		}
+		marks.WriteString(strings.Repeat(mark, width))
+		cells += width
+		at++
+	}
+	if cut {
+		shown.WriteString(" …")
+	} else if at <= column { // behind the end of the line
+		marks.WriteByte('^')
+	}
+	return shown.String(), strings.TrimRight(marks.String(), " ")
+}
+
+// around returns the part of a line to show, the column it begins at, and
+// whether the end is cut off.
+func around(line string, column int) (part string, first int, cut bool) {
+	first = 1
+	if utf8.RuneCountInString(line) > snippetWidth && column > snippetLead {
+		first = column - snippetLead
+	}
+	from, to, at := len(line), len(line), 1
+	for i := range line {
+		if at == first {
+			from = i
+		}
+		if at == first+snippetWidth {
+			to = i
+			break
+		}
+		at++
+	}
+	return line[from:to], first, to < len(line)
+}
+
+// runeWidth is how many cells a terminal gives a character: none to combining
+// marks, two to East Asian wide ones and most pictographs.
+func runeWidth(c rune) int {
+	switch {
+	case c < 0x300:
+		return 1
+	case unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case c >= 0x1100 && c <= 0x115F, c >= 0x2E80 && c <= 0x303E, c >= 0x3041 && c <= 0xA4CF,
+		c >= 0xAC00 && c <= 0xD7A3, c >= 0xF900 && c <= 0xFAFF, c >= 0xFE30 && c <= 0xFE6F,
+		c >= 0xFF00 && c <= 0xFF60, c >= 0xFFE0 && c <= 0xFFE6, c >= 0x1F300 && c <= 0x1FAFF,
+		c >= 0x20000 && c <= 0x3FFFD:
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,51 @@
+package dialect
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRender(t *testing.T) {
+	for _, c := range []struct {
+		name, src    string
+		line         int
+		column, stop int
+		want         string
+	}{
+		{"plain", "a: 1\n  type: operaton\n", 2, 9, 17, "    2 |   type: operaton\n      |         ^^^^^^^^\n"},
+		{"tabs", "{\n\t\"a\":\tx\n", 2, 7, 8, "    2 |     \"a\":    x\n      |             ^\n"},
+		{"over a tab", "a\tb\n", 1, 1, 4, "    1 | a   b\n      | ^^^^^\n"},
+		{"no extent", "abc\n", 1, 2, 0, "    1 | abc\n      |  ^\n"},
+		{"wide", "日本: e\u0301x\n", 1, 5, 8, "    1 | 日本: e\u0301x\n      |       ^^\n"},
+		{"behind the end", "abc\r\n", 1, 4, 0, "    1 | abc\n      |    ^\n"},
+		{"terminal escapes", "a: \x1b[31m\u202eb\n", 1, 4, 5, "    1 | a: ·[31m·b\n      |    ^\n"},
+		{
+			"long", strings.Repeat("a", 200) + "X" + strings.Repeat("b", 200), 1, 201, 202,
+			"    1 | … " + strings.Repeat("a", 60) + "X" + strings.Repeat("b", 39) + " …\n      |   " + strings.Repeat(" ", 60) + "^\n",
+		},
+		{"long at its end", strings.Repeat("a", 300), 1, 301, 0, "    1 | … " + strings.Repeat("a", 60) + "\n      |   " + strings.Repeat(" ", 60) + "^\n"},
+		{"outside", "abc\n", 9, 1, 2, ""},
+		{"whole file", "abc\n", 0, 0, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc, _ := Read("f", []byte(c.src))
+			d := Diagnostic{"f", c.line, c.column, c.stop, Error, "X", "m", ""}
+			var b strings.Builder
+			if err := Render(&b, doc, d); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.TrimPrefix(b.String(), d.String()+"\n"); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			d.File = "other"
+			b.Reset()
+			if _ = Render(&b, doc, d); b.String() != d.String()+"\n" {
+				t.Error("a snippet of another file")
+			}
+			b.Reset()
+			if _ = Render(&b, nil, d); b.String() != d.String()+"\n" {
+				t.Error("a snippet of no file")
+			}
+		})
+	}
+}

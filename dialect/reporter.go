@@ -1,0 +1,60 @@
+package dialect
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Reporter collects diagnostics while a front-end walks a document.
+//
+//	r.Errorf(n, "SW104", "unknown state type %q", n.Text).DidYouMean(n.Text, types)
+//	r.Warnf(n.KeySpan(), "SW310", "state %q is unreachable", name)
+//	r.Errorf(n.ColumnIn(offset), "SW120", "malformed expression: %s", problem)
+//
+// The zero Reporter is ready to use. A nil place means "somewhere in File".
+type Reporter struct {
+	File  string
+	found []*Diagnostic
+}
+
+// Errorf reports an error at a place. The result is for adding a hint.
+func (r *Reporter) Errorf(at Place, code, format string, args ...any) *Diagnostic {
+	return r.add(at, Error, code, fmt.Sprintf(format, args...))
+}
+
+// Warnf reports a warning at a place. The result is for adding a hint.
+func (r *Reporter) Warnf(at Place, code, format string, args ...any) *Diagnostic {
+	return r.add(at, Warning, code, fmt.Sprintf(format, args...))
+}
+
+func (r *Reporter) add(at Place, severity Severity, code, message string) *Diagnostic {
+	var span Span
+	if at != nil {
+		span = at.Span()
+	}
+	if span.File == "" {
+		span.File = r.File
+	}
+	d := &Diagnostic{
+		File: span.File, Line: span.Line, Column: span.Column, EndColumn: span.EndColumn,
+		Severity: severity, Code: code, Message: message,
+	}
+	r.found = append(r.found, d)
+	return d
+}
+
+// HasErrors reports whether an error was reported so far.
+func (r *Reporter) HasErrors() bool {
+	return slices.ContainsFunc(r.found, func(d *Diagnostic) bool { return d.Severity == Error })
+}
+
+// Diagnostics returns what was reported, sorted. What an alias repeats is
+// reported at one place many times, and returned once.
+func (r *Reporter) Diagnostics() Diagnostics {
+	ds := make(Diagnostics, 0, len(r.found))
+	for _, d := range r.found {
+		ds = append(ds, *d)
+	}
+	ds.Sort()
+	return slices.Compact(ds)
+}
