@@ -60,7 +60,7 @@ func (p *parser) stateType(f *fields) string {
 		return n.Text
 	}
 	p.didYouMean(p.r.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
-	return ""
+	return dialect.Suggest(n.Text, stateTypes) // read on as what it was meant to be
 }
 
 // noStateExit refuses transition and end on a switch (003 §End Definition: a
