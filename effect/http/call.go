@@ -1,0 +1,127 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	nethttp "net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+var _ effect.Invoker = (*Client)(nil)
+
+var (
+	bodyMethods  = []string{"POST", "PUT", "PATCH"}
+	queryMethods = []string{"GET", "HEAD", "DELETE"}
+)
+
+// Invoke makes the HTTP call that the function's operation names.
+func (c *Client) Invoke(ctx context.Context, call effect.Call) effect.Outcome {
+	method, target, err := operation(call)
+	if err != nil {
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: err.Error()})
+	}
+	where := method + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
+	req, err := request(method, target, call.Args)
+	if err != nil {
+		return effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "invalid-arguments", Detail: fmt.Sprintf("%s: %v", where, err), Data: call.Args})
+	}
+	req.Header.Set("Accept", "application/json, */*;q=0.5")
+	if call.Key != "" {
+		req.Header.Set("Idempotency-Key", call.Key)
+	}
+	a, err := c.send(ctx, req)
+	if err != nil {
+		return failed(where, err)
+	}
+	return a.outcome(where)
+}
+
+// operation reads a plain URL with the method as its fragment.
+func operation(call effect.Call) (method string, target *url.URL, err error) {
+	if call.Operation == "" {
+		return "", nil, fmt.Errorf("function %q has no operation, and no catalogue knows its name; give it an operation such as https://host/path, or a mock", call.Function)
+	}
+	u, err := url.Parse(call.Operation)
+	if err != nil {
+		return "", nil, fmt.Errorf("function %q: its operation is not a URL: %w", call.Function, err)
+	}
+	method = strings.ToUpper(u.Fragment)
+	if method == "" {
+		method = "POST"
+	}
+	plain := u.Scheme == "http" || u.Scheme == "https"
+	if !plain || !slices.Contains(bodyMethods, method) && !slices.Contains(queryMethods, method) {
+		return "", nil, fmt.Errorf("function %q: the operation %q is not a plain URL such as https://host/path#POST, and OpenAPI documents are not supported yet; use such a URL, or --mock", call.Function, call.Operation)
+	}
+	if u.Host == "" {
+		return "", nil, fmt.Errorf("function %q: the operation %q has no host", call.Function, call.Operation)
+	}
+	if u.User != nil {
+		return "", nil, fmt.Errorf("function %q: its operation holds a user or password; credentials do not belong into a definition", call.Function)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return method, u, nil
+}
+
+func request(method string, target *url.URL, args expr.Value) (*nethttp.Request, error) {
+	var body io.Reader
+	if slices.Contains(queryMethods, method) {
+		if err := addQuery(target, args); err != nil {
+			return nil, err
+		}
+	} else {
+		body = bytes.NewReader(args.AppendJSON(nil))
+	}
+	req, err := nethttp.NewRequest(method, target.String(), body)
+	if err == nil && body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, err
+}
+
+// addQuery adds arguments to a URL's query: an array repeats its name, null is left
+// out, an object is compact JSON.
+func addQuery(target *url.URL, args expr.Value) error {
+	if !args.IsObject() {
+		return errors.New("arguments of a call without a body must be an object, not " + args.Kind().String())
+	}
+	query := target.Query()
+	for _, m := range args.Members() {
+		items := []expr.Value{m.Value}
+		if m.Value.IsArray() {
+			items = m.Value.Items()
+		}
+		for _, v := range items {
+			switch v.Kind() {
+			case expr.KindNull:
+			case expr.KindString:
+				query.Add(m.Key, v.Str())
+			default:
+				query.Add(m.Key, v.String())
+			}
+		}
+	}
+	target.RawQuery = query.Encode()
+	return nil
+}
+
+// failed is the outcome of a call that got no usable answer.
+func failed(where string, err error) effect.Outcome {
+	f := effect.Failure{Name: effect.Unnamed, Detail: where + ": " + err.Error()}
+	var known *Error
+	if errors.As(err, &known) {
+		f.Code = known.Code
+		if known.Code == CodeTimeout {
+			f.Name, f.Code = effect.Timeout, ""
+		}
+	}
+	return effect.Fail(f)
+}

@@ -1,0 +1,73 @@
+package event
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Filter says which events someone waits for.
+type Filter struct {
+	Source, Type string // must be equal; empty: any
+	Keys         []Key
+}
+
+// Key is an attribute by which events belong together. While it is not fixed any
+// value does, also none; once fixed, an event must have that very value
+// (SEMANTICS §Functions, events, errors: Correlation).
+type Key struct {
+	Name  string
+	Value string
+	Fixed bool
+}
+
+// Match reports whether the filter lets the event through, and if not, which
+// attribute differs.
+func (f Filter) Match(e Event) (ok bool, why string) {
+	if f.Type != "" && e.Type != f.Type {
+		return false, differs("type", e.Type, f.Type)
+	}
+	if f.Source != "" && e.Source != f.Source {
+		return false, differs("source", e.Source, f.Source)
+	}
+	for _, k := range f.Keys {
+		if !k.Fixed {
+			continue
+		}
+		have, there := e.Attribute(k.Name)
+		switch {
+		case !there:
+			return false, lacks(e, k)
+		case have != k.Value:
+			return false, differs(k.Name, have, k.Value)
+		}
+	}
+	return true, ""
+}
+
+// Correlated reports whether at least one key is fixed: the filter is then about
+// something in particular and not about any event of a type.
+func (f Filter) Correlated() bool {
+	for _, k := range f.Keys {
+		if k.Fixed {
+			return true
+		}
+	}
+	return false
+}
+
+func differs(name, have, want string) string {
+	return fmt.Sprintf("%s is %q, not %q", name, have, want)
+}
+
+func lacks(e Event, k Key) string {
+	why := fmt.Sprintf("it has no attribute %q, which must be %q", k.Name, k.Value)
+	for _, m := range e.Extensions {
+		if strings.EqualFold(m.Key, k.Name) {
+			return why + fmt.Sprintf(" (it has %q; upper and lower case differ)", m.Key)
+		}
+	}
+	if v, ok := e.Data.Get(k.Name); ok {
+		return why + fmt.Sprintf(" (its data has %s: %s; correlation looks at attributes beside data)", k.Name, v)
+	}
+	return why
+}
