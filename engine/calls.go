@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// callKey is the idempotency key of an effect.
+func callKey(instance string, t core.Ticket) string { return instance + "/" + t.String() }
+
+// call is a call in one of three phases: queued, in flight, answered but not applied.
+type call struct {
+	key string
+	row store.Call
+	n   int64 // order of its decision
+
+	cancel context.CancelFunc // while in flight
+	reply  core.Reply         // once answered
+	due    core.Time          // when the answer counts
+}
+
+// callTable knows the calls that were decided on and have no applied answer. It is
+// rebuilt from the store when the engine starts: at worst a call is made again.
+type callTable struct {
+	mu     sync.Mutex
+	all    map[string]*call
+	held   map[string]*call // those of all that are answered
+	queue  []*call
+	flying int
+	count  int64
+	wg     sync.WaitGroup
+}
+
+func (t *callTable) init() { t.all, t.held = map[string]*call{}, map[string]*call{} }
+
+func (t *callTable) enqueue(rows []store.Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, row := range rows {
+		key := callKey(row.Instance, row.Ticket)
+		if t.all[key] != nil {
+			continue
+		}
+		t.count++
+		c := &call{key: key, row: row, n: t.count}
+		t.all[key] = c
+		t.queue = append(t.queue, c)
+	}
+}
+
+// drop forgets a call; if it is under way, that is cancelled.
+func (t *callTable) drop(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.all[key]; c != nil {
+		t.forget(c)
+	}
+}
+
+func (t *callTable) forget(c *call) {
+	delete(t.all, c.key)
+	delete(t.held, c.key)
+	if c.cancel != nil {
+		c.cancel()
+	}
+}
+
+// dropAll forgets the calls of an instance.
+func (t *callTable) dropAll(instance string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.all {
+		if c.row.Instance == instance {
+			t.forget(c)
+		}
+	}
+}
+
+// pop takes the first call of the queue, if fewer than limit are in flight.
+func (t *callTable) pop(limit int) *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.flying >= limit {
+		return nil
+	}
+	for len(t.queue) > 0 {
+		c := t.queue[0]
+		t.queue = t.queue[1:]
+		if t.all[c.key] == c {
+			t.flying++
+			return c
+		}
+	}
+	return nil
+}
+
+// landed notes that a call is not in flight any more; again: it must be made anew.
+func (t *callTable) landed(c *call, again bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.flying--
+	c.cancel = nil
+	if again && t.all[c.key] == c {
+		t.queue = append(t.queue, c)
+	}
+}
+
+// hold keeps an answer until it is due, unless nobody waits for it any more.
+func (t *callTable) hold(c *call, reply core.Reply, due core.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all[c.key] == c {
+		c.reply, c.due = reply, due
+		t.held[c.key] = c
+	}
+}
+
+// due lists the answers that count by now, by time, then in order of their calls.
+func (t *callTable) due(now core.Time) []*call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []*call
+	for _, c := range t.held {
+		if c.due <= now {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *call) int { return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.n, b.n)) })
+	return out
+}
+
+// next is when a call can begin or an answer counts; 0: now.
+func (t *callTable) next(limit int) (core.Time, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.flying < limit && slices.ContainsFunc(t.queue, func(c *call) bool { return t.all[c.key] == c }) {
+		return 0, true
+	}
+	var at core.Time
+	found := false
+	for _, c := range t.held {
+		if !found || c.due < at {
+			at, found = c.due, true
+		}
+	}
+	return at, found
+}
+
+// InFlight is the number of calls that are under way.
+func (e *Engine) InFlight() int {
+	e.calls.mu.Lock()
+	defer e.calls.mu.Unlock()
+	return e.calls.flying
+}
+
+// callInline makes the calls that are queued, one by one.
+func (e *Engine) callInline(ctx context.Context) (bool, error) {
+	e.calls.mu.Lock()
+	waiting := len(e.calls.queue)
+	e.calls.mu.Unlock()
+	var errs []error
+	did := false
+	for range waiting {
+		if ctx.Err() != nil {
+			break
+		}
+		c := e.calls.pop(1)
+		if c == nil {
+			break
+		}
+		did = true
+		out := e.invoke(ctx, c.row)
+		e.calls.landed(c, ctx.Err() != nil)
+		if ctx.Err() == nil {
+			errs = append(errs, e.land(ctx, c, out))
+		}
+	}
+	return did, errors.Join(errs...)
+}
+
+// dispatch begins queued calls in goroutines, as many as may be in flight.
+func (e *Engine) dispatch(ctx context.Context) bool {
+	did := false
+	for {
+		c := e.calls.pop(e.cfg.MaxCalls)
+		if c == nil {
+			return did
+		}
+		did = true
+		flight, cancel := context.WithCancel(ctx)
+		e.calls.mu.Lock()
+		c.cancel = cancel
+		if e.calls.all[c.key] != c {
+			cancel() // dropped between
+		}
+		e.calls.mu.Unlock()
+		e.calls.wg.Go(func() {
+			defer cancel()
+			e.fly(ctx, flight, c)
+		})
+	}
+}
+
+// fly makes one call. Where ctx, which is that of all calls, ends before the answer
+// came, the call stays in the store and is made again.
+func (e *Engine) fly(ctx, flight context.Context, c *call) {
+	out := e.invoke(flight, c.row)
+	over := ctx.Err() != nil
+	if !over {
+		e.report(e.land(context.WithoutCancel(ctx), c, out))
+	}
+	e.calls.landed(c, over)
+	e.wakeUp()
+}
+
+// invoke asks the invoker. A panic of its is the call's failure.
+func (e *Engine) invoke(ctx context.Context, row store.Call) (out effect.Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.report(fmt.Errorf("call %s of %s: panic: %v\n%s", row.Function.Name, row.Instance, r, debug.Stack()))
+			out = effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "panic", Detail: fmt.Sprintf("calling %q panicked: %v", row.Function.Name, r)})
+		}
+	}()
+	if e.cfg.Invoker == nil {
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
+	}
+	f := row.Function
+	return e.cfg.Invoker.Invoke(ctx, effect.Call{
+		Key: callKey(row.Instance, row.Ticket), Instance: row.Instance,
+		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
+		Args: row.Args, Attempt: row.Attempt,
+	})
+}
+
+// retryAnswer is how long an answer waits that could not be committed.
+const retryAnswer = time.Second
+
+// land takes a call's outcome: at once, or when it is due.
+func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
+	reply := replyOf(c.row.Ticket, out)
+	now := e.now()
+	if out.Delay > 0 {
+		e.calls.hold(c, reply, now+core.Time(out.Delay))
+		return nil
+	}
+	return e.answer(ctx, c, reply, now)
+}
+
+// answer applies a reply. The answer is not lost where that fails.
+func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.Time) error {
+	err := e.apply(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
+	if err != nil {
+		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
+		return err
+	}
+	e.calls.drop(c.key)
+	return nil
+}
+
+func replyOf(t core.Ticket, out effect.Outcome) core.Reply {
+	reply := core.Reply{Ticket: t, Value: out.Value, None: out.None}
+	if f := out.Failure; f != nil {
+		reply.Fault = &core.Fault{
+			Name: f.Name, Code: f.Code, Status: f.Status,
+			Title: f.Title, Type: f.Type, Detail: f.Detail, Data: f.Data,
+		}
+		if reply.Fault.Name == "" {
+			reply.Fault.Name = core.FaultUnnamed
+		}
+	}
+	return reply
+}

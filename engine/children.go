@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// maxSpawnDepth is how many instances may wait for one another ("spawn-depth").
+const maxSpawnDepth = 64
+
+// maxIDLength is how long ids of children grow before they are hashed.
+const maxIDLength = 160
+
+// childID is derived, so that a parent's step that is applied again starts no second child.
+func childID(parent string, t core.Ticket) string {
+	id := parent + "-" + t.String()
+	if len(id) > maxIDLength {
+		return deriveID("child", parent, t.String())
+	}
+	return id
+}
+
+// spawn starts a child, or answers at once where none can be.
+func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
+	d, err := f.e.find(ctx, c.Workflow, c.Version)
+	var missing *NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		f.noChild(c, &core.Fault{Name: core.FaultNoWorkflow, Detail: missing.Error()})
+		return nil
+	case err != nil:
+		return err
+	}
+	if !d.schedule.allows(f.now) {
+		// 003 §Start Definition: a sub-flow whose schedule is not active completes at once.
+		if c.Wait {
+			f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
+		}
+		f.warn("workflow %q is not started: its schedule is not active", c.Workflow)
+		return nil
+	}
+	if bad := checkInput(d, c.Input); bad != nil {
+		f.noChild(c, &core.Fault{Name: core.FaultSchema, Detail: bad.Error(), Data: c.Input})
+		return nil
+	}
+	id := childID(f.l.id, c.Ticket)
+	row := newRow(d, id, f.now)
+	row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
+	if c.Wait {
+		row.Depth = f.l.row.Depth + 1
+	}
+	if row.Depth > maxSpawnDepth {
+		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: fmt.Sprintf("%d workflows wait for one another (limit spawn-depth)", maxSpawnDepth)})
+		return nil
+	}
+	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: c.Input, Seed: f.e.cfg.Seed(id)}})
+	return nil
+}
+
+// noChild tells the parent that its child could not be started.
+func (f *fold) noChild(c core.Spawn, fault *core.Fault) {
+	if c.Wait {
+		f.message(f.l.id, core.Reply{Ticket: c.Ticket, Fault: fault})
+		return
+	}
+	f.warn("workflow %q is not started: %s", c.Workflow, fault.Detail)
+}
+
+// cancelChild stops a child that was waited for.
+func (f *fold) cancelChild(t core.Ticket) {
+	id := childID(f.l.id, t)
+	decided := len(f.c.Children)
+	f.c.Children = slices.DeleteFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
+	if len(f.c.Children) == decided {
+		f.message(id, core.Control{Verb: core.VerbCancel, Actor: f.l.id})
+	}
+}
+
+// tellParent answers the parent that waits for this instance's end.
+func (f *fold) tellParent(c core.Finish) {
+	if row := &f.l.row; row.Awaited {
+		f.message(row.Parent, endReply(row, c))
+	}
+}
+
+// endReply is how a child's end looks to its parent: its output, or a fault under the
+// child's own name (SEMANTICS §Functions, events, errors).
+func endReply(row *store.Instance, c core.Finish) core.Reply {
+	reply := core.Reply{Ticket: row.Ticket, Value: c.Output, Terminate: c.Terminate}
+	switch c.Status {
+	case core.Completed:
+	case core.Failed:
+		fault := core.Fault{Name: core.FaultUnnamed}
+		if c.Fault != nil {
+			fault = *c.Fault
+		}
+		where := fmt.Sprintf("workflow %q failed", row.Definition)
+		if fault.Node != "" {
+			where += fmt.Sprintf(" in %q", fault.Node)
+		}
+		fault.Detail = strings.TrimSuffix(where+": "+fault.Detail, ": ")
+		fault.Node, fault.Pos, fault.Final = "", noPos, false
+		reply.Value, reply.Fault = expr.Null, &fault
+	default:
+		reply.Value = expr.Null
+		reply.Fault = &core.Fault{Name: core.FaultCancelled, Detail: fmt.Sprintf("workflow %q was %s", row.Definition, c.Status)}
+	}
+	return reply
+}

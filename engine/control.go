@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// Control intervenes in an instance. What is not allowed now is a *core.Rejected.
+func (e *Engine) Control(ctx context.Context, id string, c core.Control) error {
+	row, err := e.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if row.Quarantine != "" {
+		return e.release(ctx, id, c)
+	}
+	return e.direct(ctx, id, c)
+}
+
+// Take lets an actor choose among an instance's offers.
+func (e *Engine) Take(ctx context.Context, id string, t core.Take) error {
+	return e.direct(ctx, id, t)
+}
+
+func (e *Engine) direct(ctx context.Context, id string, in core.Input) error {
+	if err := e.apply(ctx, id, input{in: in, at: e.now()}); err != nil {
+		return err
+	}
+	row, err := e.Get(ctx, id)
+	if err == nil && row.Quarantine != "" {
+		return &QuarantineError{id, firstLine(row.Quarantine)}
+	}
+	return err
+}
+
+// release lets an instance out of quarantine: resume tries again with what is stored,
+// terminate gives it up.
+func (e *Engine) release(ctx context.Context, id string, c core.Control) error {
+	l := e.live.acquire(id)
+	defer e.live.release(l)
+	l.forget()
+	err := e.load(ctx, l)
+	var broken *brokenError
+	if err != nil && !errors.As(err, &broken) {
+		return err
+	}
+	row := l.row
+	if row.Quarantine == "" {
+		return &core.Rejected{Msg: "the instance is not in quarantine any more"}
+	}
+	now := e.timeFor(l)
+	commit := store.Commit{Instance: row, Records: []core.Record{{Time: now, Type: core.RecControl, Name: string(c.Verb), Text: c.Actor}}}
+	next := &commit.Instance
+	next.Quarantine, next.Updated = "", now
+	switch {
+	case c.Verb == core.VerbTerminate:
+		next.Status, next.Ended, next.HasWake, next.More = core.Terminated, now, false, false
+		if row.Awaited {
+			commit.Messages = []store.Message{{To: row.Parent, At: now, Input: endReply(&row, core.Finish{Status: core.Terminated, Output: expr.Null})}}
+		}
+	case c.Verb == core.VerbResume && err != nil:
+		return &QuarantineError{id, firstLine(err.Error())}
+	case c.Verb == core.VerbResume:
+		next.Status = core.Running
+		if l.state != nil {
+			next.Status = l.state.Status()
+		}
+	default:
+		return &QuarantineError{id, firstLine(row.Quarantine)}
+	}
+	l.forget()
+	if err := e.store.Commit(ctx, commit); err != nil {
+		return fmt.Errorf("release instance %s: %w", id, err)
+	}
+	calls, err := e.store.Calls(ctx)
+	if err != nil {
+		return fmt.Errorf("release instance %s: %w", id, err)
+	}
+	e.calls.enqueue(calls) // those that are known already stay as they are
+	if e.cfg.OnRecord != nil {
+		e.cfg.OnRecord(id, commit.Records[0])
+	}
+	e.changed(id)
+	return nil
+}

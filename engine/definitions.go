@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// definition is a deployed definition, ready to run.
+type definition struct {
+	row      store.Definition
+	prog     *core.Program
+	schedule *schedule // nil: always active
+}
+
+type aliasKey struct{ id, version string }
+
+// Deploy stores a program and makes it the current version of its definition. To
+// deploy the same again changes nothing.
+func (e *Engine) Deploy(ctx context.Context, p *ir.Program) error {
+	text, err := ir.Encode(p)
+	if err != nil {
+		return fmt.Errorf("deploy %s: %w", p.ID, err)
+	}
+	row := store.Definition{
+		ID: p.ID, Version: p.Version, Name: p.Name, Dialect: p.Dialect,
+		Digest: contentKey(p, text), Program: text, Deployed: e.now(),
+	}
+	if _, err := e.define(row); err != nil {
+		return fmt.Errorf("deploy %s: %w", p.ID, err)
+	}
+	sched, err := e.firstFire(p, row)
+	if err != nil {
+		return fmt.Errorf("deploy %s: %w", p.ID, err)
+	}
+	row, err = e.store.PutDefinition(ctx, row, sched, e.cfg.Redeploy)
+	if errors.Is(err, store.ErrConflict) {
+		return &VersionConflictError{p.ID, p.Version}
+	}
+	if err != nil {
+		return fmt.Errorf("deploy %s: %w", p.ID, err)
+	}
+	d, err := e.define(row) // again: the time of deployment may be an earlier one
+	if err != nil {
+		return fmt.Errorf("deploy %s: %w", p.ID, err)
+	}
+	e.adopt(d)
+	e.wakeUp()
+	return nil
+}
+
+// contentKey names the content of a definition: the digest of its source and how it
+// was deployed; that of the program where the source's is not known.
+func contentKey(p *ir.Program, text []byte) string {
+	key := p.Digest
+	if key == "" {
+		sum := sha256.Sum256(text)
+		key = hex.EncodeToString(sum[:])
+	}
+	if p.WarnSchemas {
+		key += "+warn"
+	}
+	return key
+}
+
+// define makes a stored definition ready to run.
+func (e *Engine) define(row store.Definition) (*definition, error) {
+	prog, err := e.link(row)
+	if err != nil {
+		return nil, err
+	}
+	d := &definition{row: row, prog: prog}
+	d.schedule, err = e.newSchedule(prog.Start.Schedule, row.Deployed)
+	return d, err
+}
+
+// link decodes and compiles a program once per content.
+func (e *Engine) link(row store.Definition) (*core.Program, error) {
+	e.mu.Lock()
+	prog := e.linked[row.Digest]
+	e.mu.Unlock()
+	if prog != nil {
+		return prog, nil
+	}
+	p, err := ir.Decode(row.Program)
+	if err != nil {
+		return nil, err
+	}
+	if prog, err = core.Link(p, e.cfg.Languages); err != nil {
+		return nil, err
+	}
+	if e.cfg.Limits != nil {
+		prog.Limits = *e.cfg.Limits
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known := e.linked[row.Digest]; known != nil {
+		return known, nil
+	}
+	e.linked[row.Digest] = prog
+	return prog, nil
+}
+
+// adopt makes a definition the current one of its id.
+func (e *Engine) adopt(d *definition) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.byID[aliasKey{d.row.ID, d.row.Version}] = d
+	e.byID[aliasKey{d.row.ID, ""}] = d
+	e.starts = slices.DeleteFunc(slices.Clone(e.starts), func(o *definition) bool { return o.row.ID == d.row.ID })
+	if len(d.prog.Start.Events) > 0 {
+		i, _ := slices.BinarySearchFunc(e.starts, d.row.ID, func(o *definition, id string) int { return strings.Compare(o.row.ID, id) })
+		e.starts = slices.Insert(e.starts, i, d)
+	}
+}
+
+// find returns a definition by alias; version "" is the current one.
+func (e *Engine) find(ctx context.Context, id, version string) (*definition, error) {
+	e.mu.Lock()
+	d := e.byID[aliasKey{id, version}]
+	e.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	row, err := e.store.Definition(ctx, id, version)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &NotFoundError{"definition", id, version}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find definition %s: %w", id, err)
+	}
+	if d, err = e.define(row); err != nil {
+		return nil, fmt.Errorf("definition %s: %w", id, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.byID[aliasKey{id, version}] = d
+	return d, nil
+}
+
+// refresh reads the current version anew: another node may have deployed one.
+func (e *Engine) refresh(ctx context.Context, id string) (*definition, error) {
+	row, err := e.store.Definition(ctx, id, "")
+	if err != nil {
+		return nil, fmt.Errorf("find definition %s: %w", id, err)
+	}
+	d, err := e.define(row)
+	if err != nil {
+		return nil, fmt.Errorf("definition %s: %w", id, err)
+	}
+	e.adopt(d)
+	return d, nil
+}
+
+// program returns the program that an instance is pinned to.
+func (e *Engine) program(ctx context.Context, digest string) (*core.Program, error) {
+	e.mu.Lock()
+	prog := e.linked[digest]
+	e.mu.Unlock()
+	if prog != nil {
+		return prog, nil
+	}
+	row, err := e.store.Content(ctx, digest)
+	if err != nil {
+		return nil, fmt.Errorf("read definition: %w", err)
+	}
+	return e.link(row)
+}
+
+// Definitions lists what is deployed, by id, then in order of deployment.
+func (e *Engine) Definitions(ctx context.Context) ([]store.Definition, error) {
+	return e.store.ListDefinitions(ctx)
+}

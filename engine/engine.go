@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// Config says what an engine works with. Store is required; the rest has defaults.
+type Config struct {
+	Store     store.Store
+	Clock     Clock          // RealClock
+	Invoker   effect.Invoker // none: every call fails with FunctionNotFound
+	Languages expr.Languages
+
+	Namespace   string        // "default"
+	EventSource string        // of produced events that name none: lockstep/NAMESPACE/DEFINITION
+	Timezone    string        // of cron schedules that name none: local
+	EventWindow time.Duration // how long events are kept: 24 h
+
+	MaxCalls int  // in flight at a time: 256
+	Inline   bool // calls happen inside Poll, one by one: deterministic
+	Redeploy bool // a version may be deployed again with other content (dev)
+
+	NewID func() string          // of instances started by hand
+	Seed  func(id string) uint64 // of an instance's jitter: from its id
+
+	// Told after the commit that made it so, in order for each instance; from several
+	// goroutines at a time unless Inline. They must not wait for the engine.
+	OnRecord func(id string, r core.Record)
+	OnEmit   func(id string, e event.Event)
+	OnError  func(error) // what goes wrong while Run runs
+
+	Limits *core.Limits
+}
+
+// Engine runs the instances of one namespace.
+type Engine struct {
+	cfg   Config
+	store store.Store
+	zone  *time.Location
+
+	mu     sync.Mutex
+	byID   map[aliasKey]*definition
+	linked map[string]*core.Program // by digest
+	starts []*definition            // current ones that events start, by id
+	merged map[string]expr.Value    // what start events merge into, by definition
+	waits  map[string]chan struct{} // closed when the instance changes
+
+	live      cache
+	calls     callTable
+	pollLock  sync.Mutex
+	signal    chan struct{} // something may be there to do
+	maxPasses int
+}
+
+const defaultEventWindow = 24 * time.Hour
+
+// New returns an engine over what the store holds.
+func New(cfg Config) (*Engine, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("engine: a store is required")
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = RealClock{}
+	}
+	if cfg.Namespace == "" {
+		cfg.Namespace = "default"
+	}
+	if cfg.EventWindow <= 0 {
+		cfg.EventWindow = defaultEventWindow
+	}
+	if cfg.MaxCalls <= 0 {
+		cfg.MaxCalls = 256
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
+	}
+	if cfg.Seed == nil {
+		cfg.Seed = seedOf
+	}
+	e := &Engine{
+		cfg: cfg, store: cfg.Store, zone: time.Local,
+		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{},
+		merged: map[string]expr.Value{}, waits: map[string]chan struct{}{},
+		signal: make(chan struct{}, 1), maxPasses: maxPasses,
+	}
+	if cfg.Timezone != "" {
+		zone, err := time.LoadLocation(cfg.Timezone)
+		if err != nil {
+			return nil, fmt.Errorf("engine: time zone: %w", err)
+		}
+		e.zone = zone
+	}
+	e.live.init(liveCapacity)
+	e.calls.init()
+	return e, e.recover(context.Background())
+}
+
+// recover reads what an earlier process left. Messages, timers and events are found
+// by Poll; calls that had no answer are made again, under the same keys.
+func (e *Engine) recover(ctx context.Context) error {
+	defs, err := e.store.ListDefinitions(ctx)
+	if err != nil {
+		return fmt.Errorf("engine: read definitions: %w", err)
+	}
+	for _, row := range defs {
+		if !row.Current {
+			continue // loaded when an instance needs it
+		}
+		d, err := e.define(row)
+		if err != nil {
+			e.report(fmt.Errorf("engine: definition %s: %w", row.ID, err)) // the others can still run
+			continue
+		}
+		e.adopt(d)
+	}
+	calls, err := e.store.Calls(ctx)
+	if err != nil {
+		return fmt.Errorf("engine: read calls: %w", err)
+	}
+	e.calls.enqueue(calls)
+	return nil
+}
+
+// now is the time as the core counts it.
+func (e *Engine) now() core.Time { return core.TimeOf(e.cfg.Clock.Now()) }
+
+// SetStartInput sets the data that start events of a definition merge into.
+func (e *Engine) SetStartInput(definition string, input expr.Value) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.merged[definition] = input
+}
+
+func (e *Engine) startInput(definition string) expr.Value {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if v, ok := e.merged[definition]; ok {
+		return v
+	}
+	return expr.EmptyObject
+}
+
+// wakeUp tells Run that there may be something to do.
+func (e *Engine) wakeUp() {
+	select {
+	case e.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (e *Engine) report(err error) {
+	if err != nil && e.cfg.OnError != nil {
+		e.cfg.OnError(err)
+	}
+}
+
+func seedOf(id string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return h.Sum64()
+}
+
+// deriveID makes an id that is the same for the same cause, so that creating twice
+// creates once.
+func deriveID(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
+		h.Write(size[:])
+		h.Write([]byte(p))
+	}
+	return strings.ToLower(base32.HexEncoding.EncodeToString(h.Sum(nil)))[:26]
+}

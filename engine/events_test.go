@@ -1,0 +1,398 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// waiter is a definition that waits for one event after a delay.
+func waiter(id string, first time.Duration, name string, keys ...string) *ir.Program {
+	b := build(id)
+	e := b.event(name, keys...)
+	return b.main(delay(first), await("Wait", 0, e))
+}
+
+func says(list []string, text string) bool { return strings.Contains(strings.Join(list, "\n"), text) }
+
+func TestCorrelation(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	h.deploy(b.main(await("Wait", 0, b.event("paid", "order=42"))))
+	id := h.start("w", `{}`)
+	if sent := h.send(`paid e1 order=43`); !sent.Kept || !says(sent.Why, `order is "43", not "42"`) {
+		t.Errorf("another order: %+v", sent)
+	}
+	if sent := h.send(`paid e2`); !sent.Kept || !says(sent.Why, `no attribute "order"`) {
+		t.Errorf("without an order: %+v", sent)
+	}
+	if sent := h.send(`shipped e3 order=42`); !sent.Kept || !says(sent.Why, `no instance waits for events of type "shipped"`) {
+		t.Errorf("another type: %+v", sent)
+	}
+	h.poll()
+	h.want(id, core.Waiting, "")
+	why, err := h.Waiting(context.Background(), id)
+	if err != nil || len(why.Open) != 1 || why.Open[0].Event != "paid" || len(why.Subscriptions) != 1 || len(why.NearMisses) != 2 {
+		t.Errorf("waiting: %+v %v", why, err)
+	}
+	sent := h.send(`paid e4 order=42 {"amount":10}`)
+	if !slices.Equal(sent.Matched, []string{id}) || sent.Kept || len(sent.Why) > 0 {
+		t.Errorf("the right order: %+v", sent)
+	}
+	h.poll()
+	h.want(id, core.Completed, `{"amount":10}`)
+	kept, _ := h.Kept(context.Background())
+	for _, e := range kept {
+		if e.Taken != (e.Event.ID == "e4") || !e.Taken && len(e.Why) == 0 {
+			t.Errorf("event %s: taken %t, why %v", e.Event.ID, e.Taken, e.Why)
+		}
+	}
+}
+
+// TestEveryWaitGetsTheEvent, once each.
+func TestEveryWaitGetsTheEvent(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	e := b.event("go")
+	h.deploy(b.main(await("One", 0, e), await("Two", 0, e)))
+	x, y := h.start("w", `{}`), h.start("w", `{}`)
+	if sent := h.send(`go e1`); !slices.Equal(sent.Matched, []string{x, y}) {
+		t.Errorf("%+v", sent)
+	}
+	h.poll()
+	if got := h.get(x).Active; !slices.Equal(got, []string{"Two"}) {
+		t.Errorf("after one event the first is in %v", got)
+	}
+	if sent := h.send(`go e1`); !sent.Duplicate {
+		t.Errorf("the same event again: %+v", sent)
+	}
+	var conflict *EventConflictError
+	if _, err := h.Send(context.Background(), ev(t, `go e1 {"other":1}`)); !errors.As(err, &conflict) {
+		t.Errorf("another event under the same id: %v", err)
+	}
+	h.poll()
+	h.want(y, core.Waiting, "")
+	h.send(`go e2`)
+	h.poll()
+	h.want(x, core.Completed, "")
+	h.want(y, core.Completed, "")
+
+	// After the window an id may come again.
+	h.clock.Advance(t0.Add(25 * time.Hour))
+	if sent := h.send(`go e1`); sent.Duplicate {
+		t.Error("an id is remembered for ever")
+	}
+}
+
+// TestTwoArmsOfOneInstance: each subscription gets the event.
+func TestTwoArmsOfOneInstance(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	h.deploy(b.main(await("Both", 0, b.event("go"), b.event("go"))))
+	id := h.start("w", `{}`)
+	if sent := h.send(`go e1`); !slices.Equal(sent.Matched, []string{id}) {
+		t.Errorf("%+v", sent)
+	}
+	h.poll()
+	h.want(id, core.Completed, "")
+}
+
+// TestEarlyEvent: an event that beats its subscription is kept for it, first in, first out.
+func TestEarlyEvent(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	e := b.event("go")
+	h.deploy(b.main(delay(time.Hour), await("One", 0, e), await("Two", 0, e)))
+	h.send(`go before {"n":0}`) // before the instance exists, and without correlation
+	id := h.start("w", `{}`)
+	if sent := h.send(`go e1 {"n":1,"one":true}`); !sent.Kept {
+		t.Errorf("%+v", sent)
+	}
+	h.send(`go e2 {"n":2}`)
+	h.run(2 * time.Hour)
+	h.want(id, core.Completed, `{"n":2,"one":true}`)
+	if h.elapsed(id) != time.Hour {
+		t.Errorf("took %v", h.elapsed(id))
+	}
+}
+
+func TestEarlyEventByCorrelation(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(waiter("w", time.Second, "go", "key=1"))
+	h.send(`go e1 key=1 {"early":true}`)
+	x := h.start("w", `{}`)
+	h.run(time.Minute)
+	h.want(x, core.Completed, `{"early":true}`)
+	// It is taken: one that is created later does not get it again.
+	y := h.start("w", `{}`)
+	h.run(time.Minute)
+	h.want(y, core.Waiting, "")
+	// One that lives when an event comes gets it, whoever had it before.
+	z := h.start("w", `{}`)
+	h.send(`go e2 key=1`)
+	h.poll()
+	h.want(y, core.Completed, "")
+	h.want(z, core.Waiting, "")
+	h.run(time.Minute)
+	h.want(z, core.Completed, "")
+}
+
+func TestEarlyEventExpires(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(waiter("w", 25*time.Hour, "go"))
+	id := h.start("w", `{}`)
+	h.send(`go e1`)
+	h.run(26 * time.Hour)
+	h.want(id, core.Waiting, "")
+	if kept, _ := h.Kept(context.Background()); len(kept) != 0 {
+		t.Errorf("%d events are kept after the window", len(kept))
+	}
+}
+
+// TestOwnEventsAreNotConsumed (SEMANTICS §Control flow).
+func TestOwnEventsAreNotConsumed(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	h.deploy(b.main(b.emit("go", ""), await("Wait", 0, b.event("go"))))
+	x := h.start("w", `{}`)
+	h.poll()
+	h.want(x, core.Waiting, "")
+	kept, _ := h.Kept(context.Background())
+	if len(kept) != 1 || kept[0].Taken || kept[0].Event.ID != x+"/1.1" {
+		t.Errorf("kept %+v", kept)
+	}
+	y := h.start("w", `{}`) // its event is not x's own
+	h.poll()
+	h.want(x, core.Completed, `{"from":"w"}`)
+	h.want(y, core.Waiting, "")
+}
+
+func TestProducedEvent(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("producer")
+	step := b.emit("made", `{"key":7,"flag":true}`)
+	b.p.Events[0].Source = ""
+	consumer := build("consumer")
+	made := consumer.event("made", "key=7")
+	consumer.p.Events[made].Source = "lockstep/default/producer"
+	consumer.p.Start.Events = []ir.EventID{made}
+	h.deploy(b.main(step), consumer.main(await("Made", 0, made)))
+	h.start("producer", `{}`)
+	h.poll()
+	list := h.list()
+	if len(list) != 2 || list[1].Definition != "consumer" {
+		t.Fatalf("instances %+v", list)
+	}
+	h.want(list[1].ID, core.Completed, `{"from":"producer"}`)
+	want := `i1 emits {"data":{"from":"producer"},"datacontenttype":"application/json","flag":true,"id":"i1/1.1","key":7,` +
+		`"source":"lockstep/default/producer","specversion":"1.0","time":"2026-03-01T00:00:00Z","type":"made"}`
+	if !slices.Contains(h.log, want) {
+		t.Errorf("no %s in\n%s", want, strings.Join(h.log, "\n"))
+	}
+}
+
+// starter is a definition that begins with an event and then waits for a second one of
+// the same type and key.
+func starter(id string, between time.Duration) *ir.Program {
+	b := build(id)
+	e := b.event("reading", "patientId")
+	b.p.Start.Events = []ir.EventID{e}
+	return b.main(await("First", 0, e), delay(between), await("Second", 0, e))
+}
+
+func TestStartByEvent(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(starter("w", time.Second))
+	h.SetStartInput("w", parse(t, `{"base":1}`))
+	first := h.send(`reading e1 patientId=1 {"a":1}`)
+	if len(first.Started) != 1 || first.Kept {
+		t.Fatalf("%+v", first)
+	}
+	other := h.send(`reading e2 patientId=2`)
+	if len(other.Started) != 1 {
+		t.Fatalf("%+v", other)
+	}
+	h.run(time.Minute)
+	second := h.send(`reading e3 patientId=1 {"b":2}`)
+	if !slices.Equal(second.Matched, first.Started) || len(second.Started) != 0 {
+		t.Errorf("an event for a running instance: %+v", second)
+	}
+	h.poll()
+	h.want(first.Started[0], core.Completed, `{"a":1,"b":2,"base":1}`)
+	h.want(other.Started[0], core.Waiting, "")
+	if third := h.send(`reading e4 patientId=1`); len(third.Started) != 1 {
+		t.Errorf("after the end another one starts: %+v", third)
+	}
+}
+
+// TestStartEventOfARunningInstanceIsKeptForIt, also before its first step, and starts
+// another one if that ends without it.
+func TestStartEventOfARunningInstanceIsKeptForIt(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(starter("w", time.Hour))
+	first := h.send(`reading e1 patientId=1 {"n":1}`)
+	second := h.send(`reading e2 patientId=1 {"n":2}`)
+	third := h.send(`reading e3 patientId=1 {"n":3}`)
+	for _, s := range []Sent{second, third} {
+		if len(s.Started) != 0 || !s.Kept || !says(s.Why, first.Started[0]) {
+			t.Errorf("%+v", s)
+		}
+	}
+	h.run(2 * time.Hour)
+	h.want(first.Started[0], core.Completed, `{"n":2}`)
+	list := h.list()
+	if len(list) != 2 {
+		t.Fatalf("%d instances, want a second one for the third event", len(list))
+	}
+	h.want(list[1].ID, core.Waiting, "")
+	if list[1].Created != core.TimeOf(t0.Add(time.Hour)) {
+		t.Errorf("the second one was created at %v", list[1].Created)
+	}
+	if err := h.Control(context.Background(), list[1].ID, core.Control{Verb: core.VerbCancel}); err != nil {
+		t.Fatal(err)
+	}
+	h.run(time.Hour)
+	if got := len(h.list()); got != 2 {
+		t.Errorf("%d instances: an event started twice", got)
+	}
+}
+
+func TestEventWithoutKeyStartsAlways(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(starter("w", time.Hour))
+	h.send(`reading e1`)
+	if sent := h.send(`reading e2`); len(sent.Started) != 1 {
+		t.Errorf("%+v", sent)
+	}
+}
+
+// TestNoSelfStart: a definition's own events do not start it again and again.
+func TestNoSelfStart(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	e := b.event("go")
+	b.p.Start.Events = []ir.EventID{e}
+	h.deploy(b.main(await("Go", 0, e), b.emit("go", "")))
+	h.send(`go e1`)
+	h.poll()
+	if got := len(h.list()); got != 1 {
+		t.Errorf("%d instances", got)
+	}
+}
+
+// both is a definition that needs two events to start.
+func both(window time.Duration) *ir.Program {
+	b := build("both")
+	x, y := b.event("x", "key"), b.event("y", "key")
+	b.p.Start = ir.Start{Events: []ir.EventID{x, y}, All: true}
+	if window > 0 {
+		b.p.Start.Window = span(window)
+	}
+	return b.main(await("Both", 0, x, y))
+}
+
+func TestAllOfStart(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(both(0))
+	if sent := h.send(`y e1 key=1 {"y":1}`); len(sent.Started) != 0 || !says(sent.Why, "once its other events are there") {
+		t.Errorf("half of it: %+v", sent)
+	}
+	if sent := h.send(`x e2 key=2 {"x":2}`); len(sent.Started) != 0 {
+		t.Errorf("another key: %+v", sent)
+	}
+	if sent := h.send(`y e3 key=1`); len(sent.Started) != 0 {
+		t.Errorf("the same half again: %+v", sent)
+	}
+	sent := h.send(`x e4 key=1 {"x":1}`)
+	if len(sent.Started) != 1 {
+		t.Fatalf("the other half: %+v", sent)
+	}
+	h.poll()
+	h.want(sent.Started[0], core.Completed, `{"x":1,"y":1}`)
+	if next := h.send(`x e5 key=1`); len(next.Started) != 1 {
+		t.Errorf("with the second half of the same key: %+v", next)
+	}
+	h.run(48 * time.Hour)
+	if got := len(h.list()); got != 2 {
+		t.Errorf("%d instances", got)
+	}
+}
+
+func TestAllOfStartWindow(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(both(time.Hour))
+	h.send(`x e1 key=1`)
+	h.run(59 * time.Minute)
+	if sent := h.send(`y e2 key=1`); len(sent.Started) != 1 {
+		t.Errorf("in time: %+v", sent)
+	}
+	h.send(`x e3 key=2`)
+	h.run(time.Hour)
+	if sent := h.send(`y e4 key=2`); len(sent.Started) != 0 {
+		t.Errorf("too late: %+v", sent)
+	}
+	kept, _ := h.Kept(context.Background())
+	i := slices.IndexFunc(kept, func(e store.Event) bool { return e.Event.ID == "e3" })
+	if i < 0 || kept[i].Taken || !says(kept[i].Why, "did not come in time") {
+		t.Errorf("the first half is not unmatched again: %+v", kept)
+	}
+	h.run(30 * time.Minute)
+	if sent := h.send(`x e5 key=2`); len(sent.Started) != 1 {
+		t.Errorf("the late half begins a gathering of its own: %+v", sent)
+	}
+}
+
+// TestNarrowedWhileOnItsWay: the first event fixes the key; a second one that was
+// matched before that goes back and is found by whom it belongs to.
+func TestNarrowedWhileOnItsWay(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	h.deploy(b.main(await("Both", 0, b.event("x", "key"), b.event("y", "key"))))
+	id := h.start("w", `{}`)
+	h.send(`x e1 key=1`)
+	if sent := h.send(`y e2 key=2`); !slices.Equal(sent.Matched, []string{id}) {
+		t.Fatalf("%+v", sent) // the key is not fixed before the next step
+	}
+	h.poll()
+	h.want(id, core.Waiting, "")
+	kept, _ := h.Kept(context.Background())
+	if kept[1].Taken {
+		t.Error("an event that was refused counts as taken")
+	}
+	h.send(`y e3 key=1`)
+	h.poll()
+	h.want(id, core.Completed, "")
+}
+
+// TestEventAtTheDeadline: the timer comes first, and the event is not lost.
+func TestEventAtTheDeadline(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	e := b.event("go")
+	h.deploy(b.main(await("One", time.Minute, e), await("Two", 0, e)))
+	id := h.start("w", `{}`)
+	h.clock.Advance(t0.Add(time.Minute))
+	h.send(`go e1`)
+	h.poll()
+	h.want(id, core.Completed, "") // by the second wait
+	records, _ := h.History(context.Background(), id)
+	if !slices.ContainsFunc(records, func(r core.Record) bool { return r.Type == core.RecTimedOut && r.Node == "One" }) {
+		t.Error("the first wait did not time out")
+	}
+}
+
+func TestInvalidEvent(t *testing.T) {
+	h := newHarness(t, nil)
+	bad := ev(t, `go e1`)
+	bad.Source = ""
+	if _, err := h.Send(context.Background(), bad); err == nil {
+		t.Error("an event without a source is taken")
+	}
+}

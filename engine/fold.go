@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// fold collects the outcome of several inputs to one instance as one commit. What is
+// decided and taken back within it never leaves: a call that is cancelled in the same
+// commit is not made.
+type fold struct {
+	e   *Engine
+	l   *live
+	now core.Time
+
+	c    store.Commit // Instance is the row as it becomes
+	did  bool         // the state changed
+	more bool
+}
+
+func (e *Engine) newFold(l *live) *fold {
+	return &fold{e: e, l: l, now: e.timeFor(l), more: l.row.More, c: store.Commit{Instance: l.row}}
+}
+
+// run gives the inputs one after the other. Where one breaks an invariant it returns
+// its position and a brokenError. What is refused is returned apart, if it did not come
+// by the inbox, whose senders wait for no answer.
+func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, err error) {
+	for i, in := range inputs {
+		res, err := step(f.l.prog, f.l.state, f.now, in.in)
+		var no *core.Rejected
+		switch {
+		case errors.As(err, &no):
+			if in.message == 0 {
+				rejected = no
+			} else {
+				f.c.Taken = append(f.c.Taken, in.message)
+			}
+			continue
+		case err != nil:
+			return i, nil, err
+		}
+		if err := f.take(ctx, in, res); err != nil {
+			return i, nil, err
+		}
+	}
+	return 0, rejected, nil
+}
+
+// take notes the outcome of one input.
+func (f *fold) take(ctx context.Context, in input, res core.Result) error {
+	if in.message != 0 {
+		f.c.Taken = append(f.c.Taken, in.message)
+		if in.event && res.Stale {
+			f.c.Release = append(f.c.Release, in.message)
+		}
+	}
+	if in.call != 0 {
+		f.c.Answered = append(f.c.Answered, in.call)
+	}
+	if _, ok := in.in.(core.Continue); ok && res.Stale {
+		f.more, f.did = false, true // paused meanwhile: resuming will go on
+	}
+	if res.Stale {
+		return nil
+	}
+	f.l.state, f.did, f.more = res.State, true, res.More
+	f.c.Records = append(f.c.Records, res.Records...)
+	if reply, ok := in.in.(core.Reply); ok && in.event {
+		f.unsubscribe(reply.Ticket)
+	}
+	for _, c := range res.Commands {
+		if err := f.command(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fold) changed() bool { return f.did || len(f.c.Taken)+len(f.c.Answered) > 0 }
+
+// finish completes the commit with what the state says of itself.
+func (f *fold) finish() store.Commit {
+	row, s := &f.c.Instance, f.l.state
+	row.Updated, row.More = f.now, f.more
+	if s == nil {
+		return f.c
+	}
+	row.Status, row.Active = s.Status(), s.Active(f.l.prog)
+	row.Wake, row.HasWake = s.Wake()
+	row.Output, row.Fault, row.Labels, row.Keys = s.Output(), s.Fault(), s.Labels(), slices.Clone(s.Keys())
+	switch {
+	case !row.Status.Final():
+		row.Ended = 0
+	case row.Ended == 0:
+		row.Ended = f.now
+	}
+	f.c.Pages = s.TakeDirty()
+	return f.c
+}
+
+func (f *fold) command(ctx context.Context, c core.Command) error {
+	switch c := c.(type) {
+	case core.Invoke:
+		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Invoke: c})
+	case core.Subscribe:
+		f.subscribe(c)
+	case core.Offers:
+		row := &f.c.Instance
+		row.Offers = slices.Clone(row.Offers)
+		for _, o := range c.Offers {
+			row.Offers = append(row.Offers, store.Offer{Ticket: c.Ticket, Offer: o})
+		}
+	case core.Spawn:
+		return f.spawn(ctx, c)
+	case core.Emit:
+		f.emit(c)
+	case core.Cancel:
+		f.cancel(c)
+	case core.Finish:
+		f.tellParent(c)
+	}
+	return nil
+}
+
+func (f *fold) subscribe(c core.Subscribe) {
+	f.c.Unsubscribe = slices.DeleteFunc(f.c.Unsubscribe, func(t core.Ticket) bool { return t == c.Ticket })
+	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == c.Ticket })
+	filter := event.Filter{Source: c.Source, Type: c.Type}
+	for _, k := range c.Keys {
+		filter.Keys = append(filter.Keys, event.Key(k))
+	}
+	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filter})
+}
+
+func (f *fold) unsubscribe(t core.Ticket) {
+	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == t })
+	f.c.Unsubscribe = append(f.c.Unsubscribe, t)
+}
+
+// cancel lets go of a ticket that nobody waits for any more.
+func (f *fold) cancel(c core.Cancel) {
+	switch c.Kind {
+	case core.WaitCall:
+		decided := len(f.c.Calls)
+		f.c.Calls = slices.DeleteFunc(f.c.Calls, func(o store.Call) bool { return o.Ticket == c.Ticket })
+		if len(f.c.Calls) == decided {
+			f.c.Answered = append(f.c.Answered, c.Ticket)
+		}
+	case core.WaitEvent, core.WaitListen:
+		f.unsubscribe(c.Ticket)
+	case core.WaitOffer:
+		row := &f.c.Instance
+		row.Offers = slices.DeleteFunc(slices.Clone(row.Offers), func(o store.Offer) bool { return o.Ticket == c.Ticket })
+	case core.WaitChild:
+		f.cancelChild(c.Ticket)
+	}
+}
+
+// emit decides on an event; its id is the effect's idempotency key.
+func (f *fold) emit(c core.Emit) {
+	ev := event.Event{
+		ID: callKey(f.l.id, c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
+		Extensions: slices.Clone(c.Attrs), Data: c.Data, HasData: c.HasData,
+	}
+	if ev.Source == "" {
+		ev.Source = f.e.eventSource(f.l.row.Definition)
+	}
+	if ev.Type == "" {
+		ev.Type = c.Name
+	}
+	if ev.HasData {
+		ev.DataContentType = "application/json"
+	}
+	sortMembers(ev.Extensions)
+	f.c.Emits = append(f.c.Emits, store.Emit{Instance: f.l.id, Definition: f.l.row.Definition, Event: ev})
+}
+
+func (e *Engine) eventSource(definition string) string {
+	if e.cfg.EventSource != "" {
+		return e.cfg.EventSource
+	}
+	return "lockstep/" + e.cfg.Namespace + "/" + definition
+}
+
+func sortMembers(list []expr.Member) {
+	slices.SortStableFunc(list, func(a, b expr.Member) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// message posts an input to another instance, or to the same one.
+func (f *fold) message(to string, in core.Input) {
+	f.c.Messages = append(f.c.Messages, store.Message{To: to, At: f.now, Input: in})
+}
+
+func (f *fold) warn(format string, args ...any) {
+	f.c.Records = append(f.c.Records, core.Record{Time: f.now, Type: core.RecWarning, Text: fmt.Sprintf(format, args...)})
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/calendar"
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// gather adds an event to a start that needs several: to the oldest gathering that it
+// fits, else to a new one. The last event creates the instance.
+func (r *router) gather(d *decision, def *definition, slots []int) {
+	g, free := r.gathering(d, def, slots)
+	if g.Until <= r.now {
+		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but it came too long ago", def.row.ID))
+		return
+	}
+	g.Events = slices.Clone(g.Events)
+	g.Keys = slices.Clone(g.Keys)
+	for _, slot := range free {
+		g.Events[slot] = d.row.Seq
+		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event.Value())
+	}
+	d.taken = true
+	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
+	d.row.Until = max(d.row.Until, g.Until)
+	if slices.Contains(g.Events, 0) {
+		d.Gather = append(d.Gather, g)
+		d.notes = append(d.notes, fmt.Sprintf("definition %q starts with it once its other events are there", def.row.ID))
+		return
+	}
+	cause := []string{"events", def.row.ID}
+	var arrivals []core.Arrival
+	for slot, seq := range g.Events {
+		ev := d.row
+		if seq != d.row.Seq {
+			var ok bool
+			if ev, ok = d.view.Event(seq); !ok {
+				continue // cannot be: it is kept as long as the gathering
+			}
+		}
+		cause = append(cause, ev.Event.Source, ev.Event.ID, ev.Received.String())
+		arrivals = append(arrivals, core.Arrival{Event: def.prog.Start.Events[slot], Value: ev.Event.Value()})
+	}
+	r.create(d, def, deriveID(cause...), arrivals)
+	if g.Seq != 0 {
+		d.Drop = append(d.Drop, g.Seq)
+	}
+}
+
+// gathering finds the one that an event goes to, and the slots that it fills there.
+func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gathering, []int) {
+	for _, g := range d.view.Gatherings(def.row.ID, def.row.Digest) {
+		if g.Until <= r.now || len(g.Events) != len(def.prog.Start.Events) {
+			continue
+		}
+		var free []int
+		for _, slot := range slots {
+			if g.Events[slot] == 0 && r.fits(d, def, g, slot) {
+				free = append(free, slot)
+			}
+		}
+		if len(free) > 0 {
+			return g, free
+		}
+	}
+	return store.Gathering{
+		Definition: def.row.ID, Digest: def.row.Digest,
+		Events: make([]int64, len(def.prog.Start.Events)),
+		Until:  r.deadline(def.prog.Start.Window, d.row.Received),
+	}, slots
+}
+
+// fits says whether the event has the correlation attributes of those that are there
+// already. One that lacks an attribute fits only while that is not fixed.
+func (r *router) fits(d *decision, def *definition, g store.Gathering, slot int) bool {
+	for _, c := range def.prog.Events[def.prog.Start.Events[slot]].Correlate {
+		i := slices.IndexFunc(g.Keys, func(k core.Key) bool { return k.Name == c.Attribute })
+		if i < 0 {
+			continue
+		}
+		if text, ok := d.row.Event.Attribute(c.Attribute); !ok || text != g.Keys[i].Value {
+			return false
+		}
+	}
+	return true
+}
+
+// deadline is when a gathering ends: the definition's time from the first to the last
+// event, else as long as events are kept.
+func (r *router) deadline(w ir.Span, first core.Time) core.Time {
+	if !w.Set || w.Expr != 0 {
+		return first + r.window
+	}
+	end := calendar.Duration{Months: w.Months, Days: w.Days, Nanos: w.Nanos}.AddTo(first.Std())
+	if end.Year() > lastYear {
+		return first + r.window
+	}
+	return core.TimeOf(end)
+}
+
+// expire ends a gathering; its events are nobody's again.
+func (r *router) expire(g store.Gathering, v store.View) store.Routing {
+	var out store.Routing
+	open := v.Gatherings(g.Definition, g.Digest)
+	i := slices.IndexFunc(open, func(o store.Gathering) bool { return o.Seq == g.Seq })
+	if i < 0 {
+		return out
+	}
+	out.Drop = []int64{g.Seq}
+	for _, seq := range open[i].Events {
+		ev, ok := v.Event(seq)
+		if !ok || slices.ContainsFunc(out.Events, func(o store.Event) bool { return o.Seq == seq }) {
+			continue
+		}
+		ev.Used = slices.DeleteFunc(slices.Clone(ev.Used), func(id string) bool { return id == g.Definition })
+		ev.Why = append(slices.Clone(ev.Why), fmt.Sprintf("definition %q starts with it, but the other events it needs did not come in time", g.Definition))
+		out.Events = append(out.Events, ev)
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// Sent is what became of an event.
+type Sent struct {
+	Duplicate bool     // it was here before; nothing happened
+	Matched   []string // instances that get it
+	Started   []string // instances that it started
+	Kept      bool     // nobody has it yet
+	Why       []string // what differed from what others wait for, or whom it is kept for
+}
+
+// Send takes an event: once per source and id while it is kept. When Send returns, the
+// event is stored; Poll lets the instances go on.
+func (e *Engine) Send(ctx context.Context, ev event.Event) (Sent, error) {
+	if err := ev.Check(); err != nil {
+		return Sent{}, err
+	}
+	r, err := e.ingest(ctx, store.Event{Event: ev}, 0)
+	if errors.Is(err, store.ErrDuplicate) {
+		if !expr.Equal(r.earlier.Value(), ev.Value()) {
+			return Sent{}, &EventConflictError{ev.Source, ev.ID}
+		}
+		return Sent{Duplicate: true}, nil
+	}
+	if err != nil {
+		return Sent{}, fmt.Errorf("take event %s of %s: %w", ev.ID, ev.Source, err)
+	}
+	out := Sent{Kept: r.kept, Why: r.why}
+	seen := map[string]bool{}
+	for _, d := range r.routing.Deliver {
+		if !seen[d.Instance] {
+			seen[d.Instance] = true
+			out.Matched = append(out.Matched, d.Instance)
+		}
+	}
+	for _, n := range r.routing.Start {
+		out.Started = append(out.Started, n.Instance.ID)
+	}
+	return out, nil
+}
+
+// ingested is how an event was routed.
+type ingested struct {
+	routing store.Routing
+	kept    bool
+	why     []string
+	earlier event.Event // of a duplicate
+}
+
+// ingest stores and routes an event. The emit with that Seq is done by it.
+func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (ingested, error) {
+	r := e.newRouter()
+	row.Received = r.now
+	row.Until = r.now + core.Time(e.cfg.EventWindow)
+	var out ingested
+	stored, err := e.store.Ingest(ctx, row, emit, func(ev store.Event, v store.View) store.Routing {
+		d := r.event(ev, v, false)
+		out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
+		return d.Routing
+	})
+	if errors.Is(err, store.ErrDuplicate) {
+		return ingested{earlier: stored.Event}, err
+	}
+	if err != nil {
+		return ingested{}, err
+	}
+	e.wakeUp()
+	return out, nil
+}
+
+// routeAgain routes events whose instance ended without taking them.
+func (e *Engine) routeAgain(ctx context.Context) (bool, error) {
+	seqs, err := e.store.Again(ctx, batch)
+	if err != nil {
+		return false, fmt.Errorf("read kept events: %w", err)
+	}
+	var errs []error
+	for _, seq := range seqs {
+		r := e.newRouter()
+		err := e.store.Route(ctx, func(v store.View) store.Routing {
+			ev, ok := v.Event(seq)
+			if !ok {
+				return store.Routing{}
+			}
+			return r.event(ev, v, true).Routing
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("route event %d again: %w", seq, err))
+		}
+	}
+	return len(seqs) > 0, errors.Join(errs...)
+}
+
+// matchFresh compares new subscriptions with the events that are kept. A subscription
+// is stored before this looks, and an event before its routing looks at subscriptions:
+// they cannot miss each other.
+func (e *Engine) matchFresh(ctx context.Context) (bool, error) {
+	ids, err := e.store.Unchecked(ctx, batch)
+	if err != nil {
+		return false, fmt.Errorf("read new subscriptions: %w", err)
+	}
+	var errs []error
+	for _, id := range ids {
+		r := e.newRouter()
+		if err := e.store.Route(ctx, func(v store.View) store.Routing { return r.fresh(id, v) }); err != nil {
+			errs = append(errs, fmt.Errorf("match subscriptions of %s: %w", id, err))
+		}
+	}
+	return len(ids) > 0, errors.Join(errs...)
+}
+
+// expireGatherings ends starts whose events did not all come in time.
+func (e *Engine) expireGatherings(ctx context.Context, now core.Time) (bool, error) {
+	list, err := e.store.Expired(ctx, now, batch)
+	if err != nil {
+		return false, fmt.Errorf("read gatherings: %w", err)
+	}
+	var errs []error
+	for _, g := range list {
+		r := e.newRouter()
+		if err := e.store.Route(ctx, func(v store.View) store.Routing { return r.expire(g, v) }); err != nil {
+			errs = append(errs, fmt.Errorf("expire gathering of %s: %w", g.Definition, err))
+		}
+	}
+	return len(list) > 0, errors.Join(errs...)
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// liveCapacity is how many states of waiting instances stay in memory.
+const liveCapacity = 4096
+
+// live is an instance in memory. Its lock makes inputs of one instance go one at a
+// time; the revision keeps it right when another node writes too.
+type live struct {
+	mu     sync.Mutex
+	id     string
+	loaded bool
+	row    store.Instance // as stored
+	prog   *core.Program
+	state  *core.State // nil: it has not taken its start yet
+
+	refs int           // under the cache's lock
+	idle *list.Element // likewise; nil while in use
+}
+
+// cache keeps states of instances that are in use, and some that are not.
+type cache struct {
+	mu       sync.Mutex
+	entries  map[string]*live
+	idle     list.List // least recently used first
+	capacity int
+}
+
+func (c *cache) init(capacity int) {
+	c.entries, c.capacity = map[string]*live{}, capacity
+}
+
+// acquire locks an instance.
+func (c *cache) acquire(id string) *live {
+	c.mu.Lock()
+	l := c.entries[id]
+	if l == nil {
+		l = &live{id: id}
+		c.entries[id] = l
+	}
+	l.refs++
+	if l.idle != nil {
+		c.idle.Remove(l.idle)
+		l.idle = nil
+	}
+	c.mu.Unlock()
+	l.mu.Lock()
+	return l
+}
+
+// release unlocks an instance, and forgets it if it is not worth keeping.
+func (c *cache) release(l *live) {
+	worth := l.loaded && !l.row.Status.Final()
+	l.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.refs--; l.refs > 0 {
+		return
+	}
+	if !worth {
+		delete(c.entries, l.id)
+		return
+	}
+	l.idle = c.idle.PushBack(l)
+	for c.idle.Len() > c.capacity {
+		old := c.idle.Remove(c.idle.Front()).(*live)
+		delete(c.entries, old.id)
+	}
+}
+
+// forget drops what is in memory: the next use reads the store.
+func (l *live) forget() { l.loaded, l.state = false, nil }
+
+// brokenError says that an invariant does not hold: the instance needs a person.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return e.err.Error() }
+func (e *brokenError) Unwrap() error { return e.err }
+
+// load reads an instance unless it is in memory. A brokenError leaves the row.
+func (e *Engine) load(ctx context.Context, l *live) error {
+	if l.loaded {
+		return nil
+	}
+	row, err := e.store.Instance(ctx, l.id)
+	if errors.Is(err, store.ErrNotFound) {
+		return &NotFoundError{Kind: "instance", ID: l.id}
+	}
+	if err != nil {
+		return fmt.Errorf("load instance %s: %w", l.id, err)
+	}
+	pages, err := e.store.Pages(ctx, l.id)
+	if err != nil {
+		return fmt.Errorf("load instance %s: %w", l.id, err)
+	}
+	l.row, l.state = row, nil
+	if l.prog, err = e.program(ctx, row.Digest); err != nil {
+		return &brokenError{err}
+	}
+	if len(pages) > 0 {
+		if l.state, err = decode(l.prog, pages); err != nil {
+			return &brokenError{err}
+		}
+	}
+	l.loaded = true
+	return nil
+}
+
+// decode reads a state; stored bytes that make it panic are broken too.
+func decode(p *core.Program, pages []core.Page) (s *core.State, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("decode state: panic: %v", r)
+		}
+	}()
+	return core.DecodeState(p, pages)
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// Instance is what is known of an instance without reading its state.
+type Instance = store.Instance
+
+// Get reads an instance.
+func (e *Engine) Get(ctx context.Context, id string) (Instance, error) {
+	row, err := e.store.Instance(ctx, id)
+	return row, notFound(err, id)
+}
+
+func notFound(err error, id string) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return &NotFoundError{Kind: "instance", ID: id}
+	}
+	return err
+}
+
+// List reads all instances, oldest first.
+func (e *Engine) List(ctx context.Context) ([]Instance, error) {
+	return e.store.Instances(ctx, store.Query{})
+}
+
+// History reads the records of an instance.
+func (e *Engine) History(ctx context.Context, id string) ([]core.Record, error) {
+	list, err := e.store.Records(ctx, id)
+	return list, notFound(err, id)
+}
+
+// Kept lists the events that are kept, oldest first. Those that are not Taken are
+// unmatched; their Why tells the reason.
+func (e *Engine) Kept(ctx context.Context) ([]store.Event, error) {
+	return e.store.Events(ctx)
+}
+
+// NearMiss is an event that an instance does not get, and what differs.
+type NearMiss struct {
+	Event store.Event
+	Name  string // of the event that the instance waits for
+	Why   string
+}
+
+// Waiting tells why an instance does not go on.
+type Waiting struct {
+	Instance      Instance
+	Open          []core.Open
+	Subscriptions []store.Subscription
+	NearMisses    []NearMiss // kept events of the types that it waits for
+}
+
+// Waiting reads what an instance waits for.
+func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
+	row, err := e.Get(ctx, id)
+	if err != nil {
+		return Waiting{}, err
+	}
+	out := Waiting{Instance: row}
+	pages, err := e.store.Pages(ctx, id)
+	if err != nil {
+		return Waiting{}, err
+	}
+	prog, err := e.program(ctx, row.Digest)
+	if err != nil {
+		return Waiting{}, err
+	}
+	if len(pages) > 0 && row.Quarantine == "" {
+		state, err := decode(prog, pages)
+		if err != nil {
+			return Waiting{}, fmt.Errorf("instance %s: %w", id, err)
+		}
+		out.Open = state.Open(prog)
+	}
+	if out.Subscriptions, err = e.store.Subscriptions(ctx, id); err != nil {
+		return Waiting{}, err
+	}
+	if len(out.Subscriptions) == 0 {
+		return out, nil
+	}
+	events, err := e.store.Events(ctx)
+	if err != nil {
+		return Waiting{}, err
+	}
+	for _, s := range out.Subscriptions {
+		for _, ev := range events {
+			if why := missed(ev, s); why != "" {
+				out.NearMisses = append(out.NearMisses, NearMiss{ev, s.Name, why})
+			}
+		}
+	}
+	return out, nil
+}
+
+// missed says why a subscription does not get an event of its type.
+func missed(ev store.Event, s store.Subscription) string {
+	ok, why := s.Filter.Match(ev.Event)
+	switch {
+	case s.Filter.Type != "" && s.Filter.Type != ev.Event.Type:
+		return ""
+	case !ok:
+		return why
+	case ev.Producer == s.Instance:
+		return "the instance produced it itself"
+	case ev.Seq < s.InstanceSeq && !s.Filter.Correlated():
+		return "it came before the instance was created, and nothing correlates them"
+	}
+	return ""
+}
+
+// Wait blocks until an instance is over, or set aside.
+func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
+	for {
+		e.mu.Lock()
+		ch := e.waits[id]
+		if ch == nil {
+			ch = make(chan struct{})
+			e.waits[id] = ch
+		}
+		e.mu.Unlock()
+		row, err := e.Get(ctx, id)
+		if err != nil || row.Status.Final() || row.Quarantine != "" {
+			e.changed(id) // whoever waits on the same channel looks too
+			return row, err
+		}
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return row, ctx.Err()
+		}
+	}
+}

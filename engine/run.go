@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// drainTime is how long Run waits for calls in flight once it is told to end.
+	drainTime = 10 * time.Second
+	// errorPause is how long Run waits after an error before it tries again.
+	errorPause = time.Second
+)
+
+// Run polls until ctx ends. Then it begins nothing any more, waits for the calls in
+// flight and commits their answers; calls that take too long are given up and made
+// again by the next process. What goes wrong is told to Config.OnError.
+func (e *Engine) Run(ctx context.Context) error {
+	calls, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	for ctx.Err() == nil {
+		progress, err := e.poll(ctx, calls)
+		pause := time.Duration(-1)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			e.report(err)
+			pause = errorPause
+		case progress:
+			continue
+		default:
+			if at, ok := e.Next(); ok {
+				pause = max(0, at.Sub(e.cfg.Clock.Now()))
+			}
+		}
+		e.rest(ctx, pause, err != nil)
+	}
+	e.drain(abort)
+	return nil
+}
+
+// rest waits for the given time, or without end if it is negative, until something
+// may be there to do. After an error it waits in any case.
+func (e *Engine) rest(ctx context.Context, pause time.Duration, always bool) {
+	var alarm <-chan time.Time
+	if pause >= 0 {
+		var stop func()
+		alarm, stop = e.cfg.Clock.After(pause)
+		defer stop()
+	}
+	signal := e.signal
+	if always {
+		signal = nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-alarm:
+	case <-signal:
+	}
+}
+
+// drain waits for the calls in flight.
+func (e *Engine) drain(abort func()) {
+	landed := make(chan struct{})
+	go func() {
+		e.calls.wg.Wait()
+		close(landed)
+	}()
+	late, stop := e.cfg.Clock.After(drainTime)
+	defer stop()
+	select {
+	case <-landed:
+	case <-late:
+		abort()
+		<-landed
+	}
+}

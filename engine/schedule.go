@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/calendar"
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// schedule is when a definition may or should start (003 §Schedule Definition).
+type schedule struct {
+	interval *calendar.Interval
+	cron     *calendar.Cron
+	zone     *time.Location
+	direct   bool
+	deployed time.Time
+}
+
+func (e *Engine) newSchedule(s *ir.Schedule, deployed core.Time) (*schedule, error) {
+	if s == nil {
+		return nil, nil
+	}
+	out := &schedule{zone: e.zone, direct: s.DirectInvoke, deployed: deployed.Std()}
+	if s.Zone != "" {
+		zone, err := time.LoadLocation(s.Zone)
+		if err != nil {
+			return nil, fmt.Errorf("schedule: %w", err)
+		}
+		out.zone = zone
+	}
+	if s.Cron != "" {
+		cron, err := calendar.ParseCron(s.Cron)
+		if err != nil {
+			return nil, fmt.Errorf("schedule: cron: %w", err)
+		}
+		out.cron = cron
+		return out, nil
+	}
+	interval, err := calendar.ParseInterval(s.Interval)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: interval: %w", err)
+	}
+	out.interval = &interval
+	return out, nil
+}
+
+// allows reports whether an instance may be created at a time that its schedule did
+// not choose. A cron schedule is active at its fire times only.
+func (s *schedule) allows(now core.Time) bool {
+	if s == nil || s.direct {
+		return true
+	}
+	return s.interval != nil && s.interval.Contains(now.Std(), s.deployed)
+}
+
+// listens reports whether events may start instances: only while an interval is
+// active. A cron schedule sends the events itself.
+func (s *schedule) listens(now core.Time) bool {
+	return s == nil || s.interval == nil || s.interval.Contains(now.Std(), s.deployed)
+}
+
+func (s *schedule) refusal(definition string, now core.Time) error {
+	out := &ScheduleError{Definition: definition, Now: now.Std()}
+	if s.cron != nil {
+		out.Cron = s.cron.String()
+	} else {
+		out.From, out.To = s.interval.Window(s.deployed)
+	}
+	return out
+}
+
+// next is the first fire time after an instant.
+func (s *schedule) next(after core.Time) *core.Time {
+	at, ok := s.cron.Next(after.Std(), s.zone)
+	if !ok || at.Year() > lastYear {
+		return nil
+	}
+	t := core.TimeOf(at)
+	return &t
+}
+
+// lastYear is the last one that core.Time holds in full.
+const lastYear = 2261
+
+// firstFire is the schedule row of a definition that is deployed now.
+func (e *Engine) firstFire(p *ir.Program, row store.Definition) (*store.Schedule, error) {
+	s, err := e.newSchedule(p.Start.Schedule, row.Deployed)
+	if err != nil || s == nil || s.cron == nil {
+		return nil, err
+	}
+	at := s.next(row.Deployed)
+	if at == nil {
+		return nil, nil
+	}
+	return &store.Schedule{Definition: row.ID, Digest: row.Digest, Next: *at}, nil
+}
+
+// fireSchedules starts what is due. A fire time that was missed is made up for, unless
+// that is longer ago than events are kept.
+func (e *Engine) fireSchedules(ctx context.Context, now core.Time) (bool, error) {
+	due, err := e.store.Schedules(ctx, now)
+	if err != nil {
+		return false, fmt.Errorf("read schedules: %w", err)
+	}
+	var errs []error
+	for _, s := range due {
+		if err := e.fire(ctx, s, now); err != nil {
+			errs = append(errs, fmt.Errorf("schedule of %s: %w", s.Definition, err))
+		}
+	}
+	return len(due) > 0, errors.Join(errs...)
+}
+
+func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) error {
+	d, err := e.find(ctx, s.Definition, "")
+	if err == nil && d.row.Digest != s.Digest {
+		d, err = e.refresh(ctx, s.Definition)
+	}
+	if err != nil {
+		return err
+	}
+	if d.row.Digest != s.Digest || d.schedule == nil || d.schedule.cron == nil {
+		return e.advance(ctx, s, nil) // not the current version's any more
+	}
+	oldest := now - core.Time(e.cfg.EventWindow)
+	if s.Next >= oldest {
+		if err := e.scheduledStart(ctx, d, s.Next); err != nil {
+			return err
+		}
+		return e.advance(ctx, s, d.schedule.next(s.Next))
+	}
+	return e.advance(ctx, s, d.schedule.next(oldest-1))
+}
+
+func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time) error {
+	err := e.store.Advance(ctx, s.Definition, s.Next, next)
+	if errors.Is(err, store.ErrConflict) {
+		return nil // another node, or a new deployment, was faster
+	}
+	return err
+}
+
+// scheduledStart creates the instance of one fire time; its id is derived from that,
+// so there is one, ever. Where events start the definition, they are sent instead.
+func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time) error {
+	cause := []string{"schedule", d.row.ID, at.String()}
+	if len(d.prog.Start.Events) == 0 {
+		_, err := e.create(ctx, d, deriveID(cause...), e.startInput(d.row.ID))
+		var exists *ExistsError
+		if errors.As(err, &exists) {
+			return nil
+		}
+		return err
+	}
+	for i, id := range d.prog.Start.Events {
+		if i > 0 && !d.prog.Start.All {
+			break // any one is enough
+		}
+		def := &d.prog.Events[id]
+		ev := event.Event{
+			ID:     deriveID(append(cause, def.Name)...),
+			Source: def.Source, Type: def.Type, Time: at.String(),
+		}
+		if ev.Source == "" {
+			ev.Source = e.eventSource(d.row.ID)
+		}
+		if ev.Type == "" {
+			ev.Type = def.Name
+		}
+		for _, k := range d.prog.StartKeys(id, e.startInput(d.row.ID)) {
+			if k.Fixed {
+				ev.Extensions = append(ev.Extensions, expr.Member{Key: k.Name, Value: expr.String(k.Value)})
+			}
+		}
+		sortMembers(ev.Extensions)
+		if _, err := e.ingest(ctx, store.Event{Event: ev}, 0); err != nil && !errors.Is(err, store.ErrDuplicate) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+func scheduled(id string, s ir.Schedule, steps ...stepOp) *ir.Program {
+	b := build(id)
+	b.p.Start.Schedule = &s
+	return b.main(steps...)
+}
+
+func TestInterval(t *testing.T) {
+	h := newHarness(t, nil)
+	const window = "2026-03-01T01:00:00Z/PT1H"
+	h.deploy(
+		scheduled("strict", ir.Schedule{Interval: window}),
+		scheduled("open", ir.Schedule{Interval: window, DirectInvoke: true}),
+		build("parent").main(spawn("strict", true)),
+		scheduled("fresh", ir.Schedule{Interval: "PT2H"}),
+	)
+	ctx := context.Background()
+	var refused *ScheduleError
+	for _, c := range []struct {
+		at       time.Duration
+		definite string
+		ok       bool
+	}{
+		{0, "strict", false},
+		{0, "open", true},
+		{0, "fresh", true}, // counts from deployment
+		{time.Hour, "strict", true},
+		{2*time.Hour - 1, "strict", true},
+		{2 * time.Hour, "strict", false},
+		{2 * time.Hour, "fresh", false},
+	} {
+		h.clock.Advance(t0.Add(c.at))
+		_, err := h.Start(ctx, StartRequest{Definition: c.definite})
+		if c.ok && err != nil || !c.ok && !errors.As(err, &refused) {
+			t.Errorf("%s at %v: %v", c.definite, c.at, err)
+		}
+	}
+	// A sub-flow whose schedule is not active completes at once.
+	before := len(h.list())
+	id := h.start("parent", `{"a":1}`)
+	h.poll()
+	h.want(id, core.Completed, `{"a":1}`)
+	if got := len(h.list()); got != before+1 {
+		t.Errorf("%d instances", got)
+	}
+	// Deployment again does not begin the window anew.
+	h.deploy(scheduled("fresh", ir.Schedule{Interval: "PT2H"}))
+	if _, err := h.Start(ctx, StartRequest{Definition: "fresh"}); !errors.As(err, &refused) {
+		t.Errorf("after deploying again: %v", err)
+	}
+}
+
+func TestEventsStartOnlyWhileActive(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	e := b.event("go")
+	b.p.Start = ir.Start{Events: []ir.EventID{e}, Schedule: &ir.Schedule{Interval: "2026-03-01T01:00:00Z/PT1H", DirectInvoke: true}}
+	h.deploy(b.main(await("Go", 0, e)))
+	if sent := h.send(`go e1`); len(sent.Started) != 0 || !says(sent.Why, "schedule is not active") {
+		t.Errorf("before: %+v", sent)
+	}
+	h.clock.Advance(t0.Add(time.Hour))
+	if sent := h.send(`go e2`); len(sent.Started) != 1 {
+		t.Errorf("inside: %+v", sent)
+	}
+}
+
+func TestCron(t *testing.T) {
+	h := newHarness(t, nil)
+	p := scheduled("w", ir.Schedule{Cron: "30 4 * * *", Zone: "Europe/Berlin"})
+	h.deploy(p)
+	h.SetStartInput("w", parse(t, `{"by":"cron"}`))
+	h.run(36 * time.Hour)
+	h.deploy(p) // the same again changes nothing
+	h.run(30*24*time.Hour - 36*time.Hour)
+	list := h.list()
+	if len(list) != 30 {
+		t.Fatalf("%d instances in 30 days", len(list))
+	}
+	zone, _ := time.LoadLocation("Europe/Berlin")
+	for _, in := range list {
+		if at := in.Created.Std().In(zone); at.Hour() != 4 || at.Minute() != 30 {
+			t.Errorf("fired at %v", at)
+		}
+	}
+	h.want(list[0].ID, core.Completed, `{"by":"cron"}`)
+	var refused *ScheduleError
+	if _, err := h.Start(context.Background(), StartRequest{Definition: "w"}); !errors.As(err, &refused) || refused.Cron == "" {
+		t.Errorf("by hand: %v", err)
+	}
+}
+
+// TestMissedFireTimes are made up for, once each, unless they are too long ago.
+func TestMissedFireTimes(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(scheduled("w", ir.Schedule{Cron: "0 * * * *"}))
+	h.clock.Advance(t0.Add(3*time.Hour + time.Minute))
+	h.poll()
+	if got := len(h.list()); got != 3 {
+		t.Errorf("%d instances after 3 hours", got)
+	}
+	h.clock.Advance(t0.Add(100*time.Hour + time.Minute))
+	h.poll()
+	if got := len(h.list()); got != 3+24 {
+		t.Errorf("%d instances after 100 hours", got)
+	}
+	if at, ok := h.Next(); !ok || !at.Equal(t0.Add(101*time.Hour)) {
+		t.Errorf("next is %v %t", at, ok)
+	}
+}
+
+// TestCronWithEvents: the server sends the start events itself.
+func TestCronWithEvents(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	x, y := b.event("x", "room=7"), b.event("y")
+	b.p.Events[y].Source, b.p.Events[y].Type = "", ""
+	b.p.Start = ir.Start{Events: []ir.EventID{x, y}, All: true, Schedule: &ir.Schedule{Cron: "0 0 * * * ?"}}
+	h.deploy(b.main(await("Both", 0, x, y)))
+	h.run(150 * time.Minute)
+	list := h.list()
+	if len(list) != 2 {
+		t.Fatalf("%d instances", len(list))
+	}
+	for i, in := range list {
+		h.want(in.ID, core.Completed, `{}`)
+		if in.Created != core.TimeOf(t0.Add(time.Duration(i+1)*time.Hour)) {
+			t.Errorf("created at %v", in.Created)
+		}
+	}
+}
+
+func TestNewVersionTakesOverTheSchedule(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(scheduled("w", ir.Schedule{Cron: "0 * * * *"}))
+	h.run(90 * time.Minute)
+	next := scheduled("w", ir.Schedule{Cron: "15 * * * *"})
+	next.Version = "2"
+	h.deploy(next)
+	h.run(90 * time.Minute) // 2:15
+	list := h.list()
+	if len(list) != 2 || list[1].Version != "2" || list[1].Created != core.TimeOf(t0.Add(135*time.Minute)) {
+		t.Errorf("instances %+v", list)
+	}
+	plain := build("w").main()
+	plain.Version = "3"
+	h.deploy(plain)
+	h.run(24 * time.Hour)
+	if got := len(h.list()); got != 2 {
+		t.Errorf("%d instances: an old schedule goes on", got)
+	}
+}
+
+func TestBadSchedules(t *testing.T) {
+	h := newHarness(t, nil)
+	for _, s := range []ir.Schedule{{Cron: "x"}, {Interval: "x"}, {Cron: "* * * * *", Zone: "Mars/Olympus"}} {
+		if err := h.Deploy(context.Background(), scheduled("w", s)); err == nil {
+			t.Errorf("%+v is deployed", s)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+var noPos ir.Pos
+
+// StartRequest asks for a new instance.
+type StartRequest struct {
+	Definition string
+	Version    string     // empty: the current one
+	Input      expr.Value // an object; null counts as {}
+	ID         string     // empty: a new one
+}
+
+// Start creates an instance and runs it until it waits. It fails with *NotFoundError,
+// *InputError, *ScheduleError or *ExistsError where the request cannot be met.
+func (e *Engine) Start(ctx context.Context, r StartRequest) (string, error) {
+	d, err := e.find(ctx, r.Definition, r.Version)
+	if err != nil {
+		return "", err
+	}
+	if now := e.now(); !d.schedule.allows(now) {
+		return "", d.schedule.refusal(d.row.ID, now)
+	}
+	if r.Input.IsNull() {
+		r.Input = expr.EmptyObject
+	}
+	if err := checkInput(d, r.Input); err != nil {
+		return "", err
+	}
+	if r.ID == "" {
+		r.ID = e.cfg.NewID()
+	}
+	return e.create(ctx, d, r.ID, r.Input)
+}
+
+// checkInput says why a workflow input is not acceptable.
+func checkInput(d *definition, v expr.Value) error {
+	if !v.IsObject() {
+		return &InputError{d.row.ID, []Violation{{"", "the workflow input must be a JSON object, not " + v.Kind().String()}}}
+	}
+	if d.prog.WarnSchemas {
+		return nil
+	}
+	if list := d.prog.CheckInput(v); len(list) > 0 {
+		return &InputError{d.row.ID, violations(list)}
+	}
+	return nil
+}
+
+// newRow is the row of an instance that is about to start.
+func newRow(d *definition, id string, now core.Time) store.Instance {
+	return store.Instance{
+		ID: id, Definition: d.row.ID, Version: d.row.Version, Digest: d.row.Digest,
+		Status: core.Running, Created: now, Updated: now, Labels: expr.EmptyObject,
+	}
+}
+
+// create starts an instance under an id that must be new.
+func (e *Engine) create(ctx context.Context, d *definition, id string, data expr.Value) (string, error) {
+	l := e.live.acquire(id)
+	defer e.live.release(l)
+	if l.loaded {
+		return "", &ExistsError{id}
+	}
+	now := e.now()
+	l.row, l.prog, l.state, l.loaded = newRow(d, id, now), d.prog, nil, true
+	err := e.applyTo(ctx, l, &[]input{{in: core.Start{Data: data, Seed: e.cfg.Seed(id)}, at: now, extra: 1}})
+	if errors.Is(err, store.ErrConflict) {
+		return "", &ExistsError{id}
+	}
+	if err != nil {
+		l.forget()
+		return "", err
+	}
+	if !l.loaded { // set aside at once
+		row, err := e.store.Instance(ctx, id)
+		if err != nil {
+			return "", fmt.Errorf("start instance %s: %w", id, err)
+		}
+		return id, &QuarantineError{id, firstLine(row.Quarantine)}
+	}
+	return id, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

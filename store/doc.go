@@ -1,0 +1,23 @@
+// Package store says what must survive the process, as an interface and its rows.
+// It holds no semantics: package engine decides, a store remembers.
+//
+// A [Store] is the view of one namespace; a database keeps the namespace as the
+// first key of every table.
+//
+// # What an implementation must do
+//
+//  1. Commit, Ingest and Route are transactions: all of it or nothing, durable
+//     before they return.
+//  2. Commit compares the instance's revision before anything else and fails with
+//     ErrConflict where it differs. Safety rests on this alone.
+//  3. A commit changes one instance. For others it only inserts: an instance that does
+//     not exist yet, or a message.
+//  4. A Router runs inside its transaction: between what it sees in its View and what
+//     its Routing does, no subscription, gathering or event changes. It is called once
+//     or more; it is quick, and calls no method of the store but the View's.
+//  5. Seq numbers order instances, messages, events and gatherings together: what is
+//     stored later has the greater one.
+//  6. Lists come in the order their method names, never in that of a hash table.
+//
+// store/memory is the reference.
+package store

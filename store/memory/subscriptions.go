@@ -1,0 +1,133 @@
+package memory
+
+import (
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// subscription is a row with where it stands.
+type subscription struct {
+	row       store.Subscription
+	unchecked bool // not compared with kept events yet
+	busy      bool // an event is on its way to it
+}
+
+func (s *subscription) fresh() bool { return s.unchecked && !s.busy }
+
+func (in *instance) sub(t core.Ticket) *subscription {
+	for _, s := range in.subs {
+		if s.row.Ticket == t {
+			return s
+		}
+	}
+	return nil
+}
+
+// subscribe adds a subscription, or replaces what the ticket asked for before.
+func (s *Store) subscribe(in *instance, row store.Subscription) {
+	row.Instance, row.InstanceSeq = in.row.ID, in.row.Seq
+	sub := in.sub(row.Ticket)
+	if sub != nil {
+		s.subs.remove(sub)
+	} else {
+		sub = &subscription{}
+		i, _ := slices.BinarySearchFunc(in.subs, row.Ticket, func(o *subscription, t core.Ticket) int { return compare(o.row.Ticket, t) })
+		in.subs = slices.Insert(in.subs, i, sub)
+	}
+	sub.row, sub.unchecked = row, true
+	s.subs.add(sub)
+}
+
+func (s *Store) unsubscribe(in *instance, t core.Ticket) {
+	if sub := in.sub(t); sub != nil {
+		s.subs.remove(sub)
+		in.subs = slices.DeleteFunc(in.subs, func(o *subscription) bool { return o == sub })
+	}
+}
+
+// index finds the subscriptions an event may match without looking at all of them:
+// each is filed under its type and the first key that is fixed.
+type index map[bucket]map[*subscription]struct{}
+
+type bucket struct{ typ, key, value string }
+
+func bucketOf(f event.Filter) bucket {
+	for _, k := range f.Keys {
+		if k.Fixed {
+			return bucket{f.Type, k.Name, k.Value}
+		}
+	}
+	return bucket{typ: f.Type}
+}
+
+func (x index) add(s *subscription) {
+	b := bucketOf(s.row.Filter)
+	if x[b] == nil {
+		x[b] = map[*subscription]struct{}{}
+	}
+	x[b][s] = struct{}{}
+}
+
+func (x index) remove(s *subscription) {
+	b := bucketOf(s.row.Filter)
+	delete(x[b], s)
+	if len(x[b]) == 0 {
+		delete(x, b)
+	}
+}
+
+// candidates are the open subscriptions that may match an event.
+func (x index) candidates(e event.Event) []store.Subscription {
+	names := []string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema"}
+	for _, m := range e.Extensions {
+		names = append(names, m.Key)
+	}
+	var list []*subscription
+	for _, typ := range []string{"", e.Type} {
+		list = x.collect(list, bucket{typ: typ})
+		for _, name := range names {
+			if value, ok := e.Attribute(name); ok {
+				list = x.collect(list, bucket{typ, name, value})
+			}
+		}
+	}
+	return sorted(list)
+}
+
+func (x index) collect(list []*subscription, b bucket) []*subscription {
+	for s := range x[b] {
+		if !s.busy {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// near are the first open subscriptions for a type.
+func (x index) near(typ string, limit int) []store.Subscription {
+	var list []*subscription
+	for b := range x {
+		if b.typ == typ || b.typ == "" {
+			list = x.collect(list, b)
+		}
+	}
+	rows := sorted(list)
+	return rows[:min(len(rows), limit)]
+}
+
+func sorted(list []*subscription) []store.Subscription {
+	slices.SortFunc(list, func(a, b *subscription) int {
+		if c := compare(a.row.InstanceSeq, b.row.InstanceSeq); c != 0 {
+			return c
+		}
+		return compare(a.row.Ticket, b.row.Ticket)
+	})
+	out := make([]store.Subscription, len(list))
+	for i, s := range list {
+		out[i] = s.row
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package memory
+
+import (
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// view is the store inside a transaction.
+type view struct{ s *Store }
+
+var _ store.View = view{}
+
+func (v view) Event(seq int64) (store.Event, bool) {
+	e := v.s.events[seq]
+	if e == nil {
+		return store.Event{}, false
+	}
+	return e.view(), true
+}
+
+func (v view) Instance(id string) (store.Instance, bool) {
+	in := v.s.instances[id]
+	if in == nil {
+		return store.Instance{}, false
+	}
+	return in.row, true
+}
+
+func (v view) Subscriptions(e event.Event) []store.Subscription { return v.s.subs.candidates(e) }
+
+func (v view) Near(e event.Event, limit int) []store.Subscription {
+	return v.s.subs.near(e.Type, limit)
+}
+
+func (v view) Fresh(instance string) []store.Subscription {
+	in := v.s.instances[instance]
+	if in == nil {
+		return nil
+	}
+	var out []store.Subscription
+	for _, sub := range in.subs {
+		if sub.fresh() {
+			out = append(out, sub.row)
+		}
+	}
+	return out
+}
+
+func (v view) Kept(s store.Subscription) []store.Event {
+	var out []store.Event
+	events := v.s.eventOrder
+	if s.Filter.Type != "" {
+		events = v.s.eventTypes[s.Filter.Type]
+	}
+	for _, e := range events {
+		if ok, _ := s.Filter.Match(e.row.Event); ok && e.open(s) {
+			out = append(out, e.view())
+		}
+	}
+	return out
+}
+
+func (v view) Owner(definition string, keys []core.Key) (store.Instance, bool) {
+	var found *instance
+	if len(keys) == 0 {
+		return store.Instance{}, false
+	}
+	k := keys[0]
+	for _, in := range v.s.owners[ownerKey{definition, k.Name, k.Value}] {
+		has := func(k core.Key) bool {
+			return slices.ContainsFunc(in.row.Keys, func(o core.Key) bool { return o.Name == k.Name && o.Value == k.Value })
+		}
+		if (found == nil || in.row.Seq < found.row.Seq) && !slices.ContainsFunc(keys, func(k core.Key) bool { return !has(k) }) {
+			found = in
+		}
+	}
+	if found == nil {
+		return store.Instance{}, false
+	}
+	return found.row, true
+}
+
+func (v view) Gatherings(definition, digest string) []store.Gathering {
+	var out []store.Gathering
+	for _, g := range v.s.gatherings {
+		if g.Definition == definition && g.Digest == digest {
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Gathering) int { return compare(a.Seq, b.Seq) })
+	return out
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// Definition is a deployed definition.
+type Definition struct {
+	ID, Version string
+	Name        string
+	Dialect     string
+	Digest      string // of the content
+	Program     []byte // as ir.Encode writes it
+	Deployed    core.Time
+	Current     bool // live for starts by events and schedules
+}
+
+// Schedule is when a definition starts next by itself.
+type Schedule struct {
+	Definition string
+	Digest     string
+	Next       core.Time
+}
+
+// Instance is one run: what can be asked without reading its state.
+type Instance struct {
+	ID  string
+	Seq int64 // given by the store when it is created
+	Rev int64 // counts commits, from 1
+
+	Definition, Version, Digest string
+
+	Status  core.Status
+	Active  []string // the states it is in, outermost first
+	Created core.Time
+	Updated core.Time
+	Ended   core.Time // while Status is final
+	Wake    core.Time // where HasWake: when its earliest timer is due
+	HasWake bool
+	More    bool // a step ran out of fuel
+
+	Output expr.Value
+	Fault  *core.Fault
+	Labels expr.Value
+	Keys   []core.Key // correlation attributes that consumed events fixed
+	Offers []Offer    // what actors may choose now
+
+	Parent  string      // the instance that spawned it
+	Ticket  core.Ticket // and under which ticket
+	Awaited bool        // the parent waits for its end
+	Depth   int         // of instances that wait for one another above it
+
+	Quarantine string // why it is set aside: an invariant broke
+}
+
+// Offer is a choice that is open under a ticket.
+type Offer struct {
+	Ticket core.Ticket
+	ir.Offer
+}
+
+// NewInstance is an instance that is yet to take its start. It is created with Rev
+// 1 and the start as its first message; where the id exists, nothing happens.
+type NewInstance struct {
+	Instance Instance
+	Start    core.Start
+}
+
+// Message is an input in an instance's inbox.
+type Message struct {
+	Seq   int64
+	To    string
+	At    core.Time // when it came
+	Input core.Input
+	Event int64 // Seq of the event it carries, if any
+}
+
+// Call is a function call that was decided on and has no answer yet.
+type Call struct {
+	Seq      int64
+	Instance string
+	core.Invoke
+}
+
+// Emit is an event that was decided on and is not ingested yet.
+type Emit struct {
+	Seq        int64
+	Instance   string
+	Definition string
+	Event      event.Event
+}
+
+// Subscription is an instance's wait for an event.
+type Subscription struct {
+	Instance    string
+	InstanceSeq int64 // given by the store
+	Ticket      core.Ticket
+	Name        string // of the event in the definition
+	Filter      event.Filter
+}
+
+// Event is an event that came, kept for a time: for waits that begin later, and to
+// know duplicates.
+type Event struct {
+	Seq      int64
+	Event    event.Event
+	Received core.Time
+	Until    core.Time
+	Producer string // the instance that produced it, if one did
+	Origin   string // and its definition
+
+	Taken bool     // some instance has it, or a start used it; the store tells
+	For   []string // instances that it belongs to and that have not taken it
+	Used  []string // definitions that started with it, or gather it for a start
+	Why   []string // what differed from what others wait for
+}
+
+// Gathering is a start that needs several events and has some of them.
+type Gathering struct {
+	Seq                int64 // 0: new
+	Definition, Digest string
+	Keys               []core.Key // fixed by the events it has
+	Events             []int64    // by position in the definition's start; 0: not there yet
+	Until              core.Time
+}
+
+// Commit is the outcome of one step of one instance.
+type Commit struct {
+	Instance Instance // as it is now; Rev as it was read, 0 to create it
+	Pages    []core.Page
+	Records  []core.Record
+
+	Taken   []int64 // messages that the step took, by Seq
+	Release []int64 // those of Taken whose event nobody waited for: it is kept for the instance
+
+	Calls       []Call
+	Answered    []core.Ticket // calls that are over: answered, or nobody waits
+	Emits       []Emit
+	Subscribe   []Subscription // replaces one of the same ticket
+	Unsubscribe []core.Ticket
+	Children    []NewInstance
+	Messages    []Message // for others, or for itself
+}
+
+// When an instance's status is final after a commit, its subscriptions and calls go,
+// and the events that are kept for it must be routed again.
+
+// Delivery gives an event to an instance under the ticket of a subscription, which
+// is closed to other events until the instance has taken or refused this one.
+type Delivery struct {
+	Event    int64
+	Instance string
+	At       core.Time
+	Reply    core.Reply
+}
+
+// Routing is what becomes of events.
+type Routing struct {
+	Deliver []Delivery
+	Start   []NewInstance
+	Events  []Event     // with Until, For, Used and Why as they are now
+	Gather  []Gathering // new or changed
+	Drop    []int64     // gatherings that are over
+	Checked []string    // instances whose subscriptions are not fresh any more
+}
