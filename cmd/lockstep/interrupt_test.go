@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// writerFunc lets a test act when something is written.
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestInterrupt ends the context, as Ctrl-C does, once the workflow is under way.
+func TestInterrupt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "wait.yaml")
+	definition := `
+id: wait
+name: Wait
+states:
+- {name: Begin, type: inject, start: {kind: default}, data: {}, transition: {nextState: Wait}}
+- {name: Wait, type: delay, timeDelay: PT1H, end: {kind: default}}
+`
+	if err := os.WriteFile(file, []byte(definition), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var told bytes.Buffer
+	stderr := writerFunc(func(p []byte) (int, error) {
+		if strings.Contains(string(p), "Begin") {
+			cancel()
+		}
+		return told.Write(p)
+	})
+	a := &app{in: strings.NewReader(""), out: &bytes.Buffer{}, err: stderr}
+	root := a.command()
+	root.SetArgs([]string{"run", file})
+	if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d; stderr:\n%s", code, exitInterrupted, told.String())
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/calendar"
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// runFlags are the flags of `lockstep run`.
+type runFlags struct {
+	input, mock, events string
+	until               string
+	skipTime            bool
+	timeout             waitLimit
+	dialect, timezone   string
+	outbound            outboundFlags
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use:   "run FILE…",
+		Short: "Run a definition here and now, without a server",
+		Long: "Run runs a definition and prints its output. Further files are workflows that it uses. Nothing is kept.\n" +
+			"Exit codes: 10 failed, 11 cancelled, 12 not over in time or waiting for what cannot come, 3 invalid, 5 no such file.",
+		Example: `  lockstep run examples/hello.yaml --input '{"name":"Ada"}'
+  lockstep run order.yaml ship.yaml --input @order.json --mock mocks.yaml
+  lockstep run order.yaml --events events.jsonl --skip-time
+  tail -f events.jsonl | lockstep run monitor.yaml --events -`,
+		Args: atLeastOne("a definition"),
+	}
+	output := outputFlag(cmd, "format of the output", "json", "yaml", "name")
+	f := cmd.Flags()
+	f.StringVar(&flags.input, "input", "", "the workflow input: `JSON`, @FILE, or - for stdin")
+	f.StringVar(&flags.mock, "mock", "", "answer function calls from this `file` (a mocks: map as in scenario files)")
+	f.StringVar(&flags.events, "events", "", "send the CloudEvents of this `file`, or of stdin with -")
+	f.StringVar(&flags.until, "until", "", "stop when this `state` is entered, and print its input")
+	f.BoolVar(&flags.skipTime, "skip-time", false, "time is virtual: nothing is waited for")
+	f.Var(&flags.timeout, "timeout", "give up after this `time` (PT1M or 1m), of the clock that is used")
+	f.StringVar(&flags.dialect, "dialect", "", "the `dialect` of the definitions, instead of finding it out")
+	f.StringVar(&flags.timezone, "timezone", "", "the time `zone` of schedules that name none (default local)")
+	flags.outbound.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if flags.input == "-" && flags.events == "-" {
+			return usagef("--input and --events cannot both read stdin")
+		}
+		s, err := a.newSession(cmd.Context(), args, flags)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		end, err := s.run(cmd.Context())
+		if err != nil {
+			return s.explain(err)
+		}
+		return a.writeResult(end, output.value)
+	}
+	return cmd
+}
+
+// result is how a run ended well.
+type result struct {
+	instance string
+	value    expr.Value
+}
+
+func (a *app) writeResult(r result, format string) error {
+	var text string
+	switch {
+	case format == "name":
+		text = r.instance + "\n"
+	case format == "yaml":
+		text = toYAML(r.value)
+	case isTerminal(a.out):
+		var b bytes.Buffer
+		if err := json.Indent(&b, r.value.AppendJSON(nil), "", "  "); err != nil {
+			return err
+		}
+		text = b.String() + "\n"
+	default:
+		text = r.value.String() + "\n"
+	}
+	_, err := fmt.Fprint(a.out, text)
+	return err
+}
+
+// waitLimit is a flag that takes an ISO 8601 duration or one of Go's.
+type waitLimit struct {
+	text string
+	span calendar.Duration
+}
+
+func (w *waitLimit) String() string { return w.text }
+func (w *waitLimit) Type() string   { return "duration" }
+
+func (w *waitLimit) Set(text string) error {
+	w.text = text
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		w.span = calendar.Duration{Nanos: int64(d)}
+		return nil
+	}
+	span, err := calendar.ParseDuration(text)
+	if err != nil || span.IsZero() {
+		return errors.New("must be a duration such as PT1M or 1m30s")
+	}
+	w.span = span
+	return nil
+}
+
+// deadline is the instant at which a run that begins at start must be over.
+func (w *waitLimit) deadline(start time.Time) (time.Time, bool) {
+	if w.text == "" {
+		return time.Time{}, false
+	}
+	return w.span.AddTo(start), true
+}
+
+// loadDefinitions compiles all files; where one has errors, all are told.
+func (s *session) loadDefinitions(files []string) error {
+	var all dialect.Diagnostics
+	docs := map[string]*dialect.Document{}
+	for _, file := range files {
+		d, err := s.app.compile(s.ctx, file, s.flags.dialect, s.client)
+		if err != nil {
+			return err
+		}
+		all = append(all, d.diagnostics...)
+		docs[file] = d.Document
+		s.definitions = append(s.definitions, d)
+	}
+	if !all.HasErrors() {
+		return s.checkUntil()
+	}
+	f := invalidDefinition(all)
+	if s.app.problems {
+		return f
+	}
+	for _, d := range all {
+		if err := dialect.Render(s.app.err, docs[d.File], d); err != nil {
+			return err
+		}
+	}
+	f.detail = "the definition is not sound: " + f.detail
+	return f
+}
+
+// checkUntil refuses a --until that cannot come true.
+func (s *session) checkUntil() error {
+	if s.flags.until == "" {
+		return nil
+	}
+	var names []string
+	for _, state := range s.first().States {
+		if state.Name == s.flags.until {
+			return nil
+		}
+		names = append(names, state.Name)
+	}
+	f := usagef("--until: %q has no state %q", s.first().ID, s.flags.until)
+	f.hint = "its states are " + strings.Join(names, ", ")
+	if near := dialect.Suggest(s.flags.until, names); near != "" {
+		f.hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return f
+}
+
+func (s *session) first() *ir.Program { return s.definitions[0].Program }

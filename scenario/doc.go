@@ -1,0 +1,24 @@
+// Package scenario reads the test files that authors write beside their
+// definitions (*_test.yaml) and runs them under virtual time.
+//
+// A file names a workflow and lists scenarios: the input, how functions answer,
+// which events arrive when, and what must come of it. Each scenario runs on an
+// engine of its own, with a memory store and a clock that moves only when nothing
+// is in flight: thirty days take no time, and two runs never differ.
+//
+// Where to read, in the order the data flows:
+//
+//	file.go      what a file says, as plain data
+//	decode.go    from the document to that data, every mistake with its place
+//	mocks.go     how functions answer; events.go which events arrive
+//	compile.go   the definitions the file names
+//	run.go       all scenarios of a file; world.go one of them; clock.go its time
+//	observe.go   what happened: path, calls, events, status
+//	check.go     what was expected against it; diff.go shows the difference
+//	coverage.go  which states and transitions the scenarios reached
+//	text.go, tap.go, junit.go, json.go   a report for people and machines
+//
+// The rules of the format are in the documentation of scenario files; where two
+// things happen at one virtual instant, the engine's own wake-ups come before the
+// scenario's events, and those come in the order they are listed.
+package scenario

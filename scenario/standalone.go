@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// ReadMocks reads a file of mocks alone (`lockstep run --mock`): an object with
+// the key mocks, as in a scenario, or that map itself.
+func ReadMocks(file string, text []byte) (mock.Mocks, *dialect.Document, dialect.Diagnostics) {
+	doc, found := dialect.Read(file, text)
+	d := decoder{report: dialect.Reporter{File: file}}
+	var mocks mock.Mocks
+	if root := doc.Root; root != nil && d.kind(root, expr.KindObject, "a file of mocks") {
+		if inner := root.Get("mocks"); inner != nil {
+			d.object(root, "a file of mocks", "mocks")
+			root = inner
+		}
+		mocks = d.mocks(root)
+	}
+	return mocks, doc, d.all(found)
+}
+
+// ReadEvents reads a file of events alone (`lockstep run --events`): one
+// CloudEvent, a list of them, or one a line as JSON. Each may stand as it is or
+// as {at, event}, as in a scenario. Lines have no document in common: it is nil.
+func ReadEvents(file string, text []byte) ([]Event, *dialect.Document, dialect.Diagnostics) {
+	if lines := jsonLines(text); lines != nil {
+		out, found := readLines(file, lines)
+		return out, nil, found
+	}
+	doc, found := dialect.Read(file, text)
+	d := decoder{report: dialect.Reporter{File: file}}
+	var out []Event
+	switch {
+	case doc.Root == nil:
+	case doc.Root.Is(expr.KindArray):
+		for i, item := range doc.Root.Items {
+			out = append(out, d.eventOrTimed(item, i))
+		}
+	default:
+		out = append(out, d.eventOrTimed(doc.Root, 0))
+	}
+	return out, doc, d.all(found)
+}
+
+// ReadEvent reads one line of a stream of events; number counts from 1.
+func ReadEvent(file string, text []byte, number int) (Event, dialect.Diagnostics) {
+	// Blank lines before it make its place that of the line in the stream.
+	padded := slices.Concat(bytes.Repeat([]byte("\n"), number-1), text)
+	doc, found := dialect.Read(file, padded)
+	d := decoder{report: dialect.Reporter{File: file}}
+	var e Event
+	if doc.Root != nil {
+		e = d.eventOrTimed(doc.Root, number-1)
+	}
+	return e, d.all(found)
+}
+
+func readLines(file string, lines [][]byte) ([]Event, dialect.Diagnostics) {
+	var out []Event
+	var found dialect.Diagnostics
+	for i, line := range lines {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		e, wrong := ReadEvent(file, line, i+1)
+		out, found = append(out, e), append(found, wrong...)
+	}
+	return out, found
+}
+
+// jsonLines splits text with one JSON object a line, and gives nil for any other.
+func jsonLines(text []byte) [][]byte {
+	lines := bytes.Split(text, []byte("\n"))
+	objects := 0
+	for _, line := range lines {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		if _, err := expr.ParseJSON(line); err != nil || line[0] != '{' {
+			return nil
+		}
+		objects++
+	}
+	if objects < 2 {
+		return nil
+	}
+	return lines
+}
+
+func (d *decoder) eventOrTimed(n *dialect.Node, index int) Event {
+	e := Event{At: n.Span()}
+	if inner := n.Get("event"); inner.Is(expr.KindObject) && n.Get("type") == nil {
+		d.object(n, "an item of events", "at", "event")
+		e.After = d.optionalDuration(n.Get("at"), "at")
+		n = inner
+	}
+	e.Value = d.event(n, index)
+	return e
+}
+
+// all joins what reading a document found with what decoding it did.
+func (d *decoder) all(found dialect.Diagnostics) dialect.Diagnostics {
+	all := append(slices.Clone(found), d.report.Diagnostics()...)
+	all.Sort()
+	return all
+}
+
+// Describe writes an event in few words.
+func Describe(event expr.Value) string {
+	get := func(key string) string { v, _ := event.Get(key); return v.Str() }
+	return strings.TrimSpace(fmt.Sprintf("%s from %s (id %s)", get("type"), get("source"), get("id")))
+}
