@@ -1,0 +1,85 @@
+# Everything here needs Go and make, nothing else. "make help" lists the targets.
+
+GO      ?= go
+BIN     := $(CURDIR)/bin
+MODULE  := github.com/lockstep-workflows/lockstep
+
+# Tools, at exact versions. Each is built into ./bin once, under a name that
+# carries its version, so that a new version here builds anew.
+STATICCHECK := $(BIN)/staticcheck-0.8.2
+GOFUMPT     := $(BIN)/gofumpt-0.12.0
+TESTCOUNT   := $(BIN)/testcount
+
+FUZZTIME ?= 30s
+CHECKS   ?= 20000
+TESTARGS ?=
+BENCH    ?= .
+
+# On a build server every test runs anew.
+ifeq ($(CI),true)
+TESTARGS += -count=1
+endif
+
+# The race detector needs a C compiler. Without one the same tests run unwatched.
+RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null && echo -race)
+
+# Packages with goroutines, or that their callers use from several at once.
+RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effect|scenario|cmd)(/|$$)')
+PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|scenario|cmd)(/|$$)')
+USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
+
+.PHONY: help build test race lint fmt fuzz bench soak cover clean
+.DEFAULT_GOAL := build
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
+
+build: ## build bin/lockstep
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/lockstep ./cmd/lockstep
+
+test: $(TESTCOUNT) ## vet, then every test: units, conformance, command line
+	@$(GO) vet ./...
+	@[ -n "$(RACE)" ] || echo "no C compiler: the race detector is off"
+	@$(TESTCOUNT) "-vet=off $(RACE) $(TESTARGS) $(RACY)" "-vet=off $(TESTARGS) $(PLAIN)"
+
+race: $(TESTCOUNT) ## every test under the race detector
+	@$(TESTCOUNT) "-vet=off -race $(TESTARGS) ./..."
+
+lint: $(STATICCHECK) $(GOFUMPT) ## go vet, staticcheck, gofumpt
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	@unformatted=$$($(GOFUMPT) -l .); [ -z "$$unformatted" ] || { echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; }
+
+fmt: $(GOFUMPT) ## format the code
+	$(GOFUMPT) -w .
+
+fuzz: ## each fuzz target for FUZZTIME (30s)
+	@GO='$(GO)' .ci/fuzz $(FUZZTIME)
+
+bench: ## benchmarks (BENCH selects)
+	$(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+soak: ## property tests CHECKS times (20000), then every fuzz target for five minutes
+	@for package in $(USERAPID); do \
+	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
+	done
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
+
+cover: ## coverage of the tests, by function, and coverage.html
+	$(GO) test -vet=off -coverpkg=./... -coverprofile=coverage.out ./...
+	$(GO) tool cover -html=coverage.out -o coverage.html
+	$(GO) tool cover -func=coverage.out | tail -n 1
+
+clean: ## remove what was built and measured
+	rm -rf $(BIN) coverage.out coverage.html
+
+$(STATICCHECK):
+	GOBIN=$(BIN) GOFLAGS= $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+	@mv $(BIN)/staticcheck $@
+
+$(GOFUMPT):
+	GOBIN=$(BIN) GOFLAGS= $(GO) install mvdan.cc/gofumpt@v0.12.0
+	@mv $(BIN)/gofumpt $@
+
+$(TESTCOUNT): $(wildcard internal/testcount/*.go)
+	@$(GO) build -o $@ ./internal/testcount

@@ -1,0 +1,38 @@
+package arch_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/internal/arch"
+)
+
+// TestRepository holds the repository to every rule.
+func TestRepository(t *testing.T) {
+	m, err := arch.Load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Packages) == 0 {
+		t.Fatal("no packages found")
+	}
+	for _, v := range m.Check(arch.Exceptions) {
+		t.Error(v)
+	}
+}
+
+// TestExceptionsSayWhy keeps the list of exceptions honest.
+func TestExceptionsSayWhy(t *testing.T) {
+	names := map[string]bool{}
+	for _, r := range arch.Rules {
+		names[r.Name] = true
+	}
+	for _, e := range arch.Exceptions {
+		if !names[e.Rule] {
+			t.Errorf("%s: there is no rule %q", e.File, e.Rule)
+		}
+		if len(e.Why) < 20 {
+			t.Errorf("%s: the exception from %s does not say why", e.File, e.Rule)
+		}
+	}
+}

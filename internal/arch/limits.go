@@ -1,0 +1,72 @@
+package arch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+const limitsFile = "docs/limits.md"
+
+var (
+	// In a message, as the argument of a function that makes a fault, or in an expr.LimitError.
+	limitInText = regexp.MustCompile(`\blimit ([a-z]+(?:-[a-z]+)+)\b|(?:limitFault\(|LimitError\{(?:Limit: )?)"([a-z-]+)"`)
+	limitInPage = regexp.MustCompile("^\\| `([a-z]+(?:-[a-z]+)*)` \\|")
+)
+
+// limitsPage: a limit that an error message names is on the page of limits, and
+// what is on the page is in the code.
+func limitsPage(m *Module) []Violation {
+	page, err := fs.ReadFile(m.fsys, limitsFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []Violation{{At: limitsFile, Text: err.Error()}}
+	}
+	var found []Violation
+	listed := map[string]bool{}
+	for i, line := range strings.Split(string(page), "\n") {
+		match := limitInPage.FindStringSubmatch(line)
+		if match == nil {
+			continue
+		}
+		listed[match[1]] = true
+		if !m.mentions(match[1]) {
+			found = append(found, Violation{
+				At:   fmt.Sprintf("%s:%d", limitsFile, i+1),
+				Text: fmt.Sprintf("no code knows the limit %s; remove it or correct the name", match[1]),
+			})
+		}
+	}
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			if f.Test || p.Dir == "internal/arch" {
+				continue
+			}
+			for i, line := range strings.Split(f.Text, "\n") {
+				for _, match := range limitInText.FindAllStringSubmatch(line, -1) {
+					if name := match[1] + match[2]; !listed[name] {
+						found = append(found, Violation{
+							At:   fmt.Sprintf("%s:%d", f.Path, i+1),
+							Text: fmt.Sprintf("the limit %s is not on the page of limits; add it to %s", name, limitsFile),
+						})
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// mentions reports whether the code outside of tests contains a limit's name.
+func (m *Module) mentions(name string) bool {
+	whole := regexp.MustCompile(`(^|[^a-z-])` + name + `($|[^a-z-])`)
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			if !f.Test && whole.MatchString(f.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+// Testcount runs "go test -json" and shows the result for people: one line per
+// package, the output of what failed, and at the end the line
+//
+//	N passed, N failed
+//
+// which counts tests and subtests. A package that fails without a failing test
+// (it does not build, it panics, it runs out of time) counts as one failure.
+//
+// Each argument is one invocation's arguments, separated by blanks:
+//
+//	testcount "-race ./core/... ./engine/..." "./expr/..."
+//
+// It exits with 1 when anything failed.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, `usage: testcount "ARGUMENTS OF GO TEST"…`)
+		os.Exit(2)
+	}
+	var total tally
+	for _, arg := range os.Args[1:] {
+		if err := run(strings.Fields(arg), &total); err != nil {
+			fmt.Fprintf(os.Stderr, "go test %s: %v\n", arg, err)
+			total.failed++
+		}
+	}
+	fmt.Println(total)
+	if total.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// run runs go test once. Its error is about go test itself: failing tests are in
+// the tally.
+func run(args []string, total *tally) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	before := total.failed
+	readErr := total.read(out, os.Stdout)
+	err = cmd.Wait()
+	if readErr != nil {
+		return readErr
+	}
+	if err != nil && total.failed == before {
+		return err // it failed before it could say what
+	}
+	return nil
+}
