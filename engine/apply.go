@@ -37,8 +37,7 @@ func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
 		err := e.applyTo(ctx, l, &extra)
 		if !errors.Is(err, store.ErrConflict) {
 			return err
-		}
-		l.forget() // someone else was faster: look again
+		} // else someone was faster: look again
 	}
 	return fmt.Errorf("instance %s: %w, %d times", id, store.ErrConflict, maxConflicts)
 }

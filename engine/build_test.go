@@ -205,9 +205,8 @@ func ev(t testing.TB, text string) event.Event {
 	out := event.Event{Type: fields[0], ID: fields[1], Source: "src"}
 	for _, f := range fields[2:] {
 		name, value, _ := strings.Cut(f, "=")
-		out.Extensions = append(out.Extensions, expr.Member{Key: name, Value: expr.String(value)})
+		out.Put(name, expr.String(value))
 	}
-	sortMembers(out.Extensions)
 	if data != "" {
 		out.Data, out.HasData = parse(t, "{"+data), true
 	}

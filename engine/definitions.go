@@ -115,11 +115,31 @@ func (e *Engine) adopt(d *definition) {
 	defer e.mu.Unlock()
 	e.byID[aliasKey{d.row.ID, d.row.Version}] = d
 	e.byID[aliasKey{d.row.ID, ""}] = d
-	e.starts = slices.DeleteFunc(slices.Clone(e.starts), func(o *definition) bool { return o.row.ID == d.row.ID })
-	if len(d.prog.Start.Events) > 0 {
-		i, _ := slices.BinarySearchFunc(e.starts, d.row.ID, func(o *definition, id string) int { return strings.Compare(o.row.ID, id) })
-		e.starts = slices.Insert(e.starts, i, d)
+	e.starts = nil
+}
+
+// startsByType lists the current definitions that events start, by the type of those
+// events, then by id. Routers hold the map: it is made anew, never changed. The caller
+// holds the lock.
+func (e *Engine) startsByType() map[string][]*definition {
+	if e.starts != nil {
+		return e.starts
 	}
+	e.starts = map[string][]*definition{}
+	for key, d := range e.byID {
+		if key.version != "" {
+			continue
+		}
+		for _, id := range d.prog.Start.Events {
+			if typ := d.prog.Events[id].Type; !slices.Contains(e.starts[typ], d) {
+				e.starts[typ] = append(e.starts[typ], d)
+			}
+		}
+	}
+	for _, list := range e.starts {
+		slices.SortFunc(list, func(a, b *definition) int { return strings.Compare(a.row.ID, b.row.ID) })
+	}
+	return e.starts
 }
 
 // find returns a definition by alias; version "" is the current one.
@@ -143,6 +163,7 @@ func (e *Engine) find(ctx context.Context, id, version string) (*definition, err
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.byID[aliasKey{id, version}] = d
+	e.starts = nil
 	return d, nil
 }
 

@@ -57,7 +57,7 @@ type Engine struct {
 	mu     sync.Mutex
 	byID   map[aliasKey]*definition
 	linked map[string]*core.Program // by digest
-	starts []*definition            // current ones that events start, by id
+	starts map[string][]*definition // see startsByType; nil: to be made
 	merged map[string]expr.Value    // what start events merge into, by definition
 	waits  map[string]chan struct{} // closed when the instance changes
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -177,7 +178,7 @@ func TestOwnEventsAreNotConsumed(t *testing.T) {
 func TestProducedEvent(t *testing.T) {
 	h := newHarness(t, nil)
 	b := build("producer")
-	step := b.emit("made", `{"key":7,"flag":true}`)
+	step := b.emit("made", `{"key":7,"flag":true,"subject":"parcel","id":"mine"}`)
 	b.p.Events[0].Source = ""
 	consumer := build("consumer")
 	made := consumer.event("made", "key=7")
@@ -192,7 +193,7 @@ func TestProducedEvent(t *testing.T) {
 	}
 	h.want(list[1].ID, core.Completed, `{"from":"producer"}`)
 	want := `i1 emits {"data":{"from":"producer"},"datacontenttype":"application/json","flag":true,"id":"i1/1.1","key":7,` +
-		`"source":"lockstep/default/producer","specversion":"1.0","time":"2026-03-01T00:00:00Z","type":"made"}`
+		`"source":"lockstep/default/producer","specversion":"1.0","subject":"parcel","time":"2026-03-01T00:00:00Z","type":"made"}`
 	if !slices.Contains(h.log, want) {
 		t.Errorf("no %s in\n%s", want, strings.Join(h.log, "\n"))
 	}
@@ -221,7 +222,7 @@ func TestStartByEvent(t *testing.T) {
 	}
 	h.run(time.Minute)
 	second := h.send(`reading e3 patientId=1 {"b":2}`)
-	if !slices.Equal(second.Matched, first.Started) || len(second.Started) != 0 {
+	if !slices.Equal(second.Matched, first.Started) || len(second.Started) != 0 || len(second.Why) != 0 || second.Kept {
 		t.Errorf("an event for a running instance: %+v", second)
 	}
 	h.poll()
@@ -307,7 +308,7 @@ func TestAllOfStart(t *testing.T) {
 	if sent := h.send(`x e2 key=2 {"x":2}`); len(sent.Started) != 0 {
 		t.Errorf("another key: %+v", sent)
 	}
-	if sent := h.send(`y e3 key=1`); len(sent.Started) != 0 {
+	if sent := h.send(`y e3 key=1 {"y":3}`); len(sent.Started) != 0 {
 		t.Errorf("the same half again: %+v", sent)
 	}
 	sent := h.send(`x e4 key=1 {"x":1}`)
@@ -316,9 +317,12 @@ func TestAllOfStart(t *testing.T) {
 	}
 	h.poll()
 	h.want(sent.Started[0], core.Completed, `{"x":1,"y":1}`)
-	if next := h.send(`x e5 key=1`); len(next.Started) != 1 {
-		t.Errorf("with the second half of the same key: %+v", next)
+	next := h.send(`x e5 key=1 {"x":5}`)
+	if len(next.Started) != 1 {
+		t.Fatalf("with the second half of the same key: %+v", next)
 	}
+	h.poll()
+	h.want(next.Started[0], core.Completed, `{"x":5,"y":3}`)
 	h.run(48 * time.Hour)
 	if got := len(h.list()); got != 2 {
 		t.Errorf("%d instances", got)
@@ -346,6 +350,120 @@ func TestAllOfStartWindow(t *testing.T) {
 	h.run(30 * time.Minute)
 	if sent := h.send(`x e5 key=2`); len(sent.Started) != 1 {
 		t.Errorf("the late half begins a gathering of its own: %+v", sent)
+	}
+}
+
+// TestAllOfStartAtTheDeadline: at the end of the window it is over, polled or not.
+func TestAllOfStartAtTheDeadline(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(both(time.Hour))
+	h.send(`x e1 key=1`)
+	h.clock.Advance(t0.Add(time.Hour))
+	if sent := h.send(`y e2 key=1`); len(sent.Started) != 0 {
+		t.Errorf("%+v", sent)
+	}
+	if sent := h.send(`x e3 key=1`); len(sent.Started) != 1 {
+		t.Errorf("the late one begins a gathering of its own: %+v", sent)
+	}
+}
+
+// TestAllOfStartLongWindow: its events are kept as long as it needs them.
+func TestAllOfStartLongWindow(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(both(48 * time.Hour))
+	h.send(`x e1 key=1 {"x":1}`)
+	h.run(30 * time.Hour)
+	h.poll()
+	sent := h.send(`y e2 key=1 {"y":1}`)
+	if len(sent.Started) != 1 {
+		t.Fatalf("%+v", sent)
+	}
+	h.poll()
+	h.want(sent.Started[0], core.Completed, `{"x":1,"y":1}`)
+}
+
+// TestRoutedAgain: an event whose instance ended without it goes to whoever did not
+// have it, and to nobody twice.
+func TestRoutedAgain(t *testing.T) {
+	h := newHarness(t, nil)
+	loop := build("loop")
+	any := loop.event("reading")
+	p := loop.main(await("Any", 0, any))
+	p.Nodes[1].Op.(*ir.Await).Arms[0].Next = 1
+	once := build("once")
+	e := once.event("reading", "patientId")
+	once.p.Start.Events = []ir.EventID{e}
+	counter := build("counter")
+	counter.p.Start.Events = []ir.EventID{counter.event("reading")}
+	late := build("late")
+	lateBoth := late.event("reading", "patientId")
+	other := late.event("other")
+	late.p.Start = ir.Start{Events: []ir.EventID{lateBoth, other}, All: true, Window: span(time.Minute)}
+	h.deploy(p, once.main(await("First", 0, e), delay(time.Hour)), counter.main(await("First", 0, 0)), late.main(await("Late", 0, lateBoth, other)))
+	id := h.start("loop", `{}`)
+	h.send(`reading e1 patientId=1`)
+	sent := h.send(`reading e2 patientId=1`) // belongs to the one that e1 started
+	if len(sent.Started) != 1 || len(sent.Matched) != 0 {
+		t.Errorf("%+v", sent)
+	}
+	h.run(90 * time.Minute)
+	consumed := 0
+	records, _ := h.History(context.Background(), id)
+	for _, r := range records {
+		if r.Type == core.RecConsumed {
+			consumed++
+		}
+	}
+	if consumed != 2 {
+		t.Errorf("the loop consumed %d events, want 2", consumed)
+	}
+	count := map[string]int{}
+	for _, in := range h.list() {
+		count[in.Definition]++
+	}
+	if count["once"] != 2 || count["counter"] != 2 || count["late"] != 0 {
+		t.Errorf("instances %v", count)
+	}
+	if h.send(`other e3`); len(h.list()) != 5 {
+		t.Error("an old event is gathered anew")
+	}
+}
+
+// TestSubscriptionEnds with the event that it waited for.
+func TestSubscriptionEnds(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	h.deploy(b.main(await("One", 0, b.event("x")), await("Two", 0, b.event("y"))))
+	id := h.start("w", `{}`)
+	h.send(`x e1`)
+	h.poll()
+	subs, _ := h.store.Subscriptions(context.Background(), id)
+	if len(subs) != 1 || subs[0].Name != "y" {
+		t.Errorf("subscriptions %+v", subs)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	r := &router{now: 100}
+	any := store.Subscription{InstanceSeq: 10}
+	keyed := store.Subscription{InstanceSeq: 10, Filter: event.Filter{Keys: []event.Key{{Name: "k", Value: "1", Fixed: true}}}}
+	for _, c := range []struct {
+		name       string
+		ev         store.Event
+		any, keyed bool
+	}{
+		{"in its lifetime", store.Event{Seq: 11, Until: 101}, true, true},
+		{"in its lifetime, another had it", store.Event{Seq: 11, Until: 101, Taken: true}, true, true},
+		{"before it was created", store.Event{Seq: 9, Until: 101}, false, true},
+		{"before it was created, another had it", store.Event{Seq: 9, Until: 101, Taken: true}, false, false},
+		{"not kept any more", store.Event{Seq: 11, Until: 100}, false, false},
+	} {
+		if got := r.visible(c.ev, any); got != c.any {
+			t.Errorf("%s: %t without correlation", c.name, got)
+		}
+		if got := r.visible(c.ev, keyed); got != c.keyed {
+			t.Errorf("%s: %t by correlation", c.name, got)
+		}
 	}
 }
 

@@ -124,6 +124,52 @@ func TestQuarantineKeepsWhatWasSound(t *testing.T) {
 	h.want(id, core.Completed, "")
 }
 
+// TestQuarantineKeepsCalls: they are made once the instance is released.
+func TestQuarantineKeepsCalls(t *testing.T) {
+	repaired := false
+	h := newHarness(t, mock.Mocks{"f": {after(time.Hour, gives(`{"f":1}`)), gives(`{"f":2}`)}}, func(c *Config) { c.Languages["fragile"] = fragile{&repaired} })
+	b := build("w")
+	one := b.region(ir.Region{Name: "One", Collect: true}, b.call("f"))
+	two := b.region(ir.Region{Name: "Two", Collect: true}, await("Y", 0, b.event("y")), stepOp{"Eval", &ir.Eval{From: b.expr("fragile", "")}})
+	fan := &ir.Fan{Join: ir.JoinMerge}
+	for _, s := range []stepOp{one, two} {
+		fan.Branches = append(fan.Branches, ir.FanBranch{Region: s.op.(*ir.Enter).Region})
+	}
+	h.deploy(b.main(stepOp{"Fan", fan}))
+	id := h.start("w", `{"boom":1}`)
+	h.poll()
+	h.send(`y e1`)
+	h.run(2 * time.Hour)
+	if h.get(id).Quarantine == "" || len(h.mock.Calls()) != 1 {
+		t.Fatalf("quarantine %q, %d calls", firstLine(h.get(id).Quarantine), len(h.mock.Calls()))
+	}
+	repaired = true
+	if err := h.Control(context.Background(), id, core.Control{Verb: core.VerbResume}); err != nil {
+		t.Fatal(err)
+	}
+	h.poll()
+	h.want(id, core.Completed, `{"boom":1,"f":2}`)
+}
+
+// TestTwoEngines over one store: who has an old state in memory looks again.
+func TestTwoEngines(t *testing.T) {
+	mem := memory.New()
+	share := func(c *Config) { c.Store = mem }
+	a, b := newHarness(t, nil, share), newHarness(t, nil, share)
+	w := build("w")
+	x, y := w.event("x"), w.event("y")
+	a.deploy(w.main(await("X", 0, x), await("Y", 0, y)))
+	id := a.start("w", `{}`) // a has the state in memory
+	b.send(`x e1 {"x":1}`)
+	b.poll()
+	a.send(`y e2 {"y":1}`)
+	a.poll()
+	a.want(id, core.Completed, `{"x":1,"y":1}`)
+	if err := b.Control(context.Background(), id, core.Control{Verb: core.VerbCancel}); err == nil {
+		t.Error("the other engine cancels what is over")
+	}
+}
+
 func TestQuarantineAtStart(t *testing.T) {
 	repaired := false
 	h := newHarness(t, nil, func(c *Config) { c.Languages["fragile"] = fragile{&repaired} })

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -169,7 +167,7 @@ func (f *fold) cancel(c core.Cancel) {
 func (f *fold) emit(c core.Emit) {
 	ev := event.Event{
 		ID: callKey(f.l.id, c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
-		Extensions: slices.Clone(c.Attrs), Data: c.Data, HasData: c.HasData,
+		Data: c.Data, HasData: c.HasData,
 	}
 	if ev.Source == "" {
 		ev.Source = f.e.eventSource(f.l.row.Definition)
@@ -180,7 +178,11 @@ func (f *fold) emit(c core.Emit) {
 	if ev.HasData {
 		ev.DataContentType = "application/json"
 	}
-	sortMembers(ev.Extensions)
+	for _, a := range c.Attrs {
+		if !ev.Put(a.Key, a.Value) {
+			f.warn("event %q: its attribute %q cannot be chosen; it is left as it is", c.Name, a.Key)
+		}
+	}
 	f.c.Emits = append(f.c.Emits, store.Emit{Instance: f.l.id, Definition: f.l.row.Definition, Event: ev})
 }
 
@@ -189,10 +191,6 @@ func (e *Engine) eventSource(definition string) string {
 		return e.cfg.EventSource
 	}
 	return "lockstep/" + e.cfg.Namespace + "/" + definition
-}
-
-func sortMembers(list []expr.Member) {
-	slices.SortStableFunc(list, func(a, b expr.Member) int { return strings.Compare(a.Key, b.Key) })
 }
 
 // message posts an input to another instance, or to the same one.

@@ -22,7 +22,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 	g.Keys = slices.Clone(g.Keys)
 	for _, slot := range free {
 		g.Events[slot] = d.row.Seq
-		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event.Value())
+		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event)
 	}
 	d.taken = true
 	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
@@ -33,7 +33,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 		return
 	}
 	cause := []string{"events", def.row.ID}
-	var arrivals []core.Arrival
+	var arrivals []arrival
 	for slot, seq := range g.Events {
 		ev := d.row
 		if seq != d.row.Seq {
@@ -43,7 +43,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 			}
 		}
 		cause = append(cause, ev.Event.Source, ev.Event.ID, ev.Received.String())
-		arrivals = append(arrivals, core.Arrival{Event: def.prog.Start.Events[slot], Value: ev.Event.Value()})
+		arrivals = append(arrivals, arrival{def.prog.Start.Events[slot], ev.Event})
 	}
 	r.create(d, def, deriveID(cause...), arrivals)
 	if g.Seq != 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
@@ -17,7 +18,7 @@ import (
 type router struct {
 	now    core.Time
 	window core.Time
-	starts []*definition
+	starts map[string][]*definition // by type of event
 	merged map[string]expr.Value
 	seed   func(id string) uint64
 }
@@ -27,7 +28,7 @@ func (e *Engine) newRouter() *router {
 	defer e.mu.Unlock()
 	return &router{
 		now: e.now(), window: core.Time(e.cfg.EventWindow), seed: e.cfg.Seed,
-		starts: e.starts, merged: maps.Clone(e.merged), // starts is replaced, never changed
+		starts: e.startsByType(), merged: maps.Clone(e.merged),
 	}
 }
 
@@ -46,7 +47,7 @@ type decision struct {
 func (r *router) event(ev store.Event, v store.View, again bool) *decision {
 	d := &decision{row: ev, view: v, again: again, taken: again && ev.Taken}
 	r.deliver(d)
-	for _, def := range r.starts {
+	for _, def := range r.startsWith(ev.Event.Type) {
 		r.start(d, def)
 	}
 	switch {
@@ -58,6 +59,13 @@ func (r *router) event(ev store.Event, v store.View, again bool) *decision {
 	d.row.Why = slices.Concat(d.notes, d.why)
 	d.Events = append(d.Events, d.row)
 	return d
+}
+
+// startsWith lists the definitions that events of a type may start, by id.
+func (r *router) startsWith(typ string) []*definition {
+	list := slices.Concat(r.starts[typ], r.starts[""])
+	slices.SortFunc(list, func(a, b *definition) int { return strings.Compare(a.row.ID, b.row.ID) })
+	return slices.Compact(list)
 }
 
 // deliver gives the event to every subscription that it matches, once each; never to
@@ -131,9 +139,8 @@ func (r *router) start(d *decision, def *definition) {
 		return
 	}
 	ev := d.row.Event
-	r.create(d, def, deriveID("event", def.row.ID, ev.Source, ev.ID, d.row.Received.String()), []core.Arrival{
-		{Event: def.prog.Start.Events[slots[0]], Value: ev.Value()},
-	})
+	id := deriveID("event", def.row.ID, ev.Source, ev.ID, d.row.Received.String())
+	r.create(d, def, id, []arrival{{def.prog.Start.Events[slots[0]], ev}})
 	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
 }
 
@@ -193,26 +200,27 @@ func (r *router) belong(d *decision, owner store.Instance) {
 	d.notes = append(d.notes, fmt.Sprintf("it belongs to instance %q, which does not wait for it now", owner.ID))
 }
 
+// arrival is an event that starts an instance, as one that its definition declares.
+type arrival struct {
+	id ir.EventID
+	ev event.Event
+}
+
 // create starts an instance with the events it was started by. Its correlation
 // attributes are known from the beginning, for events that come before its first step.
-func (r *router) create(d *decision, def *definition, id string, arrivals []core.Arrival) {
+func (r *router) create(d *decision, def *definition, id string, arrivals []arrival) {
 	row := newRow(def, id, r.now)
+	start := core.Start{Data: r.input(def), Seed: r.seed(id)}
 	for _, a := range arrivals {
-		row.Keys = fixKeys(row.Keys, &def.prog.Events[a.Event], a.Value)
+		row.Keys = fixKeys(row.Keys, &def.prog.Events[a.id], a.ev)
+		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
 	}
 	d.taken = true
-	d.Start = append(d.Start, store.NewInstance{
-		Instance: row,
-		Start:    core.Start{Data: r.input(def), Seed: r.seed(id), Events: arrivals},
-	})
+	d.Start = append(d.Start, store.NewInstance{Instance: row, Start: start})
 }
 
 // fixKeys adds the correlation attributes that an event fixes.
-func fixKeys(keys []core.Key, decl *ir.Event, value expr.Value) []core.Key {
-	ev, err := event.FromValue(value)
-	if err != nil {
-		return keys
-	}
+func fixKeys(keys []core.Key, decl *ir.Event, ev event.Event) []core.Key {
 	for _, c := range decl.Correlate {
 		text, ok := ev.Attribute(c.Attribute)
 		if ok && !slices.ContainsFunc(keys, func(k core.Key) bool { return k.Name == c.Attribute }) {

@@ -271,6 +271,31 @@ func TestRunOutlivesErrors(t *testing.T) {
 	})
 }
 
+// TestRunAgain: an engine that was stopped goes on with the calls it had given up.
+func TestRunAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := build("w")
+		var calls atomic.Int32
+		e, stop := running(t, Config{Invoker: effect.Func(func(ctx context.Context, c effect.Call) effect.Outcome {
+			if calls.Add(1) == 1 {
+				<-ctx.Done()
+			}
+			return constant(ctx, c)
+		})}, b.main(b.call("f")))
+		id, _ := e.Start(context.Background(), StartRequest{Definition: "w"})
+		synctest.Wait()
+		stop()
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error)
+		go func() { done <- e.Run(ctx) }()
+		if got, _ := e.Wait(context.Background(), id); got.Status != core.Completed || calls.Load() != 2 {
+			t.Errorf("%s after %d calls", got.Status, calls.Load())
+		}
+		cancel()
+		<-done
+	})
+}
+
 func TestPanickingInvoker(t *testing.T) {
 	b := build("w")
 	e, stop := running(t, Config{

@@ -176,10 +176,9 @@ func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time
 		}
 		for _, k := range d.prog.StartKeys(id, e.startInput(d.row.ID)) {
 			if k.Fixed {
-				ev.Extensions = append(ev.Extensions, expr.Member{Key: k.Name, Value: expr.String(k.Value)})
+				ev.Put(k.Name, expr.String(k.Value))
 			}
 		}
-		sortMembers(ev.Extensions)
 		if _, err := e.ingest(ctx, store.Event{Event: ev}, 0); err != nil && !errors.Is(err, store.ErrDuplicate) {
 			return err
 		}

@@ -149,13 +149,28 @@ func (e *Event) extend(name string, v expr.Value) error {
 	default:
 		return &AttributeError{name, "an extension must be a string, a number or a boolean, not " + v.Kind().String() + "; put it into data"}
 	}
-	i, found := slices.BinarySearchFunc(e.Extensions, name, byName)
-	if found {
-		e.Extensions[i].Value = v
-		return nil
-	}
-	e.Extensions = slices.Insert(e.Extensions, i, expr.Member{Key: name, Value: v})
+	e.Put(name, v)
 	return nil
+}
+
+// Put sets a context attribute of an event that is made, not read: names are taken as
+// they are. It reports false for what is not for the maker to choose: id, source, type,
+// specversion, time and the data.
+func (e *Event) Put(name string, v expr.Value) bool {
+	switch name {
+	case "id", "source", "type", "specversion", "time", "data", "data_base64":
+		return false
+	}
+	if field := e.field(name); field != nil {
+		*field = text(v)
+		return true
+	}
+	i, found := slices.BinarySearchFunc(e.Extensions, name, byName)
+	if !found {
+		e.Extensions = slices.Insert(e.Extensions, i, expr.Member{Key: name})
+	}
+	e.Extensions[i].Value = v
+	return true
 }
 
 func byName(m expr.Member, name string) int { return strings.Compare(m.Key, name) }

@@ -89,6 +89,26 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
+func TestPut(t *testing.T) {
+	e := Event{ID: "1", Source: "s", Type: "t"}
+	for _, name := range []string{"z", "subject", "my-tag", "a", "z"} {
+		if !e.Put(name, expr.Int(int64(len(name)))) {
+			t.Errorf("%s is not set", name)
+		}
+	}
+	for _, name := range []string{"id", "source", "type", "specversion", "time", "data", "data_base64"} {
+		if e.Put(name, expr.String("x")) {
+			t.Errorf("%s is set", name)
+		}
+	}
+	if got, want := e.Value().String(), `{"a":1,"id":"1","my-tag":6,"source":"s","specversion":"1.0","subject":"7","type":"t","z":1}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, ok := e.Attribute("subject"); !ok || got != "7" {
+		t.Errorf("subject %q", got)
+	}
+}
+
 func TestMatch(t *testing.T) {
 	e := Event{
 		ID: "1", Source: "hospital", Type: "heartRate",

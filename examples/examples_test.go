@@ -1,5 +1,5 @@
 // Package examples holds definitions to learn from, each with its scenarios. The
-// test runs them all, so that no example rots.
+// test runs them all, and sees to it that every transition is taken.
 package examples
 
 import (
@@ -38,6 +38,11 @@ func TestScenarios(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Error(text.String())
+			}
+			for _, c := range report.Coverage {
+				if missing := append(c.MissingStates(), c.MissingEdges()...); len(missing) > 0 {
+					t.Errorf("no scenario reaches %s", strings.Join(missing, ", "))
+				}
 			}
 		})
 	}

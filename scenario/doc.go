@@ -12,11 +12,13 @@
 //	decode.go    from the document to that data, every mistake with its place
 //	mocks.go     how functions answer; events.go which events arrive
 //	compile.go   the definitions the file names
-//	run.go       all scenarios of a file; world.go one of them; clock.go its time
-//	observe.go   what happened: path, calls, events, status
+//	run.go       all scenarios of a file; world.go one of them, and its time
+//	watch.go     the store that notes what happens; observe.go tells it
 //	check.go     what was expected against it; diff.go shows the difference
+//	place.go     where in a definition a fault arose
 //	coverage.go  which states and transitions the scenarios reached
 //	text.go, tap.go, junit.go, json.go   a report for people and machines
+//	standalone.go  mocks and events in files of their own, for `lockstep run`
 //
 // The rules of the format are in the documentation of scenario files; where two
 // things happen at one virtual instant, the engine's own wake-ups come before the

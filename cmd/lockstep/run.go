@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,12 +79,6 @@ func (a *app) writeResult(r result, format string) error {
 		text = r.instance + "\n"
 	case format == "yaml":
 		text = toYAML(r.value)
-	case isTerminal(a.out):
-		var b bytes.Buffer
-		if err := json.Indent(&b, r.value.AppendJSON(nil), "", "  "); err != nil {
-			return err
-		}
-		text = b.String() + "\n"
 	default:
 		text = r.value.String() + "\n"
 	}

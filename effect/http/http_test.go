@@ -235,6 +235,36 @@ func TestAllowList(t *testing.T) {
 	}
 }
 
+// TestDialledAddresses: what is checked is what the dialler connects to.
+func TestDialledAddresses(t *testing.T) {
+	strict, _ := newPolicy(nil)
+	loose, _ := newPolicy([]string{"10.0.0.0/8", "fd00::/8"})
+	for address, want := range map[string][2]bool{ // without and with the allow-list
+		"8.8.8.8:443":                 {true, true},
+		"[2606:4700::1111]:443":       {true, true},
+		"10.1.2.3:80":                 {false, true},
+		"[::ffff:10.1.2.3]:80":        {false, true},
+		"[fd00::1]:80":                {false, true},
+		"[::ffff:169.254.169.254]:80": {false, false},
+		"169.254.169.254:80":          {false, false},
+		"100.64.0.1:80":               {false, false},
+		"[fe80::1%eth0]:80":           {false, false},
+		"[::1]:80":                    {false, false},
+		"[::]:80":                     {false, false},
+		"[64:ff9b::7f00:1]:80":        {false, false},
+		"[2002:7f00:1::]:80":          {false, false},
+		"224.0.0.1:80":                {false, false},
+		"nonsense":                    {false, false},
+	} {
+		if got := strict.check(address) == nil; got != want[0] {
+			t.Errorf("%s: %t without an allow-list", address, got)
+		}
+		if got := loose.check(address) == nil; got != want[1] {
+			t.Errorf("%s: %t with an allow-list", address, got)
+		}
+	}
+}
+
 func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	srv := server(t, says(200, "text/plain", "direct"))

@@ -205,6 +205,7 @@ func TestDeliveryIsTakenOrRefused(t *testing.T) {
 		t.Error("nobody has the second")
 	}
 	inbox, _ := s.Messages(ctx, "a")
+	_ = s.Route(ctx, func(store.View) store.Routing { return store.Routing{Checked: []string{"a"}} })
 	commit(t, s, store.Commit{Instance: row(t, s, "a"), Taken: []int64{inbox[0].Seq}, Release: []int64{inbox[0].Seq}})
 	if ids, _ := s.Unchecked(ctx, 10); !slices.Equal(ids, []string{"a"}) {
 		t.Errorf("unchecked %v", ids)
