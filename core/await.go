@@ -14,15 +14,16 @@ func (m *machine) await(f *frame, n *ir.Node, op *ir.Await) {
 	f.phase, f.taken = phaseWait, nil
 	var open []int32
 	for i := range op.Arms {
-		if v, ok := m.ready(f, &op.Arms[i]); ok {
-			m.consume(f, n, int32(i), v)
-		} else {
+		if v, ok := m.ready(f, &op.Arms[i]); !ok {
 			open = append(open, int32(i))
+		} else if m.consume(f, n, int32(i), v); len(f.taken) == op.Need {
+			break
 		}
-		if len(op.Arms) > 0 && len(f.taken) == op.Need {
-			m.satisfied(f, n, op)
-			return
-		}
+	}
+	m.unstash(op, f.taken)
+	if len(op.Arms) > 0 && len(f.taken) == op.Need {
+		m.satisfied(f, n, op)
+		return
 	}
 	if op.Timeout.Set {
 		at, fault := m.after(f, op.Timeout)
@@ -39,9 +40,24 @@ func (m *machine) await(f *frame, n *ir.Node, op *ir.Await) {
 			m.command(Offers{Ticket: f.open(WaitOffer, i, 0), Offers: []ir.Offer{*arm.Offer}})
 		case arm.Listen == 0:
 			m.subscribe(f, f.open(WaitEvent, i, 0), arm.Event)
+		default:
+			m.listenAnew(f, int32(arm.Listen-1))
 		}
 	}
 	m.record(Record{Type: RecWaiting, Frame: f.id, Node: n.Name, Pos: n.Pos, Text: m.awaited(op)})
+}
+
+// listenAnew asks again for what the region listens to: the data by which the
+// event must belong may have changed since the region began.
+func (m *machine) listenAnew(f *frame, listen int32) {
+	id := m.p.Regions[f.region].Listen[listen]
+	for _, w := range f.waits {
+		if w.kind == WaitListen && w.arm == listen {
+			m.narrow(f, w, id)
+			return
+		}
+	}
+	m.subscribe(f, f.open(WaitListen, listen, 0), id)
 }
 
 func (m *machine) awaited(op *ir.Await) string {
@@ -56,27 +72,47 @@ func (m *machine) awaited(op *ir.Await) string {
 	return strings.Join(names, ", ")
 }
 
-// ready finds an event for an arm among those that came before it was opened.
+// ready finds an event for an arm among those that came before it was opened. A
+// heard one that does not belong by now was somebody else's.
 func (m *machine) ready(f *frame, arm *ir.Arm) (expr.Value, bool) {
-	if arm.Offer != nil {
-		return expr.Null, false
-	}
-	if arm.Listen > 0 {
-		for i, h := range f.heard {
-			if h.index == int32(arm.Listen-1) {
-				f.heard = slices.Delete(f.heard, i, i+1)
+	switch {
+	case arm.Offer != nil:
+	case arm.Listen > 0:
+		listen := int32(arm.Listen - 1)
+		ev := &m.p.Events[m.p.Regions[f.region].Listen[listen]]
+		for i := 0; i < len(f.heard); {
+			h := f.heard[i]
+			if h.index != listen {
+				i++
+				continue
+			}
+			f.heard = slices.Delete(f.heard, i, i+1)
+			if m.meets(f, ev, h.event) {
 				return h.event, true
 			}
 		}
-		return expr.Null, false
-	}
-	for i, a := range m.s.stash {
-		if a.Event == arm.Event {
-			m.s.stash = slices.Delete(slices.Clone(m.s.stash), i, i+1)
-			return a.Value, true
+	default:
+		if i := m.stashed(arm.Event); i >= 0 {
+			return m.s.stash[i].Value, true
 		}
 	}
 	return expr.Null, false
+}
+
+func (m *machine) stashed(id ir.EventID) int {
+	return slices.IndexFunc(m.s.stash, func(a Arrival) bool { return a.Event == id })
+}
+
+// unstash forgets the start events that arms have taken; one serves every arm of
+// the Await that wants it.
+func (m *machine) unstash(op *ir.Await, taken []heard) {
+	for _, t := range taken {
+		if arm := &op.Arms[t.index]; arm.Offer == nil && arm.Listen == 0 {
+			if i := m.stashed(arm.Event); i >= 0 {
+				m.s.stash = slices.Delete(slices.Clone(m.s.stash), i, i+1)
+			}
+		}
+	}
 }
 
 // arrived takes an event for an open arm or a subscription of the region.
@@ -185,17 +221,18 @@ func (m *machine) closeWaits(f *frame, sel func(wait) bool) {
 // subscribe asks for an event with the correlation that holds now.
 func (m *machine) subscribe(f *frame, t Ticket, id ir.EventID) {
 	ev := &m.p.Events[id]
-	m.command(Subscribe{Ticket: t, Event: id, Name: ev.Name, Source: ev.Source, Type: ev.Type, Keys: m.keysOf(ev, f.env())})
+	m.command(Subscribe{Ticket: t, Event: id, Name: ev.Name, Source: ev.Source, Type: ev.Type, Keys: m.keysOf(ev, f.view())})
 }
 
 // keysOf are the attributes an event must have: the given value, or the one that
 // an earlier event fixed (SEMANTICS §Functions, events, errors: Correlation).
-func (m *machine) keysOf(ev *ir.Event, data expr.Value) []Key {
+func (m *machine) keysOf(ev *ir.Event, sees view) []Key {
 	var keys []Key
 	for _, c := range ev.Correlate {
 		k := Key{Name: c.Attribute}
 		if c.Value != 0 {
-			if r, fault := m.eval(c.Value, data); fault == nil && !r.Missing && !r.Value.IsNull() {
+			r, fault := m.eval(c.Value, sees)
+			if k.Void = fault != nil || r.Missing || r.Value.IsNull(); !k.Void {
 				k.Value, k.Fixed = attributeText(r.Value), true
 			}
 		} else if m.s != nil {
@@ -216,8 +253,13 @@ func (m *machine) belongs(f *frame, w wait, event expr.Value) bool {
 	} else {
 		return true // arrived reports the broken invariant
 	}
-	for _, k := range m.keysOf(ev, f.env()) {
-		if v, ok := event.Get(k.Name); k.Fixed && (!ok || attributeText(v) != k.Value) {
+	return m.meets(f, ev, event)
+}
+
+// meets says whether an event has the attributes that frame f wants by now.
+func (m *machine) meets(f *frame, ev *ir.Event, event expr.Value) bool {
+	for _, k := range m.keysOf(ev, f.view()) {
+		if v, ok := event.Get(k.Name); k.Void || k.Fixed && (!ok || attributeText(v) != k.Value) {
 			return false
 		}
 	}
@@ -258,7 +300,7 @@ func (s *State) fix(name, value string) bool {
 	if ok {
 		return false
 	}
-	s.keys = slices.Insert(s.keys, i, Key{name, value, true})
+	s.keys = slices.Insert(s.keys, i, Key{Name: name, Value: value, Fixed: true})
 	return true
 }
 
@@ -283,5 +325,5 @@ func attributeText(v expr.Value) string {
 // gets the given input.
 func (p *Program) StartKeys(id ir.EventID, input expr.Value) []Key {
 	m := machine{p: p}
-	return m.keysOf(&p.Events[id], input)
+	return m.keysOf(&p.Events[id], view{data: input})
 }

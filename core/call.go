@@ -9,18 +9,15 @@ import (
 
 // scoped is what an action's expressions see: the filtered data, and below it
 // what the frame lends (SEMANTICS §Data filters 6, 8).
-func (m *machine) scoped(f *frame, scope *ir.Pick) (expr.Value, *Fault) {
+func (m *machine) scoped(f *frame, scope *ir.Pick) (view, *Fault) {
 	if scope.Expr == 0 {
-		return f.env(), nil
+		return f.view(), nil
 	}
-	v, ok, fault := m.pick(scope, f.env())
-	if fault != nil {
-		return expr.Null, fault
+	v, ok, fault := m.pick(scope, f.view())
+	if fault != nil || !ok {
+		return f.view(), fault // selects nothing: not filtered
 	}
-	if !ok {
-		return f.env(), nil // selects nothing: not filtered
-	}
-	return v, nil
+	return view{data: v}, nil
 }
 
 func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
@@ -35,7 +32,7 @@ func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
 				args = r.Value
 			}
 		case op.Data:
-			args = scope
+			args = scope.data
 		}
 	}
 	if fault != nil {

@@ -118,7 +118,6 @@ func (s *State) encodeFrame(f *frame) []byte {
 	w.uint(uint64(f.region))
 	w.uint(uint64(f.node))
 	w.int(int64(f.slot))
-	w.bool(f.fresh)
 	w.bool(f.gather)
 	w.uint(uint64(f.againAt))
 	w.uint(uint64(f.attempt))
@@ -225,7 +224,7 @@ func (s *State) decodeHead(r *reader) int {
 	s.output = r.value()
 	s.labels = r.value()
 	for range r.count() {
-		s.keys = append(s.keys, Key{r.text(), r.text(), true})
+		s.keys = append(s.keys, Key{Name: r.text(), Value: r.text(), Fixed: true})
 	}
 	for range r.count() {
 		s.stash = append(s.stash, Arrival{ir.EventID(r.uint()), r.value()})
@@ -248,7 +247,6 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
 		region: ir.RegionID(r.index(len(p.Regions))),
 		node:   ir.NodeID(r.index(len(p.Nodes))),
 		slot:   int32(r.int()),
-		fresh:  r.bool(),
 		gather: r.bool(),
 	}
 	f.againAt = ir.NodeID(r.index(len(p.Nodes)))

@@ -20,7 +20,7 @@ type fan struct {
 
 // result is what the slot-th branch or item gave.
 type result struct {
-	value expr.Value
+	value expr.Value // the list of what it put, or its output (JoinArray)
 	has   bool
 }
 
@@ -66,7 +66,7 @@ func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
 
 // items are the elements of the collection of an Each.
 func (m *machine) items(f *frame, each *ir.Each) ([]expr.Value, *Fault) {
-	r, fault := m.eval(each.Over, f.env())
+	r, fault := m.eval(each.Over, f.view())
 	if fault != nil {
 		return nil, fault
 	}
@@ -85,7 +85,7 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 	if id == 0 {
 		return 0, nil
 	}
-	r, fault := m.eval(id, f.env())
+	r, fault := m.eval(id, f.view())
 	if fault != nil {
 		return 0, fault
 	}
@@ -105,6 +105,7 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 // launch starts branches or items up to the limit.
 func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 	fan := f.fan
+	lent := expr.Overlay(f.data, f.under)
 	for fan.next < fan.total && fan.live < fan.limit && f.fan == fan && !m.s.status.Final() { // a launch may fail the fan
 		slot := fan.next
 		fan.next++
@@ -121,7 +122,7 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 			}
 			region = op.Each.Body
 			data = expr.Object(expr.Member{Key: op.Each.Var, Value: fan.items[slot]})
-			under = f.env()
+			under = lent
 		} else {
 			region = op.Branches[slot].Region
 			if op.Branches[slot].Detached {
@@ -142,7 +143,7 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 }
 
 // branchEnded takes the result of a branch or item.
-func (m *machine) branchEnded(f *frame, slot int32, delta expr.Value, has bool) {
+func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) {
 	fan := f.fan
 	n := &m.p.Nodes[f.node]
 	op, ok := n.Op.(*ir.Fan)
@@ -154,7 +155,7 @@ func (m *machine) branchEnded(f *frame, slot int32, delta expr.Value, has bool) 
 	fan.ended++
 	f.dirty = true
 	if has && op.Join != ir.JoinDrop {
-		fan.results[slot] = result{delta, has}
+		fan.results[slot] = result{value, has}
 		fan.dirty = append(fan.dirty, slot)
 	}
 	if fan.ended < fan.need {
@@ -175,10 +176,10 @@ func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
 	switch op.Join {
 	case ir.JoinMerge:
 		for _, r := range fan.results {
-			if r.has && fault == nil {
-				m.collect(f, r.value)
-				if r.value.IsObject() {
-					fault = m.setData(f, expr.Merge(f.data, r.value))
+			for _, v := range r.value.Items() {
+				m.collect(f, v)
+				if v.IsObject() && fault == nil {
+					fault = m.setData(f, expr.Merge(f.data, v))
 				}
 			}
 		}
@@ -188,7 +189,7 @@ func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
 		items = append(items, old.Items()...)
 		for _, r := range fan.results {
 			if r.has {
-				items = append(items, r.value)
+				items = append(items, folded(r.value))
 			}
 		}
 		list := expr.Array(items...)

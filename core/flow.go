@@ -38,8 +38,8 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 	n := &m.p.Nodes[parent.node]
 	switch f.kind {
 	case kindEnter:
-		if !f.fresh {
-			m.collect(parent, f.delta)
+		for _, v := range f.delta.Items() {
+			m.collect(parent, v)
 		}
 		parent.data, parent.dirty = f.data, true
 		if out != 0 {
@@ -52,7 +52,7 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 			m.branchEnded(parent, f.slot, f.data, true)
 			return
 		}
-		m.branchEnded(parent, f.slot, f.delta, !f.fresh)
+		m.branchEnded(parent, f.slot, f.delta, f.delta.Len() > 0)
 	case kindUndo:
 		parent.data, parent.phase, parent.dirty = f.data, phaseRun, true
 		if m.s.undoing {

@@ -55,7 +55,7 @@ func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
 	}
 	value := f.data
 	if op.From != 0 {
-		r, fault := m.eval(op.From, f.env())
+		r, fault := m.eval(op.From, f.view())
 		if fault != nil {
 			m.raise(f, fault)
 			return
@@ -79,9 +79,9 @@ func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
 }
 
 func (m *machine) branch(f *frame, n *ir.Node, op *ir.Branch) {
-	env := f.env()
+	sees := f.view()
 	for _, c := range op.Cases {
-		r, fault := m.eval(c.When, env)
+		r, fault := m.eval(c.When, sees)
 		if fault != nil {
 			m.raise(f, fault)
 			return
@@ -113,19 +113,28 @@ func (m *machine) check(f *frame, n *ir.Node, schema ir.ExprID) bool {
 }
 
 func (m *machine) violations(schema ir.ExprID, data expr.Value) ([]expr.Value, *Fault) {
-	r, fault := m.eval(schema, data)
+	r, fault := m.eval(schema, view{data: data})
 	return r.Value.Items(), fault
 }
 
+// view is what an expression looks at: data, and below it what is lent for names
+// that the data lacks (SEMANTICS §Data filters 6, §Control flow ForEach).
+type view struct{ data, lent expr.Value }
+
 // eval evaluates an expression of the program under a fresh budget.
-func (m *machine) eval(id ir.ExprID, data expr.Value) (expr.Result, *Fault) {
+func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
 	b := expr.NewBudget()
-	r, err := m.p.exprs[id].Eval(data, &b)
+	var err error
+	if lending, ok := m.p.exprs[id].(expr.Lending); ok && !v.lent.IsNull() {
+		r, err = lending.EvalLent(v.data, v.lent, &b)
+	} else {
+		r, err = m.p.exprs[id].Eval(v.data, &b)
+	}
 	if err == nil {
 		return r, nil
 	}
 	e := m.p.Exprs[id]
-	fault := &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(e.Src), err), Data: data, Pos: e.Pos}
+	fault = &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(e.Src), err), Data: v.data, Pos: e.Pos}
 	var limit *expr.LimitError
 	fault.Final = errors.As(err, &limit)
 	return expr.Result{}, fault
@@ -147,11 +156,11 @@ func (m *machine) holes(f *frame, n *ir.Node, r expr.Result) {
 }
 
 // pick selects and shapes a part of a value. It reports false where nothing is selected.
-func (m *machine) pick(p *ir.Pick, value expr.Value) (expr.Value, bool, *Fault) {
+func (m *machine) pick(p *ir.Pick, from view) (expr.Value, bool, *Fault) {
 	if p.Expr == 0 {
-		return value, true, nil
+		return from.data, true, nil
 	}
-	r, fault := m.eval(p.Expr, value)
+	r, fault := m.eval(p.Expr, from)
 	if fault != nil || r.Missing {
 		return expr.Null, false, fault
 	}
@@ -197,7 +206,7 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 	}
 	if there {
 		var fault *Fault
-		if value, there, fault = m.pick(&p.Pick, value); fault != nil {
+		if value, there, fault = m.pick(&p.Pick, view{data: value}); fault != nil {
 			return fault
 		}
 	}
@@ -224,15 +233,21 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 }
 
 func (m *machine) collect(f *frame, value expr.Value) {
-	if !f.gather {
-		return
+	if f.gather {
+		f.delta, f.dirty = f.delta.Append(value), true
 	}
-	if f.fresh {
-		f.delta, f.fresh = value, false
-	} else {
-		f.delta = expr.Merge(f.delta, value)
+}
+
+// folded is a delta as one result: objects merge, and what is no object does not
+// displace one (SEMANTICS §Data filters 9).
+func folded(delta expr.Value) expr.Value {
+	out := expr.Null
+	for i, v := range delta.Items() {
+		if i == 0 || v.IsObject() || !out.IsObject() {
+			out = expr.Merge(out, v)
+		}
 	}
-	f.dirty = true
+	return out
 }
 
 // setData replaces a frame's data within the limits of size and nesting.
@@ -261,7 +276,7 @@ func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
 		}
 		return max(TimeOf(t), m.now), nil
 	case s.Expr != 0:
-		r, fault := m.eval(s.Expr, f.env())
+		r, fault := m.eval(s.Expr, f.view())
 		if fault != nil {
 			return 0, fault
 		}

@@ -89,7 +89,7 @@ func (m *machine) reenter(f *frame) {
 	if f.againAt != 0 {
 		f.data, f.node = f.again, f.againAt
 	}
-	f.delta, f.fresh = expr.Null, true
+	f.delta = expr.Null
 	f.phase, f.dirty = phaseRun, true
 	m.begin(f, r)
 }

@@ -60,9 +60,8 @@ type frame struct {
 	data   expr.Value // the state data
 	input  expr.Value // what the region was entered with: for handlers and retries
 	under  expr.Value // what expressions see where the data lacks a key
-	delta  expr.Value // what was put since the region began
+	delta  expr.Value // the list of what was put since the region began
 	again  expr.Value // input of a retry, where a checkpoint was passed
-	fresh  bool       // the delta is still empty
 	gather bool       // the frame collects a delta
 
 	againAt  ir.NodeID
@@ -219,8 +218,8 @@ func find(frames []*frame, id FrameID) *frame {
 
 func (s *State) root() *frame { return s.frames[0] }
 
-// env is what expressions of the frame see.
-func (f *frame) env() expr.Value { return expr.Overlay(f.data, f.under) }
+// view is what expressions of the frame see.
+func (f *frame) view() view { return view{f.data, f.under} }
 
 func (f *frame) open(kind WaitKind, arm int32, at Time) Ticket {
 	f.tickets++

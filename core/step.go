@@ -76,7 +76,7 @@ func (m *machine) start(in Start) error {
 		}
 	}
 	for _, l := range m.p.Labels {
-		if r, f := m.eval(l.Value, in.Data); f == nil {
+		if r, f := m.eval(l.Value, view{data: in.Data}); f == nil {
 			m.s.labels = m.s.labels.With(l.Key, r.Value)
 		}
 	}
@@ -204,7 +204,7 @@ func (m *machine) enter(parent *frame, kind frameKind, region ir.RegionID, data,
 	r := &m.p.Regions[region]
 	f := &frame{
 		id: m.s.nextFrame, kind: kind, region: region, node: r.Entry, slot: -1,
-		data: data, input: data, under: under, fresh: true, gather: r.Collect, attempt: 1, dirty: true,
+		data: data, input: data, under: under, gather: r.Collect, attempt: 1, dirty: true,
 	}
 	if parent != nil {
 		f.parent = parent.id

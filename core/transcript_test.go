@@ -254,7 +254,7 @@ func frames(p *Program, s *State) string {
 	fmt.Fprintf(&b, "%s keys=%v undo=%v\n", s.Status(), s.keys, s.done.regions)
 	for _, f := range s.frames {
 		fmt.Fprintf(&b, "%d<%d %s@%d %s data=%s", f.id, f.parent, p.Regions[f.region].Name, f.node, [...]string{"run", "wait", "parked"}[f.phase], f.data)
-		if !f.fresh {
+		if f.delta.Len() > 0 {
 			fmt.Fprintf(&b, " delta=%s", f.delta)
 		}
 		for _, w := range f.waits {

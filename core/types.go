@@ -155,11 +155,13 @@ type Subscribe struct {
 }
 
 // Key is an attribute that an event must have. Without a fixed value any value
-// does, also none; with one it must be equal.
+// does, also none; with one it must be equal. Void says that the value it must
+// equal does not exist: no event matches.
 type Key struct {
 	Name  string
 	Value string
 	Fixed bool
+	Void  bool
 }
 
 // Offers tells what actors may choose now.

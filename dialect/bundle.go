@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -65,6 +66,9 @@ func (b dirBundle) Open(ref string) ([]byte, error) {
 		}
 	}
 	text, err := readInside(b.dir, path, DefaultLimits.Bytes)
+	if syscall := (*fs.PathError)(nil); errors.As(err, &syscall) {
+		err = syscall.Err // its name and the path say nothing to the author
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", ref, err)
 	}

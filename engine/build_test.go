@@ -188,6 +188,13 @@ func (h *harness) start(definition, input string) string {
 	return id
 }
 
+func (h *harness) startInput(definition, input string) {
+	h.t.Helper()
+	if err := h.SetStartInput(h.t.Context(), definition, parse(h.t, input)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func (h *harness) send(text string) Sent {
 	h.t.Helper()
 	sent, err := h.Send(context.Background(), ev(h.t, text))

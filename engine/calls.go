@@ -235,14 +235,47 @@ func (e *Engine) invoke(ctx context.Context, row store.Call) (out effect.Outcome
 		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
 	}
 	f := row.Function
+	documents, err := e.documents(ctx, row)
+	for err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
+		// A store that cannot be read now is no reason for the workflow to fail.
+		e.report(fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err))
+		wait(ctx, retryAnswer)
+		documents, err = e.documents(ctx, row)
+	}
 	return e.cfg.Invoker.Invoke(ctx, effect.Call{
 		Key: callKey(row.Instance, row.Ticket), Instance: row.Instance,
 		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
-		Args: row.Args, Attempt: row.Attempt,
+		Args: row.Args, Attempt: row.Attempt, Documents: documents,
 	})
 }
 
-// retryAnswer is how long an answer waits that could not be committed.
+// documents are those that the instance's program pinned when it was deployed.
+func (e *Engine) documents(ctx context.Context, row store.Call) (effect.Documents, error) {
+	if row.Function.Resource == 0 {
+		return effect.Documents{}, nil
+	}
+	instance, err := e.store.Instance(ctx, row.Instance)
+	if err != nil {
+		return effect.Documents{}, fmt.Errorf("read instance: %w", err)
+	}
+	prog, err := e.program(ctx, instance.Digest)
+	if err != nil {
+		return effect.Documents{}, err
+	}
+	return effect.Documents{Key: instance.Digest, Root: row.Function.Resource, All: prog.Resources}, nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// retryAnswer is how long an answer waits that could not be committed, and a call
+// whose documents could not be read.
 const retryAnswer = time.Second
 
 // land takes a call's outcome: at once, or when it is due.

@@ -140,11 +140,23 @@ func (e *Engine) recover(ctx context.Context) error {
 // now is the time as the core counts it.
 func (e *Engine) now() core.Time { return core.TimeOf(e.cfg.Clock.Now()) }
 
-// SetStartInput sets the data that start events of a definition merge into.
-func (e *Engine) SetStartInput(definition string, input expr.Value) {
+// SetStartInput sets the data that start events of a definition merge into. It is
+// the workflow input of what they start, so it must adhere to its schema; {}, which
+// is what they get otherwise, is nobody's to check.
+func (e *Engine) SetStartInput(ctx context.Context, definition string, input expr.Value) error {
+	d, err := e.find(ctx, definition, "")
+	if err != nil {
+		return err
+	}
+	if len(d.prog.Start.Events) > 0 {
+		if err := checkInput(d, input); err != nil {
+			return err
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.merged[definition] = input
+	return nil
 }
 
 func (e *Engine) startInput(definition string) expr.Value {

@@ -211,7 +211,7 @@ func starter(id string, between time.Duration) *ir.Program {
 func TestStartByEvent(t *testing.T) {
 	h := newHarness(t, nil)
 	h.deploy(starter("w", time.Second))
-	h.SetStartInput("w", parse(t, `{"base":1}`))
+	h.startInput("w", `{"base":1}`)
 	first := h.send(`reading e1 patientId=1 {"a":1}`)
 	if len(first.Started) != 1 || first.Kept {
 		t.Fatalf("%+v", first)

@@ -78,6 +78,9 @@ func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gat
 // already. One that lacks an attribute fits only while that is not fixed.
 func (r *router) fits(d *decision, def *definition, g store.Gathering, slot int) bool {
 	for _, c := range def.prog.Events[def.prog.Start.Events[slot]].Correlate {
+		if c.Value != 0 {
+			continue // it has the given value, or the slot would not match
+		}
 		i := slices.IndexFunc(g.Keys, func(k core.Key) bool { return k.Name == c.Attribute })
 		if i < 0 {
 			continue

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,6 +113,8 @@ func (r *router) fresh(id string, v store.View) store.Routing {
 			}
 		}
 	}
+	// First in, first out, also across the alternatives of one wait.
+	slices.SortStableFunc(d.Deliver, func(a, b store.Delivery) int { return cmp.Compare(a.Event, b.Event) })
 	d.Checked = []string{id}
 	return d.Routing
 }

@@ -80,7 +80,7 @@ func TestCron(t *testing.T) {
 	h := newHarness(t, nil)
 	p := scheduled("w", ir.Schedule{Cron: "30 4 * * *", Zone: "Europe/Berlin"})
 	h.deploy(p)
-	h.SetStartInput("w", parse(t, `{"by":"cron"}`))
+	h.startInput("w", `{"by":"cron"}`)
 	h.run(36 * time.Hour)
 	h.deploy(p) // the same again changes nothing
 	h.run(30*24*time.Hour - 36*time.Hour)

@@ -126,13 +126,14 @@ func TestMatch(t *testing.T) {
 		{"other source", Filter{Source: "x", Type: "heartRate"}, `source is "hospital", not "x"`},
 		{"key not fixed", Filter{Keys: []Key{{Name: "patientId"}}}, ""},
 		{"key not fixed and absent", Filter{Keys: []Key{{Name: "absent"}}}, ""},
-		{"key equal", Filter{Keys: []Key{{"patientId", "P1", true}, {"bed", "7", true}}}, ""},
-		{"key differs", Filter{Keys: []Key{{"patientId", "P2", true}}}, `patientId is "P1", not "P2"`},
-		{"key absent", Filter{Keys: []Key{{"room", "1", true}}}, `no attribute "room"`},
-		{"key fixed to nothing", Filter{Keys: []Key{{"room", "", true}}}, `no attribute "room"`},
-		{"key in other case", Filter{Keys: []Key{{"patientid", "P1", true}}}, `it has "patientId"`},
-		{"key in the data", Filter{Keys: []Key{{"ward", "W", true}}}, "looks at attributes"},
-		{"standard attribute", Filter{Keys: []Key{{"source", "hospital", true}}}, ""},
+		{"key equal", Filter{Keys: []Key{{Name: "patientId", Value: "P1", Fixed: true}, {Name: "bed", Value: "7", Fixed: true}}}, ""},
+		{"key differs", Filter{Keys: []Key{{Name: "patientId", Value: "P2", Fixed: true}}}, `patientId is "P1", not "P2"`},
+		{"key without a value to equal", Filter{Keys: []Key{{Name: "patientId", Void: true}}}, "does not have"},
+		{"key absent", Filter{Keys: []Key{{Name: "room", Value: "1", Fixed: true}}}, `no attribute "room"`},
+		{"key fixed to nothing", Filter{Keys: []Key{{Name: "room", Value: "", Fixed: true}}}, `no attribute "room"`},
+		{"key in other case", Filter{Keys: []Key{{Name: "patientid", Value: "P1", Fixed: true}}}, `it has "patientId"`},
+		{"key in the data", Filter{Keys: []Key{{Name: "ward", Value: "W", Fixed: true}}}, "looks at attributes"},
+		{"standard attribute", Filter{Keys: []Key{{Name: "source", Value: "hospital", Fixed: true}}}, ""},
 	} {
 		ok, why := c.filter.Match(e)
 		if ok != (c.why == "") || !strings.Contains(why, c.why) {

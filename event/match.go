@@ -13,11 +13,13 @@ type Filter struct {
 
 // Key is an attribute by which events belong together. While it is not fixed any
 // value does, also none; once fixed, an event must have that very value
-// (SEMANTICS §Functions, events, errors: Correlation).
+// (SEMANTICS §Functions, events, errors: Correlation). Void says that the value it
+// must equal does not exist: no event matches.
 type Key struct {
 	Name  string
 	Value string
 	Fixed bool
+	Void  bool
 }
 
 // Match reports whether the filter lets the event through, and if not, which
@@ -30,6 +32,9 @@ func (f Filter) Match(e Event) (ok bool, why string) {
 		return false, differs("source", e.Source, f.Source)
 	}
 	for _, k := range f.Keys {
+		if k.Void {
+			return false, fmt.Sprintf("%s must equal a value that the instance's data does not have", k.Name)
+		}
 		if !k.Fixed {
 			continue
 		}

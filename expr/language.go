@@ -16,6 +16,14 @@ type Program interface {
 	Eval(data Value, b *Budget) (Result, error)
 }
 
+// Lending is a Program that can also look at what is lent to it: where a path begins
+// with a name that the data lacks, it begins in the lent value instead. Nothing
+// else about $ changes.
+type Lending interface {
+	Program
+	EvalLent(data, lent Value, b *Budget) (Result, error)
+}
+
 // Languages is the set of languages a program may use, by name.
 type Languages map[string]Compiler
 

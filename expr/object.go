@@ -112,8 +112,7 @@ func (v Value) WithPath(path []string, val Value) Value {
 }
 
 // Overlay returns an object with top's members, and those of under that top
-// lacks. It is shallow: this is how an expression sees more than its data
-// (SEMANTICS §Data filters 6, §Control flow ForEach).
+// lacks. It is shallow.
 func Overlay(top, under Value) Value {
 	a, b := top.Members(), under.Members()
 	if len(b) == 0 || !top.IsObject() {

@@ -17,7 +17,8 @@ import (
 // A value that is reported is left zero, and decoding goes on.
 type decoder struct {
 	report dialect.Reporter
-	dir    string // of the scenario file
+	dir    string                               // of the scenario file
+	asked  func(n *dialect.Node, keys []string) // where set, told of every object: for tests
 }
 
 func (d *decoder) file(f *File, root *dialect.Node) {
@@ -222,6 +223,9 @@ func (d *decoder) expectCalls(n *dialect.Node) *[]ExpectCall {
 func (d *decoder) object(n *dialect.Node, what string, keys ...string) bool {
 	if !d.kind(n, expr.KindObject, what) {
 		return false
+	}
+	if d.asked != nil {
+		d.asked(n, keys)
 	}
 	for _, m := range n.Members {
 		if !slices.Contains(keys, m.Name()) {

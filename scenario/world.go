@@ -97,7 +97,9 @@ func (w *world) build(ctx context.Context, o Options) error {
 		}
 	}
 	if w.scenario.HasInput {
-		w.engine.SetStartInput(first.ID, w.scenario.Input)
+		if err := w.engine.SetStartInput(ctx, first.ID, w.scenario.Input); err != nil {
+			return w.refused(err)
+		}
 	}
 	return nil
 }
@@ -118,6 +120,9 @@ func (w *world) byCron() bool {
 // run starts the workflow, then sends events and moves time until nothing more can
 // happen.
 func (w *world) run(ctx context.Context) error {
+	if w.refusal != nil {
+		return nil
+	}
 	if err := w.start(ctx); err != nil {
 		return err
 	}
@@ -155,6 +160,11 @@ func (w *world) start(ctx context.Context) error {
 		return nil
 	}
 	_, err := w.engine.Start(ctx, engine.StartRequest{Definition: first.ID, Input: w.scenario.Input})
+	return w.refused(err)
+}
+
+// refused notes that the start is not allowed; it passes on any other error.
+func (w *world) refused(err error) error {
 	var input *engine.InputError
 	var schedule *engine.ScheduleError
 	var rejected *core.Rejected

@@ -5,6 +5,7 @@ import "github.com/lockstep-workflows/lockstep/expr"
 // scope is what an evaluation sees.
 type scope struct {
 	root   expr.Value // $
+	lent   expr.Value // where a path begins with a name that $ lacks
 	item   expr.Value // @
 	budget *expr.Budget
 }
@@ -23,7 +24,7 @@ func (p *path) eval(s scope) (v expr.Value, ok bool, err error) {
 	case p.current:
 		v, ok = s.item, true
 	default:
-		v, ok = s.root, true
+		v, ok = s.start(p), true
 	}
 	if p.definite {
 		if ok {
@@ -41,6 +42,20 @@ func (p *path) eval(s scope) (v expr.Value, ok bool, err error) {
 		return expr.Null, false, nil
 	}
 	return p.fn.eval(v, s)
+}
+
+// start is where a path from $ begins.
+func (s *scope) start(p *path) expr.Value {
+	if s.lent.IsNull() || len(p.segs) == 0 || p.segs[0].kind != segName || p.segs[0].deep || !s.root.IsObject() {
+		return s.root
+	}
+	if _, ok := s.root.Get(p.segs[0].name); ok {
+		return s.root
+	}
+	if _, ok := s.lent.Get(p.segs[0].name); ok {
+		return s.lent
+	}
+	return s.root
 }
 
 // follow takes the one way a definite path describes. It allocates nothing, but

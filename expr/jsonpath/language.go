@@ -29,6 +29,8 @@ type TemplateCompiler struct{}
 var (
 	_ expr.Compiler = Compiler{}
 	_ expr.Compiler = TemplateCompiler{}
+	_ expr.Lending  = (*program)(nil)
+	_ expr.Lending  = (*template)(nil)
 )
 
 // Languages returns the languages of this package by name.
@@ -50,7 +52,12 @@ type program struct{ path *path }
 
 // Eval selects from data.
 func (g *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	v, ok, err := g.path.eval(scope{root: data, item: data, budget: b})
+	return g.EvalLent(data, expr.Null, b)
+}
+
+// EvalLent implements [expr.Lending].
+func (g *program) EvalLent(data, lent expr.Value, b *expr.Budget) (expr.Result, error) {
+	v, ok, err := g.path.eval(scope{root: data, lent: lent, item: data, budget: b})
 	if err == nil && g.path.overlaps {
 		err = b.EmitValue(v, 0)
 	}

@@ -178,7 +178,12 @@ type template struct{ root *tmpl }
 // Eval fills the template from data. Where it is one string that is one
 // expression, Missing and List are those of the expression.
 func (t *template) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	f := filler{scope: scope{root: data, item: data, budget: b}}
+	return t.EvalLent(data, expr.Null, b)
+}
+
+// EvalLent implements [expr.Lending].
+func (t *template) EvalLent(data, lent expr.Value, b *expr.Budget) (expr.Result, error) {
+	f := filler{scope: scope{root: data, lent: lent, item: data, budget: b}}
 	if p := t.root.path; p != nil {
 		v, ok, err := f.value(p)
 		if err == nil && p.overlaps {
