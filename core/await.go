@@ -122,7 +122,7 @@ func (m *machine) arrived(f *frame, w wait, in Reply) {
 	arm := w.arm
 	if w.kind == WaitListen {
 		arm = -1
-		if awaiting && f.phase == phaseWait {
+		if awaiting && f.phase == phaseWait && !f.backingOff() {
 			arm = int32(slices.IndexFunc(op.Arms, func(a ir.Arm) bool { return a.Listen == int(w.arm)+1 }))
 		}
 		if arm < 0 { // nobody waits for it yet
@@ -326,4 +326,10 @@ func attributeText(v expr.Value) string {
 func (p *Program) StartKeys(id ir.EventID, input expr.Value) []Key {
 	m := machine{p: p}
 	return m.keysOf(&p.Events[id], view{data: input})
+}
+
+// backingOff reports whether the region waits for its next attempt: it stands at the
+// node that failed, but is not there.
+func (f *frame) backingOff() bool {
+	return slices.ContainsFunc(f.waits, func(w wait) bool { return w.kind == WaitRetry })
 }

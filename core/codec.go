@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,26 +36,27 @@ func (s *State) TakeDirty() []Page {
 	for _, f := range s.frames {
 		if f.dirty {
 			out = append(out, Page{Frame: f.id, Data: s.encodeFrame(f)})
-			f.dirty = false
+			f.dirty, f.stored = false, true
 		}
 		if f.fan != nil {
 			for _, slot := range f.fan.dirty {
 				w := newWriter()
 				w.value(f.fan.results[slot].value)
 				out = append(out, Page{f.id, slot + 1, w.buf})
+				f.fan.results[slot].stored = true
 			}
 			f.fan.dirty = nil
 		}
 	}
 	out = append(out, s.gone...)
 	s.gone = nil
-	slices.SortStableFunc(out, func(a, b Page) int {
-		if a.Frame != b.Frame {
-			return int(int64(a.Frame) - int64(b.Frame))
-		}
-		return int(a.Part - b.Part)
-	})
-	return out
+	slices.SortStableFunc(out, comparePages)
+	// A page that one fan of a frame left and the next one wrote is written.
+	return slices.CompactFunc(out, func(a, b Page) bool { return comparePages(a, b) == 0 })
+}
+
+func comparePages(a, b Page) int {
+	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Part, b.Part))
 }
 
 // pages appends the chunks of the log that changed.
@@ -107,6 +109,7 @@ func (s *State) encodeHead() []byte {
 	}
 	w.text(fault)
 	w.uint(uint64(len(s.done.regions)))
+	w.uint(uint64(len(s.frames)))
 	return w.buf
 }
 
@@ -120,6 +123,7 @@ func (s *State) encodeFrame(f *frame) []byte {
 	w.int(int64(f.slot))
 	w.bool(f.gather)
 	w.uint(uint64(f.againAt))
+	w.uint(uint64(f.againLen))
 	w.uint(uint64(f.attempt))
 	w.uint(uint64(f.tickets))
 	known := s.knownTo(f)
@@ -147,7 +151,7 @@ func (s *State) encodeFrame(f *frame) []byte {
 	}
 	w.bool(f.fan != nil)
 	if x := f.fan; x != nil {
-		for _, n := range []int32{x.total, x.next, x.live, x.ended, x.need, x.limit} {
+		for _, n := range []int32{x.total, x.next, x.live, x.ended, x.need, x.limit, x.held} {
 			w.uint(uint64(n))
 		}
 	}
@@ -173,22 +177,17 @@ func (s *State) knownTo(f *frame) []expr.Value {
 // DecodeState reads a state from all its pages, in any order.
 func DecodeState(p *Program, pages []Page) (*State, error) {
 	pages = slices.Clone(pages)
-	slices.SortFunc(pages, func(a, b Page) int {
-		if a.Frame != b.Frame {
-			return int(int64(a.Frame) - int64(b.Frame))
-		}
-		return int(a.Part - b.Part)
-	})
+	slices.SortFunc(pages, comparePages)
 	s := new(State)
-	undone := -1
+	counts := headCounts{undo: -1}
 	for i, page := range pages {
-		if i > 0 && page.Frame == pages[i-1].Frame && page.Part == pages[i-1].Part {
+		if i > 0 && comparePages(page, pages[i-1]) == 0 {
 			return nil, fmt.Errorf("decode page %d/%d: %w: it is there twice", page.Frame, page.Part, errPage)
 		}
 		r := newReader(page.Data)
 		switch {
 		case page.Frame == 0 && page.Part == 0:
-			undone = s.decodeHead(r)
+			counts = s.decodeHead(r)
 		case page.Frame == 0:
 			for range r.count() {
 				s.done.regions = append(s.done.regions, ir.RegionID(r.index(len(p.Regions))))
@@ -202,18 +201,32 @@ func DecodeState(p *Program, pages []Page) (*State, error) {
 			return nil, fmt.Errorf("decode page %d/%d: %w", page.Frame, page.Part, errPage)
 		}
 	}
-	if undone != len(s.done.regions) {
+	if counts != (headCounts{len(s.done.regions), len(s.frames)}) || !s.whole() {
 		return nil, fmt.Errorf("decode state: %w: the pages are not complete", errPage)
 	}
 	s.done.from = len(s.done.regions)
-	s.done.chunks = (undone + undoChunk - 1) / undoChunk
-	if len(s.frames) == 0 && !s.status.Final() {
-		return nil, fmt.Errorf("decode state: %w: no root frame", errPage)
-	}
+	s.done.chunks = (len(s.done.regions) + undoChunk - 1) / undoChunk
 	return s, nil
 }
 
-func (s *State) decodeHead(r *reader) int {
+// headCounts say how much else there must be, so that a lost page is found when
+// the state is read and not by an instance that waits for ever.
+type headCounts struct{ undo, frames int }
+
+// whole reports whether there is a root, and every result of every fan.
+func (s *State) whole() bool {
+	if len(s.frames) == 0 {
+		return s.status.Final()
+	}
+	for _, f := range s.frames {
+		if f.fan != nil && f.fan.kept != 0 {
+			return false // counted down by decodeResult
+		}
+	}
+	return true
+}
+
+func (s *State) decodeHead(r *reader) headCounts {
 	s.status = Status(r.text())
 	s.paused = r.bool()
 	s.undoing = r.bool()
@@ -235,12 +248,13 @@ func (s *State) decodeHead(r *reader) int {
 			r.err = err
 		}
 	}
-	return int(r.uint())
+	return headCounts{int(r.uint()), int(r.uint())}
 }
 
 func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
 	f := &frame{
 		id:     id,
+		stored: true,
 		parent: FrameID(r.uint()),
 		kind:   frameKind(r.index(int(kindDetached) + 1)),
 		phase:  phase(r.index(int(phaseParked) + 1)),
@@ -250,6 +264,7 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
 		gather: r.bool(),
 	}
 	f.againAt = ir.NodeID(r.index(len(p.Nodes)))
+	f.againLen = r.index(1 << 30)
 	f.attempt = int32(r.uint())
 	f.tickets = uint32(r.uint())
 	isFirst := len(s.frames) == 0
@@ -275,7 +290,7 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
 	}
 	if r.bool() {
 		x := new(fan)
-		for _, n := range []*int32{&x.total, &x.next, &x.live, &x.ended, &x.need, &x.limit} {
+		for _, n := range []*int32{&x.total, &x.next, &x.live, &x.ended, &x.need, &x.limit, &x.kept} {
 			*n = int32(r.index(1 << 30))
 		}
 		if int(x.total) > p.Limits.FanWidth {
@@ -323,6 +338,9 @@ func (f *frame) fits(p *Program) bool {
 			return false
 		}
 	}
+	if f.kind == kindUndo && int(f.slot) >= len(p.Regions) {
+		return false
+	}
 	return len(f.attempts) == 0 || len(f.attempts) == len(r.Catch)
 }
 
@@ -332,5 +350,7 @@ func (s *State) decodeResult(page Page, r *reader) {
 		r.fail()
 		return
 	}
-	f.fan.results[page.Part-1] = result{has: true, value: r.value()}
+	f.fan.results[page.Part-1] = result{has: true, stored: true, value: r.value()}
+	f.fan.kept--
+	f.fan.held++
 }

@@ -18,7 +18,15 @@ func (m *machine) undo(f *frame) {
 	r := &m.p.Regions[region]
 	m.record(Record{Type: RecCompensating, Frame: f.id, Node: r.Name, Data: f.data, HasData: true})
 	f.phase = phaseWait
-	m.enter(f, kindUndo, r.Undo, f.data, f.under)
+	m.enter(f, kindUndo, r.Undo, f.data, f.under).slot = int32(region)
+}
+
+// interrupted puts back what a compensation that did not complete was to undo, so
+// that whoever stopped it can begin it again.
+func (m *machine) interrupted(f *frame) {
+	if f.kind == kindUndo && f.slot >= 0 {
+		m.s.done.push(ir.RegionID(f.slot))
+	}
 }
 
 // undoChunk is how many entries of the log share a page: appending to a long log

@@ -44,6 +44,17 @@ func (m *machine) control(in Control) error {
 		if !in.HasData {
 			return refuse("amend needs data")
 		}
+		if m.innermost().fan != nil {
+			return refuse("branches or iterations work with the data now; amend it when they are done")
+		}
+	case VerbCancel:
+		if s.undoing {
+			return refuse("the instance is being cancelled already")
+		}
+	case VerbSkip:
+		if m.afterState(s.root()) == 0 {
+			return refuse("the state has several ways out, and skip cannot choose; retry it with amended data")
+		}
 	}
 	m.record(Record{Type: RecControl, Name: string(in.Verb), Text: in.Actor, Data: in.Data, HasData: in.HasData})
 	m.waited()
@@ -76,10 +87,10 @@ func (m *machine) intervene(in Control) error {
 				return &Rejected{Msg: fault.Detail}
 			}
 		}
-		s.status, s.fault, s.output = Running, nil, expr.Null
+		s.status, s.fault, s.output, s.paused = Running, nil, expr.Null, false
 		f.phase, f.dirty = phaseRun, true
 		if in.Verb == VerbSkip {
-			m.advance(f, &m.p.Nodes[f.node])
+			f.node = m.afterState(f)
 		}
 	case VerbAmend:
 		f := m.innermost()
@@ -104,6 +115,22 @@ func (m *machine) cancelUndoing() {
 	m.forgetFan(root)
 	root.phase, m.s.undoing = phaseWait, true
 	m.undo(root)
+}
+
+// afterState is the node that completes the state which frame f works on, 0 where
+// there are several.
+func (m *machine) afterState(f *frame) ir.NodeID {
+	id := f.node
+	for range m.p.Nodes {
+		n := &m.p.Nodes[id]
+		if _, fork := n.Op.(*ir.Branch); fork {
+			return 0
+		}
+		if id = n.Next; id == 0 || m.p.Nodes[id].Mark == ir.MarkLeft {
+			return id
+		}
+	}
+	return 0
 }
 
 // innermost is the frame that works on the current state: down from the root

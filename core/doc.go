@@ -24,6 +24,7 @@
 // data: it climbs the frames until a Catch of a region matches.
 //
 // Read step.go (inputs and the loop), then ops.go (the one switch over
-// operations), then one file per concern: await.go, call.go, fan.go, fault.go,
-// retry.go, compensate.go, control.go; codec.go stores a state as pages.
+// operations), flow.go (how regions and instances end), then one file per concern:
+// await.go, call.go, fan.go, fault.go, retry.go, compensate.go, sweep.go (cancelling),
+// control.go; codec.go stores a state as pages.
 package core

@@ -16,12 +16,15 @@ type fan struct {
 	results                               []result
 	items                                 []expr.Value // of Each; nil after decoding, until needed
 	dirty                                 []int32      // results to write
+	held                                  int32        // results that are there
+	kept                                  int32        // while decoding: results that are yet to be read
 }
 
 // result is what the slot-th branch or item gave.
 type result struct {
-	value expr.Value // the list of what it put, or its output (JoinArray)
-	has   bool
+	value  expr.Value // the list of what it put, or its output (JoinArray)
+	has    bool
+	stored bool // a page holds it
 }
 
 func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
@@ -155,7 +158,8 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 	fan.ended++
 	f.dirty = true
 	if has && op.Join != ir.JoinDrop {
-		fan.results[slot] = result{value, has}
+		fan.results[slot] = result{value: value, has: true}
+		fan.held++
 		fan.dirty = append(fan.dirty, slot)
 	}
 	if fan.ended < fan.need {
@@ -215,7 +219,7 @@ func (m *machine) forgetFan(f *frame) {
 		return
 	}
 	for i := range f.fan.results {
-		if f.fan.results[i].has {
+		if f.fan.results[i].stored {
 			m.s.gone = append(m.s.gone, Page{Frame: f.id, Part: int32(i) + 1})
 		}
 	}

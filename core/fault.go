@@ -83,3 +83,59 @@ func catchFor(r *ir.Region, f *Fault) int {
 	}
 	return wild
 }
+
+// raise lets a fault climb from frame f until a handler takes it.
+func (m *machine) raise(f *frame, fault *Fault) {
+	if m.s.status.Final() {
+		return
+	}
+	if fault.Node == "" {
+		n := &m.p.Nodes[f.node]
+		located := *fault
+		located.Node = n.Name
+		if located.Pos == (ir.Pos{}) {
+			located.Pos = n.Pos
+		}
+		fault = &located
+	}
+	for cur := f; ; {
+		r := &m.p.Regions[cur.region]
+		if i := catchFor(r, fault); i >= 0 && cur.kind != kindRoot {
+			if m.handle(cur, r, i, fault) {
+				return
+			}
+		}
+		if cur.kind == kindRoot || cur.kind == kindDetached {
+			m.finish(Failed, expr.Null, fault, false)
+			return
+		}
+		next := m.s.frame(cur.parent)
+		if next == nil {
+			m.breakf("frame %d has no parent", cur.id)
+			return
+		}
+		cur = next
+	}
+}
+
+// handle lets the i-th Catch of a region take a fault: retry the region, or go on
+// at the handler with what the region was given (SEMANTICS §Data filters 12).
+func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
+	c := &r.Catch[i]
+	if c.Retry != nil && m.retry(f, r, i, fault) {
+		return true
+	}
+	if c.Next == 0 {
+		return false
+	}
+	parent := m.s.frame(f.parent)
+	if parent == nil || f.kind != kindEnter {
+		m.breakf("region %d has a handler but was not entered", f.region)
+		return true
+	}
+	m.record(Record{Type: RecCaught, Frame: f.id, Node: r.Name, Fault: fault})
+	m.remove(f)
+	parent.data, parent.dirty = f.input, true
+	m.goTo(parent, c.Next)
+	return true
+}

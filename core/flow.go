@@ -30,6 +30,8 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 		m.breakf("frame %d has no parent", f.id)
 		return
 	}
+	slot := f.slot
+	f.slot = -1 // it completed: nothing is interrupted
 	m.remove(f)
 	region := &m.p.Regions[f.region]
 	if region.Undo != 0 && f.kind != kindUndo {
@@ -49,121 +51,16 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 		m.advance(parent, n)
 	case kindBranch:
 		if op, ok := n.Op.(*ir.Fan); ok && op.Join == ir.JoinArray {
-			m.branchEnded(parent, f.slot, f.data, true)
+			m.branchEnded(parent, slot, f.data, true)
 			return
 		}
-		m.branchEnded(parent, f.slot, f.delta, f.delta.Len() > 0)
+		m.branchEnded(parent, slot, f.delta, f.delta.Len() > 0)
 	case kindUndo:
 		parent.data, parent.phase, parent.dirty = f.data, phaseRun, true
 		if m.s.undoing {
 			m.undo(parent)
 		}
 	}
-}
-
-// remove takes a frame out of the tree, with everything below it.
-func (m *machine) remove(f *frame) {
-	f.doomed = true
-	m.sweep()
-}
-
-// closeChildren cancels everything that works for frame f.
-func (m *machine) closeChildren(f *frame) {
-	found := false
-	for _, c := range m.s.frames {
-		if c.parent == f.id && c.kind != kindDetached && c.kind != kindRoot {
-			c.doomed, found = true, true
-		}
-	}
-	if found {
-		m.sweep()
-	}
-}
-
-// closeAll cancels everything but the root.
-func (m *machine) closeAll() {
-	for _, f := range m.s.frames[1:] {
-		f.doomed = true
-	}
-	m.sweep()
-}
-
-// sweep takes doomed frames, and what works for them, out of the tree. Parents
-// come before their children, so one pass is enough. A detached frame works for
-// the instance.
-func (m *machine) sweep() {
-	kept := m.s.frames[:0]
-	for _, f := range m.s.frames {
-		if !f.doomed && f.kind != kindRoot && f.kind != kindDetached {
-			f.doomed = find(kept, f.parent) == nil
-		}
-		if !f.doomed {
-			kept = append(kept, f)
-			continue
-		}
-		m.closeWaits(f, func(wait) bool { return true })
-		m.forgetFan(f)
-		f.phase = phaseWait
-		m.s.gone = append(m.s.gone, Page{Frame: f.id})
-	}
-	clear(m.s.frames[len(kept):])
-	m.s.frames = kept
-}
-
-// raise lets a fault climb from frame f until a handler takes it.
-func (m *machine) raise(f *frame, fault *Fault) {
-	if m.s.status.Final() {
-		return
-	}
-	if fault.Node == "" {
-		n := &m.p.Nodes[f.node]
-		located := *fault
-		located.Node = n.Name
-		if located.Pos == (ir.Pos{}) {
-			located.Pos = n.Pos
-		}
-		fault = &located
-	}
-	for cur := f; ; {
-		r := &m.p.Regions[cur.region]
-		if i := catchFor(r, fault); i >= 0 && cur.kind != kindRoot {
-			if m.handle(cur, r, i, fault) {
-				return
-			}
-		}
-		if cur.kind == kindRoot || cur.kind == kindDetached {
-			m.finish(Failed, expr.Null, fault, false)
-			return
-		}
-		next := m.s.frame(cur.parent)
-		if next == nil {
-			m.breakf("frame %d has no parent", cur.id)
-			return
-		}
-		cur = next
-	}
-}
-
-// handle lets the i-th Catch of a region take a fault: retry the region, or go on
-// at the handler with what the region was given (SEMANTICS §Data filters 12).
-func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
-	c := &r.Catch[i]
-	if c.Retry != nil && m.retry(f, r, i, fault) {
-		return true
-	}
-	if c.Next == 0 {
-		return false
-	}
-	parent := m.s.frame(f.parent)
-	if parent == nil || f.kind != kindEnter {
-		m.breakf("region %d has a handler but was not entered", f.region)
-		return true
-	}
-	m.record(Record{Type: RecCaught, Frame: f.id, Node: r.Name, Fault: fault})
-	m.remove(f)
-	parent.data, parent.dirty = f.input, true
-	m.goTo(parent, c.Next)
-	return true
 }
 
 // end finishes the instance with the data of frame f as output.
@@ -208,7 +105,9 @@ func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate 
 	root.taken, root.heard, root.phase = nil, nil, phaseWait
 	if status != Failed {
 		m.s.frames = nil
-		m.s.gone = append(m.s.gone, Page{Frame: root.id})
+		if root.stored {
+			m.s.gone = append(m.s.gone, Page{Frame: root.id})
+		}
 		m.s.done.clear()
 	}
 	m.s.status, m.s.output, m.s.fault, m.s.stash, m.s.undoing = status, out, fault, nil, false

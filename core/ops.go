@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/calendar"
@@ -70,7 +71,7 @@ func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
 		}
 	}
 	if op.Checkpoint {
-		f.again, f.againAt = f.data, n.Next
+		f.again, f.againAt, f.againLen = f.data, n.Next, f.delta.Len()
 	}
 	if n.Mark == ir.MarkLeft {
 		m.record(Record{Type: RecLeft, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
@@ -143,7 +144,7 @@ func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
 func clip(src string) string {
 	const most = 120
 	if len(src) > most {
-		return src[:most] + "…"
+		return strings.ToValidUTF8(src[:most], "") + "…"
 	}
 	return src
 }
@@ -273,6 +274,9 @@ func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
 		t, err := time.Parse(time.RFC3339, s.Until)
 		if err != nil {
 			return 0, &Fault{Name: FaultData, Detail: fmt.Sprintf("%q is not an instant", s.Until)}
+		}
+		if t.Year() > farthest {
+			return 0, &Fault{Name: FaultData, Detail: fmt.Sprintf("%s is beyond the year %d (limit timer-horizon)", s.Until, farthest)}
 		}
 		return max(TimeOf(t), m.now), nil
 	case s.Expr != 0:

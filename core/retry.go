@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/calendar"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -89,7 +90,7 @@ func (m *machine) reenter(f *frame) {
 	if f.againAt != 0 {
 		f.data, f.node = f.again, f.againAt
 	}
-	f.delta = expr.Null
+	f.delta = expr.Array(slices.Clone(f.delta.Items()[:f.againLen])...) // 0 without a checkpoint
 	f.phase, f.dirty = phaseRun, true
 	m.begin(f, r)
 }

@@ -55,7 +55,7 @@ type frame struct {
 	phase      phase
 	region     ir.RegionID
 	node       ir.NodeID
-	slot       int32
+	slot       int32 // of the parent's fan; of a kindUndo frame: the region it undoes
 
 	data   expr.Value // the state data
 	input  expr.Value // what the region was entered with: for handlers and retries
@@ -65,6 +65,7 @@ type frame struct {
 	gather bool       // the frame collects a delta
 
 	againAt  ir.NodeID
+	againLen int     // how much of the delta a retry keeps
 	attempts []int32 // retries so far, per Catch
 	attempt  int32   // of the region, from 1
 	tickets  uint32  // the last number given out
@@ -74,6 +75,7 @@ type frame struct {
 	fan      *fan
 
 	dirty  bool
+	stored bool // a page holds it
 	doomed bool // about to be taken out of the tree
 }
 
@@ -184,7 +186,9 @@ func (s *State) Open(p *Program) []Open {
 			o := Open{Ticket: ticket(f.id, w.n), Kind: w.kind, Node: n.Name, At: w.at}
 			switch w.kind {
 			case WaitEvent:
-				o.Event = p.Events[n.Op.(*ir.Await).Arms[w.arm].Event].Name
+				if op, ok := n.Op.(*ir.Await); ok && int(w.arm) < len(op.Arms) {
+					o.Event = p.Events[op.Arms[w.arm].Event].Name
+				}
 			case WaitListen:
 				o.Event = p.Events[p.Regions[f.region].Listen[w.arm]].Name
 			}

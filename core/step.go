@@ -195,7 +195,12 @@ func (m *machine) fired(f *frame, w wait) {
 	default: // WaitDeadline, WaitTotal
 		name := m.p.Regions[f.region].Name
 		m.record(Record{Type: RecTimedOut, Frame: f.id, Node: name})
-		m.raise(f, &Fault{Name: FaultTimeout, Detail: fmt.Sprintf("%q took longer than its timeout", name), Final: false})
+		fault := &Fault{Name: FaultTimeout, Detail: fmt.Sprintf("%q took longer than its timeout", name)}
+		if w.kind == WaitTotal && f.kind != kindRoot && f.kind != kindDetached {
+			// The time for all attempts is over: nothing inside can handle that.
+			f, fault.Node, fault.Pos = m.s.frame(f.parent), m.p.Nodes[f.node].Name, m.p.Nodes[f.node].Pos
+		}
+		m.raise(f, fault)
 	}
 }
 

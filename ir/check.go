@@ -19,6 +19,11 @@ func (p *Program) Check() error {
 	for _, l := range p.Labels {
 		c.expr(l.Value)
 	}
+	for _, f := range p.Functions {
+		if f.Resource < 0 || f.Resource > len(p.Resources) {
+			c.fail("function %s: no resource %d", f.Name, f.Resource)
+		}
+	}
 	for _, e := range p.Events {
 		for _, corr := range e.Correlate {
 			c.expr(corr.Value)
@@ -33,7 +38,7 @@ func (p *Program) Check() error {
 	for i, n := range p.Nodes[min(1, len(p.Nodes)):] {
 		c.at = fmt.Sprintf("node %d (%s)", i+1, n.Name)
 		c.node(n.Next, n.Out)
-		c.op(n.Op)
+		c.op(n.Op, n.Next)
 	}
 	return c.err
 }
@@ -86,8 +91,17 @@ func (c *checker) span(spans ...Span) {
 	}
 }
 
+func (c *checker) pick(p Pick) {
+	c.expr(p.Expr)
+	switch p.Wrap {
+	case WrapNever, WrapSingle, WrapAlways, WrapMatches:
+	default:
+		c.fail("unknown wrap %q", p.Wrap)
+	}
+}
+
 func (c *checker) put(p Put) {
-	c.expr(p.Pick.Expr)
+	c.pick(p.Pick)
 	switch p.Mode {
 	case PutNone, PutMerge, PutReplace:
 	default:
@@ -105,16 +119,22 @@ func (c *checker) region(r Region) {
 	for _, k := range r.Catch {
 		c.node(k.Next)
 		if k.Retry != nil {
+			if k.Retry.Max < 0 {
+				c.fail("%d retries", k.Retry.Max)
+			}
 			c.span(k.Retry.Delay, k.Retry.Add, k.Retry.JitterAtMost)
 		}
 	}
 }
 
-func (c *checker) op(op Op) {
+func (c *checker) op(op Op, next NodeID) {
 	switch op := op.(type) {
 	case *Eval:
 		c.expr(op.Check, op.From)
 		c.put(op.Put)
+		if op.Checkpoint && next == 0 {
+			c.fail("a checkpoint with nothing after it")
+		}
 	case *Branch:
 		for _, k := range op.Cases {
 			c.expr(k.When)
@@ -124,13 +144,16 @@ func (c *checker) op(op Op) {
 		if op.Function < 0 || int(op.Function) >= len(c.p.Functions) {
 			c.fail("no function %d", op.Function)
 		}
-		c.expr(op.Scope.Expr, op.Args)
+		c.pick(op.Scope)
+		c.expr(op.Args)
 		c.put(op.Result)
 	case *Await:
 		c.await(op)
 	case *Emit:
 		c.events(op.Event)
-		c.expr(op.Scope.Expr, op.From, op.Pick.Expr, op.Attrs)
+		c.pick(op.Scope)
+		c.pick(op.Pick)
+		c.expr(op.From, op.Attrs)
 	case *Fan:
 		c.expr(op.Need)
 		for _, b := range op.Branches {
@@ -139,6 +162,11 @@ func (c *checker) op(op Op) {
 		if op.Each != nil {
 			c.expr(op.Each.Over, op.Each.Max)
 			c.inner(op.Each.Body)
+		}
+		switch op.Join {
+		case JoinMerge, JoinAppend, JoinArray, JoinDrop:
+		default:
+			c.fail("unknown join %q", op.Join)
 		}
 		if (op.Each != nil) == (len(op.Branches) > 0) {
 			c.fail("a fan has either branches or items")
