@@ -38,7 +38,7 @@ func (p *Program) Check() error {
 	for i, n := range p.Nodes[min(1, len(p.Nodes)):] {
 		c.at = fmt.Sprintf("node %d (%s)", i+1, n.Name)
 		c.node(n.Next, n.Out)
-		c.op(n.Op, n.Next)
+		c.op(n.Op)
 	}
 	return c.err
 }
@@ -127,14 +127,11 @@ func (c *checker) region(r Region) {
 	}
 }
 
-func (c *checker) op(op Op, next NodeID) {
+func (c *checker) op(op Op) {
 	switch op := op.(type) {
 	case *Eval:
 		c.expr(op.Check, op.From)
 		c.put(op.Put)
-		if op.Checkpoint && next == 0 {
-			c.fail("a checkpoint with nothing after it")
-		}
 	case *Branch:
 		for _, k := range op.Cases {
 			c.expr(k.When)
