@@ -13,7 +13,8 @@ import (
 
 // Page is a part of a stored state. Frame 0 is the instance itself, its further
 // parts the log of what can be undone; part 0 of another frame is that frame, part
-// k+1 the result of the k-th item of its fan. Data nil means: delete the page.
+// k+1 the result of the k-th item of its fan. Part −1 holds the values of an instance
+// or frame where they are large. Data nil means: delete the page.
 type Page struct {
 	Frame FrameID
 	Part  int32
@@ -29,13 +30,13 @@ var errPage = errors.New("malformed page")
 func (s *State) TakeDirty() []Page {
 	var out []Page
 	if s.headDirty {
-		out = append(out, Page{Data: s.encodeHead()})
+		out = s.encodeHead(out)
 		s.headDirty = false
 	}
 	out = s.done.pages(out)
 	for _, f := range s.frames {
-		if f.dirty {
-			out = append(out, Page{Frame: f.id, Data: s.encodeFrame(f)})
+		if f.dirty || f.bulk.changed(f.values()) {
+			out = s.encodeFrame(out, f)
 			f.dirty, f.stored = false, true
 		}
 		if f.fan != nil {
@@ -78,7 +79,7 @@ func (l *undoLog) pages(out []Page) []Page {
 	return out
 }
 
-func (s *State) encodeHead() []byte {
+func (s *State) encodeHead(out []Page) []Page {
 	w := newWriter()
 	w.text(string(s.status))
 	w.bool(s.paused)
@@ -86,9 +87,6 @@ func (s *State) encodeHead() []byte {
 	w.uint(s.seed)
 	w.uint(uint64(s.nextFrame))
 	w.uint(uint64(s.steps))
-	w.value(s.input)
-	w.value(s.output)
-	w.value(s.labels)
 	w.uint(uint64(len(s.keys)))
 	for _, k := range s.keys {
 		w.text(k.Name)
@@ -110,10 +108,11 @@ func (s *State) encodeHead() []byte {
 	w.text(fault)
 	w.uint(uint64(len(s.done.regions)))
 	w.uint(uint64(len(s.frames)))
-	return w.buf
+	out = s.bulk.write(out, w, 0, s.values(), nil)
+	return append(out, Page{Data: w.buf})
 }
 
-func (s *State) encodeFrame(f *frame) []byte {
+func (s *State) encodeFrame(out []Page, f *frame) []Page {
 	w := newWriter()
 	w.uint(uint64(f.parent))
 	w.uint(uint64(f.kind))
@@ -126,11 +125,6 @@ func (s *State) encodeFrame(f *frame) []byte {
 	w.uint(uint64(f.againLen))
 	w.uint(uint64(f.attempt))
 	w.uint(uint64(f.tickets))
-	known := s.knownTo(f)
-	for _, v := range f.values() {
-		w.shared(*v, known)
-		known = append(known, *v)
-	}
 	w.uint(uint64(len(f.attempts)))
 	for _, a := range f.attempts {
 		w.uint(uint64(a))
@@ -155,7 +149,13 @@ func (s *State) encodeFrame(f *frame) []byte {
 			w.uint(uint64(n))
 		}
 	}
-	return w.buf
+	out = f.bulk.write(out, w, f.id, f.values(), s.knownTo(f))
+	return append(out, Page{Frame: f.id, Data: w.buf})
+}
+
+// values are the values of an instance in the order in which pages hold them.
+func (s *State) values() []*expr.Value {
+	return []*expr.Value{&s.input, &s.output, &s.labels}
 }
 
 // values are the values of a frame in the order in which pages hold them.
@@ -180,20 +180,31 @@ func DecodeState(p *Program, pages []Page) (*State, error) {
 	slices.SortFunc(pages, comparePages)
 	s := new(State)
 	counts := headCounts{undo: -1}
+	large := 0 // pages of values that are yet to be asked for
 	for i, page := range pages {
 		if i > 0 && comparePages(page, pages[i-1]) == 0 {
 			return nil, fmt.Errorf("decode page %d/%d: %w: it is there twice", page.Frame, page.Part, errPage)
 		}
 		r := newReader(page.Data)
+		apart := func() *reader {
+			if i == 0 || comparePages(pages[i-1], Page{Frame: page.Frame, Part: -1}) != 0 {
+				return nil
+			}
+			large--
+			return newReader(pages[i-1].Data)
+		}
 		switch {
+		case page.Part == -1:
+			large++
+			continue // read by the page that follows
 		case page.Frame == 0 && page.Part == 0:
-			counts = s.decodeHead(r)
+			counts = s.decodeHead(r, apart)
 		case page.Frame == 0:
 			for range r.count() {
 				s.done.regions = append(s.done.regions, ir.RegionID(r.index(len(p.Regions))))
 			}
 		case page.Part == 0:
-			s.decodeFrame(p, page.Frame, r)
+			s.decodeFrame(p, page.Frame, r, apart)
 		default:
 			s.decodeResult(page, r)
 		}
@@ -201,7 +212,7 @@ func DecodeState(p *Program, pages []Page) (*State, error) {
 			return nil, fmt.Errorf("decode page %d/%d: %w", page.Frame, page.Part, errPage)
 		}
 	}
-	if counts != (headCounts{len(s.done.regions), len(s.frames)}) || !s.whole() {
+	if counts != (headCounts{len(s.done.regions), len(s.frames)}) || large != 0 || !s.whole() {
 		return nil, fmt.Errorf("decode state: %w: the pages are not complete", errPage)
 	}
 	s.done.from = len(s.done.regions)
@@ -226,16 +237,13 @@ func (s *State) whole() bool {
 	return true
 }
 
-func (s *State) decodeHead(r *reader) headCounts {
+func (s *State) decodeHead(r *reader, apart func() *reader) headCounts {
 	s.status = Status(r.text())
 	s.paused = r.bool()
 	s.undoing = r.bool()
 	s.seed = r.uint()
 	s.nextFrame = FrameID(r.uint())
 	s.steps = int(r.uint())
-	s.input = r.value()
-	s.output = r.value()
-	s.labels = r.value()
 	for range r.count() {
 		s.keys = append(s.keys, Key{Name: r.text(), Value: r.text(), Fixed: true})
 	}
@@ -248,10 +256,12 @@ func (s *State) decodeHead(r *reader) headCounts {
 			r.err = err
 		}
 	}
-	return headCounts{int(r.uint()), int(r.uint())}
+	counts := headCounts{int(r.uint()), int(r.uint())}
+	s.bulk.read(r, apart, s.values(), nil)
+	return counts
 }
 
-func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
+func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *reader) {
 	f := &frame{
 		id:     id,
 		stored: true,
@@ -271,11 +281,6 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
 	if isFirst != (f.kind == kindRoot) || id >= s.nextFrame || !isFirst && (f.parent >= id || s.frame(f.parent) == nil) {
 		r.fail()
 		return
-	}
-	known := s.knownTo(f)
-	for _, v := range f.values() {
-		*v = r.shared(known)
-		known = append(known, *v)
 	}
 	for range r.count() {
 		f.attempts = append(f.attempts, int32(r.uint()))
@@ -300,10 +305,12 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader) {
 		x.results = make([]result, x.total)
 		f.fan = x
 	}
+	f.bulk.read(r, apart, f.values(), s.knownTo(f))
 	if !f.fits(p) {
 		r.fail()
 		return
 	}
+	f.inner = f.kind == kindBranch || f.kind == kindDetached || !isFirst && s.frame(f.parent).inner
 	s.frames = append(s.frames, f)
 }
 

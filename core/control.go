@@ -98,7 +98,7 @@ func (m *machine) intervene(in Control) error {
 			return &Rejected{Msg: fault.Detail}
 		}
 		for _, o := range s.frames {
-			o.dirty = true // pages may refer to the data that is replaced
+			o.bulk.saved = nil // pages may refer to the data that is replaced
 		}
 	default:
 		return &Rejected{Msg: fmt.Sprintf("unknown verb %q", in.Verb)}

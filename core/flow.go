@@ -106,7 +106,7 @@ func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate 
 	if status != Failed {
 		m.s.frames = nil
 		if root.stored {
-			m.s.gone = append(m.s.gone, Page{Frame: root.id})
+			m.s.gone = append(root.bulk.gone(m.s.gone, root.id), Page{Frame: root.id})
 		}
 		m.s.done.clear()
 	}

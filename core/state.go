@@ -26,6 +26,7 @@ type State struct {
 	done      undoLog
 	frames    []*frame // sorted by id
 
+	bulk      bulk
 	headDirty bool
 	gone      []Page // pages to delete
 }
@@ -63,6 +64,7 @@ type frame struct {
 	delta  expr.Value // the list of what was put since the region began
 	again  expr.Value // input of a retry, where a checkpoint was passed
 	gather bool       // the frame collects a delta
+	inner  bool       // it is a branch or iteration, or works inside one
 
 	againAt  ir.NodeID
 	againLen int     // how much of the delta a retry keeps
@@ -74,6 +76,7 @@ type frame struct {
 	taken    []heard // events (by arm) that the Await at node has
 	fan      *fan
 
+	bulk   bulk
 	dirty  bool
 	stored bool // a page holds it
 	doomed bool // about to be taken out of the tree
@@ -198,10 +201,14 @@ func (s *State) Open(p *Program) []Open {
 	return out
 }
 
-// Active names the states the instance is in, outermost first, without repeats.
+// Active names the states the instance is in, without what goes on inside branches
+// and iterations.
 func (s *State) Active(p *Program) []string {
 	var out []string
 	for _, f := range s.frames {
+		if f.inner {
+			continue
+		}
 		if name := p.Nodes[f.node].Name; name != "" && f.phase != phaseParked && !slices.Contains(out, name) {
 			out = append(out, name)
 		}

@@ -214,6 +214,7 @@ func (m *machine) enter(parent *frame, kind frameKind, region ir.RegionID, data,
 	if parent != nil {
 		f.parent = parent.id
 		f.gather = f.gather || kind == kindEnter && parent.gather
+		f.inner = parent.inner || kind == kindBranch || kind == kindDetached
 	}
 	m.s.nextFrame++
 	m.s.frames = append(m.s.frames, f)

@@ -45,7 +45,7 @@ func (m *machine) sweep() {
 		m.forgetFan(f)
 		f.phase = phaseWait
 		if f.stored {
-			m.s.gone = append(m.s.gone, Page{Frame: f.id})
+			m.s.gone = append(f.bulk.gone(m.s.gone, f.id), Page{Frame: f.id})
 		}
 	}
 	clear(m.s.frames[len(kept):])
