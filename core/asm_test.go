@@ -19,6 +19,7 @@ import (
 //	region name ENTRY {json}     the next region, from 0
 //	start 0 1                    events that start an instance; "start all 0 1"
 //	limit fuel 10
+//	stop STATE                   pause before it
 //	node [@entered|@left] NAME op {json} [-> next] [=> out]   the next node, from 1
 func assemble(text string) (*Program, error) {
 	p := &ir.Program{
@@ -26,6 +27,7 @@ func assemble(text string) (*Program, error) {
 		Nodes: make([]ir.Node, 1), Exprs: make([]ir.Expr, 1),
 	}
 	limits := DefaultLimits
+	var stops []string
 	for no, line := range strings.Split(text, "\n") {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		var err error
@@ -58,6 +60,8 @@ func assemble(text string) (*Program, error) {
 			var in, out int
 			_, err = fmt.Sscan(rest, &in, &out)
 			p.InputSchema, p.OutputSchema = ir.ExprID(in), ir.ExprID(out)
+		case "stop":
+			stops = append(stops, rest)
 		case "limit":
 			f := strings.Fields(rest)
 			n, _ := strconv.Atoi(f[1])
@@ -84,7 +88,7 @@ func assemble(text string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	linked.Limits = limits
+	linked.Limits, linked.Stops = limits, stops
 	return linked, nil
 }
 

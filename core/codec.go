@@ -123,6 +123,7 @@ func (s *State) encodeFrame(out []Page, f *frame) []Page {
 	w.bool(f.gather)
 	w.uint(uint64(f.againAt))
 	w.uint(uint64(f.againLen))
+	w.uint(uint64(f.stopped))
 	w.uint(uint64(f.attempt))
 	w.uint(uint64(f.tickets))
 	w.uint(uint64(len(f.attempts)))
@@ -275,6 +276,7 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *rea
 	}
 	f.againAt = ir.NodeID(r.index(len(p.Nodes)))
 	f.againLen = r.index(1 << 30)
+	f.stopped = ir.NodeID(r.index(len(p.Nodes)))
 	f.attempt = int32(r.uint())
 	f.tickets = uint32(r.uint())
 	isFirst := len(s.frames) == 0

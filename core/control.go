@@ -138,7 +138,7 @@ func (m *machine) afterState(f *frame) ir.NodeID {
 func (m *machine) innermost() *frame {
 	f := m.s.root()
 	for {
-		i := slices.IndexFunc(m.s.frames, func(c *frame) bool { return c.parent == f.id && c.kind == kindEnter })
+		i := slices.IndexFunc(m.s.frames, func(c *frame) bool { return c.parent == f.id && (c.kind == kindEnter || c.kind == kindUndo) })
 		if i < 0 {
 			return f
 		}

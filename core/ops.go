@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ func (m *machine) exec(f *frame) {
 	}
 	n := &m.p.Nodes[f.node]
 	if n.Mark == ir.MarkEntered {
+		if m.stops(f, n) {
+			return
+		}
 		m.record(Record{Type: RecEntered, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
 	}
 	switch op := n.Op.(type) {
@@ -48,6 +52,21 @@ func (m *machine) exec(f *frame) {
 	default:
 		m.breakf("node %d has no operation", f.node)
 	}
+}
+
+// stops pauses the instance before a state where it is told to, once each time that
+// it comes there.
+func (m *machine) stops(f *frame, n *ir.Node) bool {
+	if f.stopped == f.node {
+		f.stopped = 0
+		return false
+	}
+	if !slices.ContainsFunc(m.p.Stops, func(s string) bool { return s == "*" || s == n.Name }) {
+		return false
+	}
+	f.stopped, m.s.paused = f.node, true
+	m.record(Record{Type: RecStopped, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
+	return true
 }
 
 func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {

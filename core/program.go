@@ -13,7 +13,10 @@ import (
 type Program struct {
 	*ir.Program
 	Limits Limits
-	exprs  []expr.Program
+	// Stops names states before which instances pause, for people who watch; "*" is
+	// every state. An instance that stopped goes on when it is resumed.
+	Stops []string
+	exprs []expr.Program
 }
 
 // Link compiles the expressions of a checked program.

@@ -67,10 +67,11 @@ type frame struct {
 	inner  bool       // it is a branch or iteration, or works inside one
 
 	againAt  ir.NodeID
-	againLen int     // how much of the delta a retry keeps
-	attempts []int32 // retries so far, per Catch
-	attempt  int32   // of the region, from 1
-	tickets  uint32  // the last number given out
+	againLen int       // how much of the delta a retry keeps
+	stopped  ir.NodeID // where it paused because it was told to stop there
+	attempts []int32   // retries so far, per Catch
+	attempt  int32     // of the region, from 1
+	tickets  uint32    // the last number given out
 	waits    []wait
 	heard    []heard // events that subscriptions of the region received
 	taken    []heard // events (by arm) that the Await at node has

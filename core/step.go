@@ -91,7 +91,7 @@ func (m *machine) run() {
 		if f == nil {
 			return
 		}
-		for f.phase == phaseRun && m.broken == nil && !m.s.status.Final() {
+		for f.phase == phaseRun && m.broken == nil && !m.s.status.Final() && !m.s.paused {
 			if m.fuel == 0 {
 				m.more = true
 				return

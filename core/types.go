@@ -265,6 +265,7 @@ const (
 	RecTaken        RecordType = "taken"
 	RecWarning      RecordType = "warning"
 	RecControl      RecordType = "control"
+	RecStopped      RecordType = "stopped" // before a state, with its input, because it was told to
 	RecFinished     RecordType = "finished"
 )
 
