@@ -6,7 +6,9 @@
 // second order. An Invoker has no other duty towards the workflow: retries, timeouts
 // and what a failure means are the definition's.
 //
-// effect/http calls services; effect/mock answers from a scenario file.
+// A [Router] chooses who carries out a call: effect/openapi for operations that a
+// document describes, effect/http for plain URLs, effect/catalogue for functions
+// that the definition only names. effect/mock answers from a scenario file instead.
 package effect
 
 import (
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 // Call is one invocation of a function.
@@ -26,6 +29,15 @@ type Call struct {
 	Metadata  string // JSON text; for people, never executed
 	Args      expr.Value
 	Attempt   int // of the state or action around it, from 1
+	Documents Documents
+}
+
+// Documents are what operations refer to, as they were when the definition was
+// deployed.
+type Documents struct {
+	Key  string // equal keys, equal documents
+	Root int    // 1 + index of the operation's own document; 0: there is none
+	All  []ir.Resource
 }
 
 // Outcome is what a call gave: a value, nothing, or a failure.
@@ -50,9 +62,11 @@ type Failure struct {
 
 // Names of failures that invokers give themselves. They are those of core's faults.
 const (
-	Unnamed  = "Error"
-	Timeout  = "Timeout"
-	NotFound = "FunctionNotFound"
+	Unnamed          = "Error"
+	Timeout          = "Timeout"
+	NotFound         = "FunctionNotFound"
+	InvalidArguments = "InvalidArguments" // nothing was sent
+	SchemaViolation  = "SchemaViolation"  // of what was to be sent, or of what came back
 )
 
 // Invoker carries out calls. It is used from many goroutines at once.

@@ -139,8 +139,8 @@ func (t *callTable) due(now core.Time) []*call {
 	return out
 }
 
-// next is when a call can begin or an answer counts; 0: now.
-func (t *callTable) next(limit int) (core.Time, bool) {
+// next is when a call can begin, 0: now, or when after now an answer counts.
+func (t *callTable) next(limit int, now core.Time) (core.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.flying < limit && slices.ContainsFunc(t.queue, func(c *call) bool { return t.all[c.key] == c }) {
@@ -149,7 +149,7 @@ func (t *callTable) next(limit int) (core.Time, bool) {
 	var at core.Time
 	found := false
 	for _, c := range t.held {
-		if !found || c.due < at {
+		if c.due > now && (!found || c.due < at) {
 			at, found = c.due, true
 		}
 	}

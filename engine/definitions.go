@@ -100,6 +100,7 @@ func (e *Engine) link(row store.Definition) (*core.Program, error) {
 	if e.cfg.Limits != nil {
 		prog.Limits = *e.cfg.Limits
 	}
+	prog.Stops = e.cfg.Stops
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if known := e.linked[row.Digest]; known != nil {

@@ -31,6 +31,7 @@ type Program struct {
 	Events    []Event    `json:"events,omitempty"`
 	Start     Start      `json:"start"`
 	Groups    []Group    `json:"groups,omitempty"`
+	Resources []Resource `json:"resources,omitempty"`
 
 	InputSchema  ExprID  `json:"inputSchema,omitempty"` // schema programs give a list of violations
 	OutputSchema ExprID  `json:"outputSchema,omitempty"`
@@ -127,8 +128,17 @@ type Function struct {
 	Name      string `json:"name"`
 	Type      string `json:"type,omitempty"`
 	Operation string `json:"operation,omitempty"` // document#operationId; empty: resolved by name in the catalogue
+	Resource  int    `json:"resource,omitempty"`  // 1 + index into Resources: the operation's document; 0: none
 	Metadata  string `json:"metadata,omitempty"`
 	Pos       Pos    `json:"pos,omitzero"`
+}
+
+// Resource is a document that functions need when they are called, as it was when
+// the definition was deployed: a running instance never sees another. The digest of
+// the program covers it.
+type Resource struct {
+	Ref  string `json:"ref"` // as it was opened: relative to the definition, or an address
+	Text string `json:"text"`
 }
 
 // Event is an event a program consumes or produces. An empty Source or Type of a

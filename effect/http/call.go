@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -31,23 +32,58 @@ func (c *Client) Invoke(ctx context.Context, call effect.Call) effect.Outcome {
 	where := method + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
 	req, err := request(method, target, call.Args)
 	if err != nil {
-		return effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "invalid-arguments", Detail: fmt.Sprintf("%s: %v", where, err), Data: call.Args})
+		return effect.Fail(effect.Failure{Name: effect.InvalidArguments, Code: CodeArguments, Detail: fmt.Sprintf("%s: %v", where, err), Data: call.Args})
 	}
-	req.Header.Set("Accept", "application/json, */*;q=0.5")
-	if call.Key != "" {
-		req.Header.Set("Idempotency-Key", call.Key)
-	}
-	a, err := c.send(ctx, req)
+	req.Key = call.Key
+	a, err := c.Do(ctx, req)
 	if err != nil {
-		return failed(where, err)
+		return Failed(where, err)
 	}
-	return a.outcome(where)
+	return a.Outcome(where)
+}
+
+// Request is a request to make. Its address is chosen by a document of the
+// operator's or of the definition's, never by data.
+type Request struct {
+	Method  string
+	URL     *url.URL
+	Header  nethttp.Header // may be nil
+	Body    []byte         // nil: none
+	Key     string         // idempotency key
+	Timeout time.Duration  // 0: call-timeout
+	Secret  bool           // it holds secrets, which never go to another host
+}
+
+// Do makes a request under the policy and the limits. The error is an *[Error] that
+// does not tell the query.
+func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	req, err := nethttp.NewRequest(r.Method, r.URL.String(), body)
+	if err != nil {
+		return Answer{}, &Error{CodeInvalid, "the request cannot be made"}
+	}
+	for name, values := range r.Header {
+		req.Header[name] = values
+	}
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json, */*;q=0.5")
+	}
+	if r.Key != "" {
+		req.Header.Set("Idempotency-Key", r.Key)
+	}
+	if r.Secret {
+		ctx = context.WithValue(ctx, secretKey{}, true)
+	}
+	return c.send(ctx, req, r.Timeout)
 }
 
 // operation reads a plain URL with the method as its fragment.
 func operation(call effect.Call) (method string, target *url.URL, err error) {
 	if call.Operation == "" {
-		return "", nil, fmt.Errorf("function %q has no operation, and no catalogue knows its name; give it an operation such as https://host/path, or a mock", call.Function)
+		return "", nil, fmt.Errorf("function %q has no operation; give it one such as https://host/path, or a mock", call.Function)
 	}
 	u, err := url.Parse(call.Operation)
 	if err != nil {
@@ -59,7 +95,7 @@ func operation(call effect.Call) (method string, target *url.URL, err error) {
 	}
 	plain := u.Scheme == "http" || u.Scheme == "https"
 	if !plain || !slices.Contains(bodyMethods, method) && !slices.Contains(queryMethods, method) {
-		return "", nil, fmt.Errorf("function %q: the operation %q is not a plain URL such as https://host/path#POST, and OpenAPI documents are not supported yet; use such a URL, or --mock", call.Function, call.Operation)
+		return "", nil, fmt.Errorf("function %q: the operation %q is not a plain URL such as https://host/path#POST", call.Function, call.Operation)
 	}
 	if u.Host == "" {
 		return "", nil, fmt.Errorf("function %q: the operation %q has no host", call.Function, call.Operation)
@@ -71,25 +107,19 @@ func operation(call effect.Call) (method string, target *url.URL, err error) {
 	return method, u, nil
 }
 
-func request(method string, target *url.URL, args expr.Value) (*nethttp.Request, error) {
-	var body io.Reader
+func request(method string, target *url.URL, args expr.Value) (Request, error) {
+	r := Request{Method: method, URL: target}
 	if slices.Contains(queryMethods, method) {
-		if err := addQuery(target, args); err != nil {
-			return nil, err
-		}
-	} else {
-		body = bytes.NewReader(args.AppendJSON(nil))
+		return r, AddQuery(target, args)
 	}
-	req, err := nethttp.NewRequest(method, target.String(), body)
-	if err == nil && body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return req, err
+	r.Body = args.AppendJSON(nil)
+	r.Header = nethttp.Header{"Content-Type": {"application/json"}}
+	return r, nil
 }
 
-// addQuery adds arguments to a URL's query: an array repeats its name, null is left
+// AddQuery adds arguments to a URL's query: an array repeats its name, null is left
 // out, an object is compact JSON.
-func addQuery(target *url.URL, args expr.Value) error {
+func AddQuery(target *url.URL, args expr.Value) error {
 	if !args.IsObject() {
 		return errors.New("arguments of a call without a body must be an object, not " + args.Kind().String())
 	}
@@ -113,8 +143,8 @@ func addQuery(target *url.URL, args expr.Value) error {
 	return nil
 }
 
-// failed is the outcome of a call that got no usable answer.
-func failed(where string, err error) effect.Outcome {
+// Failed is the outcome of a call that got no usable answer.
+func Failed(where string, err error) effect.Outcome {
 	f := effect.Failure{Name: effect.Unnamed, Detail: where + ": " + err.Error()}
 	var known *Error
 	if errors.As(err, &known) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	nethttp "net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -86,44 +87,64 @@ func (c *Client) redirect(next *nethttp.Request, via []*nethttp.Request) error {
 		return &Error{Code: CodeRefused, Msg: fmt.Sprintf("a redirect to the scheme %q is refused", next.URL.Scheme)}
 	case last.URL.Scheme == "https" && next.URL.Scheme == "http":
 		return &Error{Code: CodeRefused, Msg: "a redirect from https to http is refused"}
+	case next.URL.User != nil:
+		return &Error{Code: CodeRefused, Msg: "a redirect with a user name or password is refused"}
+	case next.Method != via[0].Method:
+		return &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer redirects a %s as a %s, which would lose the arguments", via[0].Method, next.Method)}
 	}
 	next.Header.Del("Referer") // it would tell the arguments of a GET
-	if next.URL.Host != via[0].URL.Host {
-		for _, name := range []string{"Authorization", "Cookie", "Proxy-Authorization"} {
+	if next.URL.Host == via[0].URL.Host {
+		return nil
+	}
+	if next.Context().Value(secretKey{}) != nil {
+		return &Error{Code: CodeRefused, Msg: "a redirect to another host is refused: the call holds a secret"}
+	}
+	// Any other header may be a credential.
+	for name := range next.Header {
+		if !slices.Contains(crossing, name) {
 			next.Header.Del(name)
 		}
 	}
 	return nil
 }
 
-// answer is a whole response within the limits.
-type answer struct {
-	status int
-	media  string // Content-Type
-	body   []byte
+// crossing are the headers that may follow a redirect to another host.
+var crossing = []string{"Accept", "Content-Type", "Content-Length", "Idempotency-Key", "User-Agent"}
+
+// secretKey marks the context of a request that holds secrets.
+type secretKey struct{}
+
+// Answer is a whole response within the limits.
+type Answer struct {
+	Status int
+	Media  string // Content-Type
+	Body   []byte
 }
 
-// send makes one request, redirects included.
-func (c *Client) send(ctx context.Context, req *nethttp.Request) (answer, error) {
-	limited, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+// send makes one request, redirects included; timeout 0 is call-timeout.
+func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Duration) (Answer, error) {
+	fill(&timeout, c.limits.Timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	req.Header.Set("User-Agent", c.agent)
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", c.agent)
+	}
 	resp, err := c.http.Do(req.WithContext(limited))
 	if err != nil {
-		return answer{}, c.explain(ctx, err)
+		return Answer{}, c.explain(ctx, err, timeout)
 	}
 	defer resp.Body.Close()
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" {
-		return answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which nobody asked for", encoding)}
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which nobody asked for", encoding)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limits.ResponseBytes+1))
 	if err != nil {
-		return answer{}, c.explain(ctx, err)
+		return Answer{}, c.explain(ctx, err, timeout)
 	}
 	if int64(len(body)) > c.limits.ResponseBytes {
-		return answer{}, &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("the answer is larger than %d bytes (limit response-bytes)", c.limits.ResponseBytes)}
+		return Answer{}, &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("the answer is larger than %d bytes (limit response-bytes)", c.limits.ResponseBytes)}
 	}
-	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
+	return Answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
 }
 
 // Codes of an Error.
@@ -135,6 +156,7 @@ const (
 	CodeTooLarge    = "response-too-large" // beyond response-bytes or response-header-bytes
 	CodeRedirects   = "too-many-redirects"
 	CodeInvalid     = "invalid-response"
+	CodeArguments   = "invalid-arguments" // the call could not be made of them
 )
 
 // Error is why no usable answer came.
@@ -146,7 +168,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Msg }
 
 // explain turns what net/http says into an Error.
-func (c *Client) explain(ctx context.Context, err error) error {
+func (c *Client) explain(ctx context.Context, err error, timeout time.Duration) error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own
@@ -154,12 +176,12 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{CodeCancelled, "the call was cancelled"}
 	}
-	var timeout interface{ Timeout() bool }
-	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
+	var late interface{ Timeout() bool }
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) && late.Timeout() {
 		if ctx.Err() != nil {
 			return &Error{CodeTimeout, "no answer came in time"}
 		}
-		return &Error{CodeTimeout, fmt.Sprintf("no answer came within %v (limit call-timeout)", c.limits.Timeout)}
+		return &Error{CodeTimeout, fmt.Sprintf("no answer came within %v (limit call-timeout)", timeout)}
 	}
 	var inURL *url.Error
 	if errors.As(err, &inURL) {

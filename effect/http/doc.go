@@ -3,8 +3,8 @@
 //
 // # Operations
 //
-// OpenAPI operations (document#operationId) are not supported yet. Until then a
-// function's operation may be a plain URL, which is a convention of Lockstep's own:
+// A function's operation may be a plain URL, which is a convention of Lockstep's
+// own (effect/openapi calls what a document describes, with this package's client):
 //
 //	operation: https://shop.example/charge         # POST, arguments as JSON body
 //	operation: https://shop.example/charge#PUT     # PUT or PATCH: likewise

@@ -16,17 +16,20 @@ func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("fetch %s: only http and https URLs can be fetched", address)
 	}
+	if u.User != nil {
+		return nil, fmt.Errorf("fetch %s: an address with a user name or password is refused", u.Redacted())
+	}
 	u.Fragment, u.RawFragment = "", ""
 	req, err := nethttp.NewRequest("GET", u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", address, err)
 	}
-	a, err := c.send(ctx, req)
+	a, err := c.send(ctx, req, 0)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", address, err)
 	}
-	if a.status != nethttp.StatusOK {
-		return nil, fmt.Errorf("fetch %s: the answer is %d %s", address, a.status, nethttp.StatusText(a.status))
+	if a.Status != nethttp.StatusOK {
+		return nil, fmt.Errorf("fetch %s: the answer is %d %s", address, a.Status, nethttp.StatusText(a.Status))
 	}
-	return a.body, nil
+	return a.Body, nil
 }

@@ -168,8 +168,8 @@ func TestOperations(t *testing.T) {
 	c := client(t, Limits{})
 	for op, says := range map[string]string{
 		"":                                 "has no operation",
-		"https://x/petstore.json#getPet":   "OpenAPI documents are not supported yet",
-		"petstore.json#getPet":             "OpenAPI documents are not supported yet",
+		"https://x/petstore.json#getPet":   "not a plain URL",
+		"petstore.json#getPet":             "not a plain URL",
 		"file:///etc/passwd":               "not a plain URL",
 		"ftp://x/y":                        "not a plain URL",
 		"http://":                          "no host",
@@ -285,7 +285,7 @@ func TestRedirects(t *testing.T) {
 		case "/private":
 			nethttp.Redirect(w, r, inner.URL, nethttp.StatusTemporaryRedirect)
 		case "/metadata":
-			nethttp.Redirect(w, r, "http://169.254.169.254/latest", nethttp.StatusFound)
+			nethttp.Redirect(w, r, "http://169.254.169.254/latest", nethttp.StatusTemporaryRedirect)
 		case "/file":
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(302)

@@ -13,6 +13,9 @@ import (
 	"code.dny.dev/ssrf"
 )
 
+// azureHost serves metadata to machines of one provider from a public address.
+var azureHost = netip.AddrFrom4([4]byte{168, 63, 129, 16})
+
 // policy decides which addresses may be dialled.
 type policy struct {
 	guard    *ssrf.Guardian
@@ -40,15 +43,19 @@ func newPolicy(allow []string) (*policy, error) {
 // add takes one entry of the allow-list: CIDR, ADDRESS[:PORT] or HOST[:PORT].
 func (p *policy) add(entry string) error {
 	if prefix, err := netip.ParsePrefix(entry); err == nil {
+		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 { // addresses are judged as IPv4
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+		}
 		p.prefixes = append(p.prefixes, prefix.Masked())
 		return nil
 	}
 	if addr, err := netip.ParseAddr(strings.Trim(entry, "[]")); err == nil {
+		addr = addr.Unmap()
 		p.prefixes = append(p.prefixes, netip.PrefixFrom(addr, addr.BitLen()))
 		return nil
 	}
 	if socket, err := netip.ParseAddrPort(entry); err == nil {
-		p.sockets = append(p.sockets, socket)
+		p.sockets = append(p.sockets, netip.AddrPortFrom(socket.Addr().Unmap(), socket.Port()))
 		return nil
 	}
 	host, port := entry, uint64(0)
@@ -112,7 +119,7 @@ func (p *policy) check(dialled string) error {
 			return nil
 		}
 	}
-	if err := p.guard.SafeAddr(addr); err != nil {
+	if err := p.guard.SafeAddr(addr); err != nil || addr == azureHost {
 		return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
 			"the outbound policy refuses %s, an address that is not public; allow it with --outbound-allow CIDR or HOST[:PORT]", socket)}
 	}

@@ -1,0 +1,224 @@
+package catalogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/effect/exec"
+	"github.com/lockstep-workflows/lockstep/effect/http"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// command is a function that runs a program.
+type command struct {
+	argv    []argument
+	env     []named
+	stdin   bool
+	dir     string
+	timeout time.Duration
+}
+
+// argument is constant, or one that data gives as a whole.
+type argument struct {
+	text    string
+	program expr.Program
+	free    bool // a "--" stands before it: it may begin with -
+}
+
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "busybox", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"}
+
+func (r *reader) exec(n *dialect.Node) entry {
+	if !r.options.AllowExec {
+		r.report.Errorf(n.KeySpan(), codeNoExec, "commands are not allowed here").WithHint("allow them with --allow-exec, if you trust this file")
+	}
+	if !r.object(n, "exec", "command", "env", "stdin", "timeout", "directory") {
+		return nil
+	}
+	c := &command{stdin: true, timeout: r.timeout(n), dir: r.options.Dir}
+	r.argv(n, c)
+	if stdin := r.constant(n, "stdin"); stdin != nil {
+		words := []string{"json", "none"}
+		if c.stdin = stdin.Text == "json"; !slices.Contains(words, stdin.Text) {
+			r.report.Errorf(stdin, codeValue, "stdin is json or none, not %q", stdin.Text).DidYouMean(stdin.Text, words)
+		}
+	}
+	if dir := r.constant(n, "directory"); dir != nil {
+		c.dir = dir.Text
+		if !filepath.IsAbs(c.dir) {
+			c.dir = filepath.Join(r.options.Dir, c.dir)
+		}
+	}
+	if env := n.Get("env"); env != nil && r.kind(env, expr.KindObject, "env") {
+		for _, m := range env.Members {
+			switch {
+			case m.Name() == "" || strings.ContainsAny(m.Name(), "=\x00"):
+				r.report.Errorf(m.KeySpan(), codeValue, "%q is not the name of an environment variable", m.Name())
+			case !r.kind(m, expr.KindString, "an environment variable"):
+			case strings.Contains(m.Text, "{{"):
+				r.report.Errorf(m, codeCommand, "the environment of a command does not come from data").WithHint("arguments come to it as JSON on stdin")
+			default:
+				c.env = append(c.env, named{m.Name(), r.template(m)})
+			}
+		}
+	}
+	return c
+}
+
+func (r *reader) argv(n *dialect.Node, c *command) {
+	list := n.Get("command")
+	if list == nil {
+		r.report.Errorf(n.KeySpan(), codeMissing, "exec needs \"command\"")
+		return
+	}
+	if list.Is(expr.KindString) {
+		r.report.Errorf(list, codeType, "command is a list: the program, then each argument; there is no shell that would take a line apart").
+			WithHint("write [%s]", strings.Join(strings.Fields(list.Text), ", "))
+		return
+	}
+	if !r.kind(list, expr.KindArray, "command") {
+		return
+	}
+	if len(list.Items) == 0 {
+		r.report.Errorf(list, codeValue, "command is empty; the program stands first")
+		return
+	}
+	free := false
+	for i, item := range list.Items {
+		if !r.kind(item, expr.KindString, "an argument") {
+			continue
+		}
+		a := argument{text: item.Text, free: free}
+		free = free || item.Text == "--"
+		switch holds := strings.Contains(item.Text, "{{"); {
+		case looksSecret(item.Text):
+			r.report.Errorf(item, codeCommand, "a secret does not belong into the arguments of a command, which all users of the machine can read").
+				WithHint("put it into env")
+		case strings.ContainsRune(item.Text, 0):
+			r.report.Errorf(item, codeValue, "an argument cannot hold the character U+0000")
+		case holds && i == 0:
+			r.report.Errorf(item, codeCommand, "the program is constant: data never chooses what runs")
+		case holds && !single(item.Text):
+			r.report.Errorf(item, codeCommand, "{{ }} in a command is one whole argument").WithHint("split it into several arguments, or read stdin")
+		case holds && slices.Contains(shells, strings.ToLower(filepath.Base(list.Items[0].Text))):
+			r.report.Errorf(item, codeCommand, "a shell would interpret this argument").WithHint("let the command read its arguments as JSON from stdin")
+		case holds:
+			a.program = r.program(item, 0, len(item.Text))
+		}
+		c.argv = append(c.argv, a)
+	}
+}
+
+func (c *command) invoke(ctx context.Context, _ *Catalogue, call effect.Call, s *secrets) (effect.Outcome, error) {
+	run := exec.Command{Dir: c.dir, Timeout: c.timeout, Env: []string{"LOCKSTEP_IDEMPOTENCY_KEY=" + call.Key}}
+	for _, name := range []string{"PATH", "SYSTEMROOT"} {
+		if value, ok := os.LookupEnv(name); ok {
+			run.Env = append(run.Env, name+"="+value)
+		}
+	}
+	for i, a := range c.argv {
+		text, err := a.fill(call.Args)
+		if err != nil {
+			return effect.Outcome{}, fmt.Errorf("argument %d of the command: %w", i, err)
+		}
+		run.Argv = append(run.Argv, text)
+	}
+	for _, e := range c.env {
+		v, err := e.value.fill(expr.EmptyObject, s)
+		if err != nil {
+			return effect.Outcome{}, err
+		}
+		run.Env = append(run.Env, e.name+"="+v.Str())
+	}
+	if c.stdin {
+		run.Stdin = append(call.Args.AppendJSON(nil), '\n')
+	}
+	result, err := exec.Run(ctx, run)
+	if err != nil {
+		return effect.Fail(commandFailure(call.Function, err)), nil
+	}
+	return outcomeOf(call.Function, result), nil
+}
+
+// fill is the argument of one call. Text that begins with - would be taken for an
+// option, unless a constant -- stands before it.
+func (a argument) fill(args expr.Value) (string, error) {
+	if a.program == nil {
+		return a.text, nil
+	}
+	budget := expr.NewBudget()
+	r, err := a.program.Eval(args, &budget)
+	if err != nil {
+		return "", err
+	}
+	switch v := r.Value; v.Kind() {
+	case expr.KindString:
+		switch text := v.Str(); {
+		case strings.HasPrefix(text, "-") && !a.free:
+			return "", invalidf("%q begins with -, and would be an option; put \"--\" before %s", text, a.text)
+		case strings.ContainsRune(text, 0):
+			return "", invalidf("it holds the character U+0000")
+		default:
+			return text, nil
+		}
+	case expr.KindNull:
+		return "", invalidf("%s gives nothing", a.text)
+	default:
+		return v.String(), nil
+	}
+}
+
+func commandFailure(function string, err error) effect.Failure {
+	f := effect.Failure{Name: effect.Unnamed, Code: "command", Detail: fmt.Sprintf("function %q: %v", function, err)}
+	switch {
+	case errors.Is(err, exec.ErrTimeout):
+		f.Name, f.Code = effect.Timeout, ""
+	case errors.Is(err, exec.ErrOutput):
+		f.Code = http.CodeTooLarge
+	case errors.Is(err, context.Canceled):
+		f.Code = http.CodeCancelled
+	}
+	return f
+}
+
+// outcomeOf reads what a command wrote: JSON is the result, and describes the failure
+// where it exits with another code than 0.
+func outcomeOf(function string, r exec.Result) effect.Outcome {
+	text := strings.TrimSpace(string(r.Stdout))
+	v, err := expr.ParseJSON([]byte(text))
+	if r.Code != 0 {
+		f := effect.Failure{Name: effect.Unnamed}
+		if err == nil && v.IsObject() {
+			f.Describe(v)
+			f.Data = v
+		}
+		f.Code = strconv.Itoa(r.Code)
+		if f.Detail == "" {
+			f.Detail = fmt.Sprintf("function %q: the command exited with %d", function, r.Code)
+			if last := lastLine(r.Stderr); last != "" {
+				f.Detail += ": " + last
+			}
+		}
+		return effect.Fail(f)
+	}
+	if text == "" {
+		return effect.Outcome{Value: expr.EmptyObject, None: true}
+	}
+	if err != nil {
+		return effect.Fail(effect.Failure{Name: effect.Unnamed, Code: http.CodeInvalid, Detail: fmt.Sprintf("function %q: what the command wrote is not JSON: %v", function, err)})
+	}
+	return effect.Outcome{Value: v}
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd")), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

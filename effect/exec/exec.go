@@ -1,0 +1,106 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+)
+
+// Limits of a command.
+const (
+	MaxOutput      = 4 << 20          // exec-output-bytes
+	DefaultTimeout = 30 * time.Second // exec-timeout, where the command has none of its own
+	maxErrors      = 4 << 10          // how much of stderr is kept: its end
+)
+
+// Command is what to run. Nothing in it is interpreted: each argument reaches the
+// program as it is.
+type Command struct {
+	Argv    []string // the program first
+	Env     []string // NAME=value: all there is
+	Dir     string
+	Stdin   []byte
+	Timeout time.Duration
+}
+
+// Result is how it ended.
+type Result struct {
+	Code   int // exit code
+	Stdout []byte
+	Stderr string // the end of it
+}
+
+// Errors of Run.
+var (
+	ErrTimeout = errors.New("the command took too long")
+	ErrOutput  = fmt.Errorf("the command wrote more than %d bytes (limit exec-output-bytes)", MaxOutput)
+)
+
+// Run runs a command to its end. The error says why there is no result; a command that
+// exits with another code than 0 has one.
+func Run(ctx context.Context, c Command) (Result, error) {
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	var stdout limitedBuffer
+	stdout.full = cancel
+	var stderr tail
+	cmd := exec.CommandContext(limited, c.Argv[0], c.Argv[1:]...)
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would be ours
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Stdin), &stdout, &stderr
+	cmd.WaitDelay = time.Second // for what it left behind with our pipes open
+	group(cmd)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case stdout.over:
+		return Result{}, ErrOutput
+	case ctx.Err() != nil:
+		return Result{}, ctx.Err()
+	case limited.Err() != nil:
+		return Result{}, fmt.Errorf("%w: more than %v (limit exec-timeout)", ErrTimeout, c.Timeout)
+	case errors.As(err, &exit):
+	case errors.Is(err, exec.ErrWaitDelay):
+	case err != nil:
+		return Result{}, err
+	}
+	return Result{cmd.ProcessState.ExitCode(), stdout.text.Bytes(), stderr.String()}, nil
+}
+
+// limitedBuffer keeps what fits, and stops the command that writes more. The buffer is
+// not embedded: its ReadFrom would go around the limit.
+type limitedBuffer struct {
+	text bytes.Buffer
+	over bool
+	full func()
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.text.Len()+len(p) > MaxOutput {
+		b.over = true
+		b.full()
+		return 0, ErrOutput
+	}
+	return b.text.Write(p)
+}
+
+// tail keeps the end of what is written.
+type tail struct{ text []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	if extra := len(t.text) - maxErrors; extra > 0 {
+		t.text = append(t.text[:0], t.text[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.text) }

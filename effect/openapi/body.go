@@ -1,0 +1,299 @@
+package openapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime/multipart"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// form of a body.
+type bodyKind uint8
+
+const (
+	bodyJSON bodyKind = iota + 1
+	bodyForm
+	bodyMultipart
+	bodyText // text, or whatever a string can hold
+)
+
+// body is what an operation takes beside its parameters.
+type body struct {
+	kind       bodyKind
+	media      string // to send as Content-Type
+	name       string // of the body parameter, in 2.0
+	required   bool
+	check      *check
+	properties []string          // those that are described
+	open       bool              // there may be others
+	fields     map[string]*field // of forms
+}
+
+// field is how a property is written in a form.
+type field struct {
+	parameter        // name, style
+	styled    bool   // the document says how
+	media     string // of a part, where the document says so
+	file      bool   // a part with a file name
+}
+
+var preferred = []string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
+
+// chooseMedia takes JSON where that is among what is accepted, else a form, else text.
+func chooseMedia(all []string) (chosen string, kind bodyKind) {
+	for _, media := range all {
+		if isJSON(media) {
+			return media, bodyJSON
+		}
+	}
+	for i, want := range preferred {
+		for _, media := range all {
+			if plain, _, _ := strings.Cut(strings.ToLower(media), ";"); strings.TrimSpace(plain) == want {
+				return media, bodyForm + bodyKind(i)
+			}
+		}
+	}
+	if slices.Contains(all, "*/*") || slices.Contains(all, "application/*") || len(all) == 0 {
+		return "", bodyJSON
+	}
+	return all[0], bodyText
+}
+
+func (c *compiler) body3(p place) (*body, error) {
+	content, _ := p.member("content")
+	var all []string
+	for _, m := range content.Members() {
+		all = append(all, m.Key)
+	}
+	if len(all) == 0 {
+		return nil, broken("its request body has no content")
+	}
+	chosen, kind := chooseMedia(all)
+	b := &body{kind: kind, media: chosen, open: true}
+	required, _ := p.Get("required")
+	b.required = required.Bool()
+	if chosen == "" {
+		chosen, b.media = all[0], "application/json"
+	}
+	if kind == bodyText && strings.Contains(chosen, "*") {
+		b.media = "text/plain"
+	}
+	media, _ := content.member(chosen)
+	schema, ok := media.member("schema")
+	if ok {
+		c.describe(b, schema)
+	}
+	encoding, _ := media.member("encoding")
+	for _, m := range encoding.Members() {
+		if err := b.encode(m.Key, m.Value); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// describe takes from a schema what a body needs.
+func (c *compiler) describe(b *body, schema place) {
+	b.check = c.compileSchema("the request body", schema, sent)
+	properties := map[string]place{}
+	b.open = c.shape(schema, properties, 0) || len(properties) == 0
+	b.fields = map[string]*field{}
+	for name, p := range properties {
+		b.properties = append(b.properties, name)
+		p, err := c.lib.follow(p)
+		format := effect.Text(p.Value, "format")
+		b.field(name).file = err == nil && effect.Text(p.Value, "type") == "string" && (format == "binary" || format == "base64")
+	}
+	slices.Sort(b.properties)
+}
+
+// field finds or makes the description of a field: a list repeats its name, an object
+// is JSON.
+func (b *body) field(name string) *field {
+	if f := b.fields[name]; f != nil {
+		return f
+	}
+	f := &field{parameter: parameter{name: name, style: form, explode: true}}
+	if b.fields == nil {
+		b.fields = map[string]*field{}
+	}
+	b.fields[name] = f
+	return f
+}
+
+// encode reads an Encoding Object.
+func (b *body) encode(name string, v expr.Value) error {
+	f := b.field(name)
+	f.media = effect.Text(v, "contentType")
+	if text := effect.Text(v, "style"); text != "" {
+		s, ok := styles[text]
+		if !ok || !slices.Contains(s.in, inQuery) {
+			return broken("the field %q of the request body: the style %q is not one for forms", name, text)
+		}
+		f.style, f.styled, f.explode = s.style, true, s.style == form
+	}
+	if explode, ok := v.Get("explode"); ok {
+		f.explode = explode.Bool()
+	}
+	return nil
+}
+
+func (c *compiler) body2(o *operation, p place, consumes []string) error {
+	if o.body != nil {
+		return broken("it has a body and form fields, or two bodies")
+	}
+	var usable []string
+	for _, media := range consumes {
+		if media != "application/x-www-form-urlencoded" && media != "multipart/form-data" {
+			usable = append(usable, media)
+		}
+	}
+	b := &body{name: effect.Text(p.Value, "name"), open: true}
+	if b.media, b.kind = chooseMedia(usable); b.media == "" {
+		b.media = "application/json"
+	}
+	required, _ := p.Get("required")
+	b.required = required.Bool()
+	if schema, ok := p.member("schema"); ok {
+		c.describe(b, schema)
+	}
+	o.body = b
+	return nil
+}
+
+// field2 adds a form field of 2.0, which has a check of its own, as a parameter has.
+func (c *compiler) field2(o *operation, p place, consumes []string) error {
+	if o.body == nil {
+		o.body = &body{kind: bodyForm, media: "application/x-www-form-urlencoded"}
+		if slices.Contains(consumes, "multipart/form-data") {
+			o.body.kind, o.body.media = bodyMultipart, "multipart/form-data"
+		}
+	}
+	if o.body.kind != bodyForm && o.body.kind != bodyMultipart {
+		return broken("it has a body and form fields")
+	}
+	f := o.body.field(effect.Text(p.Value, "name"))
+	required, _ := p.Get("required")
+	f.required = required.Bool()
+	if f.file = effect.Text(p.Value, "type") == "file"; f.file {
+		o.body.kind, o.body.media = bodyMultipart, "multipart/form-data"
+	}
+	var err error
+	if f.style, f.explode, err = collection(p, form, "formData"); err != nil {
+		return err
+	}
+	f.styled = true
+	f.check = c.compileSchema(fmt.Sprintf("the field %q", f.name), p, sent)
+	o.body.required = o.body.required || f.required
+	o.body.properties = append(o.body.properties, f.name)
+	return nil
+}
+
+// encoded writes a body and says its Content-Type.
+func (b *body) encoded(v expr.Value) (text []byte, media string, err error) {
+	switch b.kind {
+	case bodyJSON:
+		return v.AppendJSON(nil), b.media, nil
+	case bodyText:
+		if v.Kind() != expr.KindString {
+			return nil, "", fmt.Errorf("the body is sent as %s and must be a string, not %s; give it as the argument \"body\"", b.media, v.Kind())
+		}
+		return []byte(v.Str()), b.media, nil
+	}
+	if !v.IsObject() {
+		return nil, "", fmt.Errorf("the body is a form and must be an object, not %s", v.Kind())
+	}
+	if b.kind == bodyMultipart {
+		return b.multipart(v)
+	}
+	var pairs []string
+	for _, m := range v.Members() {
+		if m.Value.IsNull() {
+			continue
+		}
+		f := b.field2(m.Key)
+		f.json = !f.styled && (m.Value.IsObject() || isJSON(f.media))
+		more, err := f.pairs(m.Value, escapeForm, escapeForm)
+		if err != nil {
+			return nil, "", fmt.Errorf("the field %q: %w", m.Key, err)
+		}
+		pairs = append(pairs, more...)
+	}
+	return []byte(strings.Join(pairs, "&")), b.media, nil
+}
+
+// field2 is a copy of a field's description, for one call.
+func (b *body) field2(name string) field {
+	if f := b.fields[name]; f != nil {
+		return *f
+	}
+	return field{parameter: parameter{name: name, style: form, explode: true}}
+}
+
+func (b *body) multipart(v expr.Value) ([]byte, string, error) {
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	for _, m := range v.Members() {
+		f := b.field2(m.Key)
+		items := []expr.Value{m.Value}
+		if m.Value.IsArray() && !isJSON(f.media) {
+			items = m.Value.Items()
+		}
+		for _, item := range items {
+			if item.IsNull() {
+				continue
+			}
+			if err := f.part(w, item); err != nil {
+				return nil, "", fmt.Errorf("the field %q: %w", m.Key, err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", err
+	}
+	return out.Bytes(), w.FormDataContentType(), nil
+}
+
+var quoteName = strings.NewReplacer("\\", "\\\\", `"`, "\\\"")
+
+// part writes one field: simple values as text, others as JSON.
+func (f *field) part(w *multipart.Writer, v expr.Value) error {
+	if strings.ContainsAny(f.name, "\r\n\x00") {
+		return errors.New("its name holds a control character")
+	}
+	header := textproto.MIMEHeader{}
+	disposition := fmt.Sprintf(`form-data; name="%s"`, quoteName.Replace(f.name))
+	media := f.media
+	if f.file {
+		disposition += fmt.Sprintf(`; filename="%s"`, quoteName.Replace(f.name))
+		if media == "" {
+			media = "application/octet-stream"
+		}
+	}
+	if media == "" && (v.IsObject() || v.IsArray()) {
+		media = "application/json"
+	}
+	if first, _, several := strings.Cut(media, ","); several {
+		media = first
+	}
+	header.Set("Content-Disposition", disposition)
+	text := textOf(v)
+	if media != "" {
+		header.Set("Content-Type", media)
+		if isJSON(media) {
+			text = v.String()
+		}
+	}
+	part, err := w.CreatePart(header)
+	if err != nil {
+		return err
+	}
+	_, err = part.Write([]byte(text))
+	return err
+}
