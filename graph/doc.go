@@ -1,0 +1,19 @@
+// Package graph draws programs: a layered layout, and renderers for SVG,
+// Mermaid, DOT, PlantUML, state-machine-cat and plain text.
+//
+// Read in the order of the data:
+//
+//	FromProgram  program.go, inside.go   states, ways between them, what is inside a state
+//	Layout       layout.go               the stages below, one after the other
+//	             box.go, measure.go      how large each state is
+//	             cycle.go, rank.go       which row it stands in
+//	             chain.go, order.go      its place in the row, with few crossings
+//	             place.go                x: Brandes and Köpf's four alignments, balanced
+//	             settle.go, push.go      x again: what is linked drawn together
+//	             lane.go, route.go       lines beside boxes; y, and where lines meet boxes
+//	             line.go                 the lines
+//	SVG, DOT …   one file each
+//
+// Everything is deterministic: the same program gives the same bytes. The effort
+// is bounded by counts, never by a clock.
+package graph

@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Mermaid writes a flowchart: unlike Mermaid's state diagrams it knows dashed and
+// dotted lines.
+func Mermaid(w io.Writer, g *Graph) error {
+	m := &mermaid{g: g, ids: g.identifiers()}
+	title, err := json.Marshal(clean(g.Title())) // which is YAML as well
+	if err != nil {
+		return err
+	}
+	m.putf("---\ntitle: %s\n---\nflowchart TD\n", title)
+	for i, n := range g.Nodes {
+		m.node(i, n)
+	}
+	for i, e := range g.Edges {
+		m.edge(i, e)
+	}
+	m.putf("  classDef compensates stroke-dasharray: 5 3\n")
+	for i, n := range g.Nodes {
+		if n.Compensation {
+			m.putf("  class %s compensates\n", m.ids[i])
+		}
+	}
+	_, err = w.Write(m.Bytes())
+	return err
+}
+
+type mermaid struct {
+	bytes.Buffer
+	g   *Graph
+	ids []string
+	in  int // parts that have an identifier of their own
+}
+
+func (m *mermaid) putf(format string, args ...any) { fmt.Fprintf(&m.Buffer, format, args...) }
+
+func (m *mermaid) node(i int, n Node) {
+	if n.groups() {
+		m.putf("  subgraph %s[\"%s\"]\n", m.ids[i], mermaidText(n.caption()))
+		m.parts(m.ids[i], n.Parts, "    ")
+		m.putf("  end\n")
+		return
+	}
+	lines := append([]string{clean(n.Name)}, insideLines(n)...)
+	for k := range lines {
+		lines[k] = mermaidText(lines[k])
+	}
+	open, end := "(", ")"
+	if n.Type == "switch" {
+		open, end = "{", "}"
+	}
+	m.putf("  %s%s\"%s\"%s\n", m.ids[i], open, strings.Join(lines, "<br/>"), end)
+}
+
+// parts writes the inside of a state: one after the other with arrows, groups as
+// frames of their own.
+func (m *mermaid) parts(prefix string, parts []Part, indent string) {
+	before := ""
+	for _, p := range parts {
+		m.in++
+		id := fmt.Sprintf("%s__%d", prefix, m.in)
+		text := clean(p.Text)
+		if p.Note != "" {
+			text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
+		}
+		if p.group() && len(p.Parts) > 0 {
+			m.putf("%ssubgraph %s[\"%s\"]\n", indent, id, mermaidText(text))
+			if p.Kind == PartFan {
+				for _, q := range p.Parts {
+					m.parts(prefix, []Part{q}, indent+"  ")
+				}
+			} else {
+				m.parts(prefix, p.Parts, indent+"  ")
+			}
+			m.putf("%send\n", indent)
+		} else {
+			m.putf("%s%s(\"%s\")\n", indent, id, mermaidText(text))
+		}
+		if before != "" {
+			m.putf("%s%s --> %s\n", indent, before, id)
+		}
+		before = id
+	}
+}
+
+func (m *mermaid) edge(i int, e Edge) {
+	from, to := fmt.Sprintf("start_%d", i), fmt.Sprintf("end_%d", i)
+	if e.From >= 0 {
+		from = m.ids[e.From]
+	} else {
+		m.putf("  %s(( ))\n", from)
+	}
+	if e.To >= 0 {
+		to = m.ids[e.To]
+	} else {
+		m.putf("  %s(((\" \")))\n", to)
+	}
+	arrow := "-->"
+	if e.stroke() != "solid" {
+		arrow = "-.->"
+	}
+	label := ""
+	if len(e.Labels) > 0 {
+		lines := make([]string, len(e.Labels))
+		for k, l := range e.Labels {
+			lines[k] = mermaidText(clean(l))
+		}
+		label = "|\"" + strings.Join(lines, "<br/>") + "\"|"
+	}
+	m.putf("  %s %s%s %s\n", from, arrow, label, to)
+}
+
+// mermaidText writes whatever could mean something to Mermaid, to Markdown or to
+// HTML as a character code.
+func mermaidText(text string) string {
+	return harmless(text, func(r rune) string { return fmt.Sprintf("#%d;", r) })
+}

@@ -1,0 +1,113 @@
+package graph
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// PlantUML writes a state diagram; states with groups are composite states.
+func PlantUML(w io.Writer, g *Graph) error {
+	p := &plantUML{g: g, ids: g.identifiers()}
+	p.putf("@startuml\ntitle %s\nhide empty description\n", plantText(clean(g.Title())))
+	for i, n := range g.Nodes {
+		p.node(i, n)
+	}
+	for _, e := range g.Edges {
+		p.edge(e)
+	}
+	p.putf("@enduml\n")
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+type plantUML struct {
+	bytes.Buffer
+	g   *Graph
+	ids []string
+	in  int
+}
+
+func (p *plantUML) putf(format string, args ...any) { fmt.Fprintf(&p.Buffer, format, args...) }
+
+func (p *plantUML) node(i int, n Node) {
+	line := ""
+	if n.Compensation {
+		line = " ##[dashed]"
+	}
+	stereotype := ""
+	if n.Type != "" {
+		stereotype = " <<" + class(n.Type) + ">>"
+	}
+	if n.groups() {
+		p.putf("state \"%s\" as %s%s%s {\n", plantText(n.caption()), p.ids[i], stereotype, line)
+		p.parts(p.ids[i], n.Parts, "  ")
+		p.putf("}\n")
+		return
+	}
+	p.putf("state \"%s\" as %s%s%s\n", plantText(clean(n.Name)), p.ids[i], stereotype, line)
+	for _, text := range insideLines(n) {
+		p.putf("%s : %s\n", p.ids[i], plantText(text))
+	}
+}
+
+func (p *plantUML) parts(prefix string, parts []Part, indent string) {
+	before := ""
+	for _, q := range parts {
+		p.in++
+		id := fmt.Sprintf("%s__%d", prefix, p.in)
+		text := clean(q.Text)
+		if q.Note != "" {
+			text = strings.TrimSpace(text + " (" + clean(q.Note) + ")")
+		}
+		if q.group() && len(q.Parts) > 0 {
+			p.putf("%sstate \"%s\" as %s {\n", indent, plantText(text), id)
+			if q.Kind == PartFan {
+				for k, r := range q.Parts {
+					if k > 0 {
+						p.putf("%s  --\n", indent)
+					}
+					p.parts(prefix, []Part{r}, indent+"  ")
+				}
+			} else {
+				p.parts(prefix, q.Parts, indent+"  ")
+			}
+			p.putf("%s}\n", indent)
+		} else {
+			p.putf("%sstate \"%s\" as %s\n", indent, plantText(text), id)
+		}
+		if before != "" {
+			p.putf("%s%s --> %s\n", indent, before, id)
+		}
+		before = id
+	}
+}
+
+func (p *plantUML) edge(e Edge) {
+	from, to := "[*]", "[*]"
+	if e.From >= 0 {
+		from = p.ids[e.From]
+	}
+	if e.To >= 0 {
+		to = p.ids[e.To]
+	}
+	arrow := map[string]string{"solid": "-->", "dashed": "-[#B3261E,dashed]->", "dotted": "-[#7A4FC4,dotted]->"}[e.stroke()]
+	label := ""
+	if len(e.Labels) > 0 {
+		lines := make([]string, len(e.Labels))
+		for k, l := range e.Labels {
+			lines[k] = plantText(clean(l))
+		}
+		label = " : " + strings.Join(lines, `\n`)
+	}
+	p.putf("%s %s %s%s\n", from, arrow, to, label)
+}
+
+// plantText writes whatever could mean something to PlantUML as a character code.
+func plantText(text string) string {
+	if text == "" {
+		return " "
+	}
+	return harmless(text, func(r rune) string { return fmt.Sprintf("<U+%04X>", r) })
+}

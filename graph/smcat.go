@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Smcat writes the language of state-machine-cat. States with groups are state
+// machines of their own.
+func Smcat(w io.Writer, g *Graph) error {
+	s := &smcat{g: g, ids: g.identifiers()}
+	s.putf("# %s\n", clean(g.Title()))
+	var states []string
+	starts, ends := false, false
+	for _, e := range g.Edges {
+		starts, ends = starts || e.From < 0, ends || e.To < 0
+	}
+	if starts {
+		states = append(states, "initial")
+	}
+	for i, n := range g.Nodes {
+		states = append(states, s.state(i, n))
+	}
+	if ends {
+		states = append(states, "final")
+	}
+	if len(states) > 0 {
+		s.putf("%s;\n\n", strings.Join(states, ",\n"))
+	}
+	for _, e := range g.Edges {
+		s.edge(e)
+	}
+	_, err := w.Write(s.Bytes())
+	return err
+}
+
+type smcat struct {
+	bytes.Buffer
+	g   *Graph
+	ids []string
+	in  int
+}
+
+func (s *smcat) putf(format string, args ...any) { fmt.Fprintf(&s.Buffer, format, args...) }
+
+func (s *smcat) state(i int, n Node) string {
+	look := ""
+	if n.Type != "" {
+		look = fmt.Sprintf(" class=\"%s\"", class(n.Type))
+	}
+	head := fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(clean(n.Name)), look)
+	if n.groups() {
+		head = fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(n.caption()), look)
+		return head + " {\n" + s.parts(s.ids[i], n.Parts, "  ") + "}"
+	}
+	if lines := insideLines(n); len(lines) > 0 {
+		head += ": " + smcatText(strings.Join(lines, "\n"))
+	}
+	return head
+}
+
+func (s *smcat) parts(prefix string, parts []Part, indent string) string {
+	var states, ways []string
+	before := ""
+	for _, p := range parts {
+		s.in++
+		id := fmt.Sprintf("%s__%d", prefix, s.in)
+		text := clean(p.Text)
+		if p.Note != "" {
+			text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
+		}
+		state := fmt.Sprintf("%s%s [label=%s]", indent, id, smcatText(text))
+		switch {
+		case p.Kind == PartFan && len(p.Parts) > 0:
+			var regions []string
+			for _, q := range p.Parts {
+				regions = append(regions, strings.TrimSuffix(s.parts(prefix, []Part{q}, indent+"  "), ";\n"))
+			}
+			state = fmt.Sprintf("%s%s [label=%s type=parallel] {\n%s;\n%s}", indent, id, smcatText(text), strings.Join(regions, ",\n"), indent)
+		case p.group() && len(p.Parts) > 0:
+			state += " {\n" + s.parts(prefix, p.Parts, indent+"  ") + indent + "}"
+		}
+		states = append(states, state)
+		if before != "" {
+			ways = append(ways, fmt.Sprintf("%s%s => %s;\n", indent, before, id))
+		}
+		before = id
+	}
+	return strings.Join(states, ",\n") + ";\n" + strings.Join(ways, "")
+}
+
+func (s *smcat) edge(e Edge) {
+	from, to := "initial", "final"
+	if e.From >= 0 {
+		from = s.ids[e.From]
+	}
+	if e.To >= 0 {
+		to = s.ids[e.To]
+	}
+	look := ""
+	switch e.stroke() {
+	case "dashed":
+		look = ` [color="#b3261e" class="error"]`
+	case "dotted":
+		look = ` [color="#7a4fc4" class="compensate"]`
+	}
+	label := ""
+	if len(e.Labels) > 0 {
+		lines := make([]string, len(e.Labels))
+		for i, l := range e.Labels {
+			lines[i] = clean(l)
+		}
+		label = ": " + smcatText(strings.Join(lines, "\n"))
+	}
+	s.putf("%s => %s%s%s;\n", from, to, look, label)
+}
+
+// smcatText quotes a text. The language has an escape for quotes but none for
+// backslashes, which would swallow the quote behind them.
+func smcatText(text string) string {
+	r := strings.NewReplacer(`\`, "\u2216", `"`, `\"`)
+	return `"` + r.Replace(strings.ToValidUTF8(text, "\uFFFD")) + `"`
+}

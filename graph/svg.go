@@ -1,0 +1,297 @@
+package graph
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// SVGOptions change how a drawing is written. The zero value suits a page that
+// shows the name itself.
+type SVGOptions struct {
+	Heading bool   // the definition's name above the drawing
+	NoStyle bool   // the page serves Stylesheet
+	Prefix  string // before every id, where a page has several drawings
+}
+
+const fontFamily = `Helvetica, Arial, 'Liberation Sans', sans-serif`
+
+// SVG writes a drawing: light or dark as the reader's screen is, without scripts
+// and without anything from elsewhere. Every state is a group with the id
+// state-…, a class for its type and its name in data-state.
+func SVG(w io.Writer, d *Drawing, opts SVGOptions) error {
+	s := &svg{d: d, opts: opts}
+	s.document()
+	_, err := w.Write(s.Bytes())
+	return err
+}
+
+type svg struct {
+	bytes.Buffer
+	d    *Drawing
+	opts SVGOptions
+}
+
+func (s *svg) putf(format string, args ...any) { fmt.Fprintf(&s.Buffer, format, args...) }
+
+func (s *svg) document() {
+	g := s.d.Graph
+	width, top := s.d.W, 0.0
+	if s.opts.Heading {
+		top = 44
+		width = max(width, 2*margin+titleFont.width(heading(g)+clean(g.Version)))
+	}
+	height := s.d.H + top
+	s.putf(`<svg xmlns="http://www.w3.org/2000/svg" class="ls-graph" role="img" aria-labelledby="%sgraph-title %[1]sgraph-desc" `, attr(s.opts.Prefix))
+	s.putf(`viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" font-family="%s">`+"\n", num(width), num(height), fontFamily)
+	s.putf("<title id=\"%sgraph-title\">%s</title>\n", attr(s.opts.Prefix), attr(g.Title()))
+	s.putf("<desc id=\"%sgraph-desc\">%s</desc>\n", attr(s.opts.Prefix), attr(Summary(g)))
+	if !s.opts.NoStyle {
+		s.putf("<style>\n%s</style>\n", Stylesheet)
+	}
+	s.putf(`<rect class="ls-paper" width="100%%" height="100%%" fill="%s"/>`+"\n", light["paper"])
+	if s.opts.Heading {
+		s.putf(`<text class="ls-heading" x="%s" y="42" font-size="20" font-weight="bold" fill="%s">%s`, num(margin), light["text"], attr(heading(g)))
+		if g.Version != "" {
+			s.putf(`<tspan class="ls-subtitle" dx="10" font-size="14" font-weight="normal" fill="%s">%s</tspan>`, light["muted"], attr(titleFont.cut(clean(g.Version), 200)))
+		}
+		s.putf("</text>\n")
+	}
+	// A drawing narrower than its heading stands in the middle.
+	s.putf(`<g transform="translate(%s %s)">`+"\n", num((width-s.d.W)/2), num(top))
+	for i := range s.d.Lines {
+		s.line(&s.d.Lines[i])
+	}
+	for i, b := range s.d.Boxes {
+		s.box(b, g.Nodes[i])
+	}
+	for _, m := range s.d.Marks {
+		s.mark(m)
+	}
+	s.putf("</g>\n</svg>\n")
+}
+
+func heading(g *Graph) string { return titleFont.cut(clean(cmp.Or(g.Name, g.ID)), 900) }
+
+func (s *svg) line(l *Line) {
+	e := s.d.Graph.Edges[l.Edge]
+	tint := light["line"]
+	switch e.Kind {
+	case Error:
+		tint = light["error"]
+	case Compensate:
+		tint = light["undo"]
+	}
+	s.putf(`<g class="ls-edge ls-%s"%s%s><title>%s</title>`, class(string(e.Kind)),
+		s.end("data-from", e.From), s.end("data-to", e.To), attr(Sentence(s.d.Graph, e)))
+	dash := ""
+	switch e.stroke() {
+	case "dashed":
+		dash = ` stroke-dasharray="6 4"`
+	case "dotted":
+		dash = ` stroke-dasharray="1.5 4.5" stroke-linecap="round"`
+	}
+	s.putf(`<path class="ls-path" d="%s" fill="none" stroke="%s" stroke-width="1.6"%s/>`, pathData(l), tint, dash)
+	if e.Kind == Default && len(l.Path) > 0 {
+		at := l.Path[0].To // the mark of a default way, as in BPMN
+		s.putf(`<path class="ls-path" d="M%s %sl8 -5" stroke="%s" stroke-width="1.6"/>`, num(at.X-4), num(at.Y+8), tint)
+	}
+	x, y := l.Dir.X, l.Dir.Y
+	at := func(along, across float64) string {
+		return num(l.Tip.X-x*along-y*across) + " " + num(l.Tip.Y-y*along+x*across)
+	}
+	s.putf(`<path class="ls-tip" d="M%sL%sL%sL%sz" fill="%s"/>`, at(0, 0), at(9.5, 4.3), at(7.2, 0), at(9.5, -4.3), tint)
+	if len(l.Labels) > 0 {
+		s.putf(`<rect class="ls-pill" x="%s" y="%s" width="%s" height="%s" rx="5" fill="%s"/>`,
+			num(l.Pill.X), num(l.Pill.Y), num(l.Pill.W), num(l.Pill.H), light["paper"])
+		if tint == light["line"] {
+			tint = light["muted"]
+		}
+		for _, t := range l.Labels {
+			s.text(t, labelFont, tint)
+		}
+	}
+	s.putf("</g>\n")
+}
+
+func (s *svg) end(name string, node int) string {
+	if node < 0 {
+		return ""
+	}
+	return fmt.Sprintf(` %s="%s"`, name, attr(s.d.Graph.Nodes[node].Name))
+}
+
+func pathData(l *Line) string {
+	var b strings.Builder
+	for i, c := range l.Path {
+		switch {
+		case i == 0:
+			fmt.Fprintf(&b, "M%s %s", num(c.To.X), num(c.To.Y))
+		case c.Straight:
+			fmt.Fprintf(&b, "L%s %s", num(c.To.X), num(c.To.Y))
+		default:
+			fmt.Fprintf(&b, "C%s %s %s %s %s %s", num(c.C1.X), num(c.C1.Y), num(c.C2.X), num(c.C2.Y), num(c.To.X), num(c.To.Y))
+		}
+	}
+	return b.String()
+}
+
+func (s *svg) box(b *Box, n Node) {
+	accent := "other"
+	if slices.Contains(accents, n.Type) {
+		accent = n.Type
+	}
+	more := ""
+	if n.Start {
+		more += " ls-begins"
+	}
+	if n.End {
+		more += " ls-ends"
+	}
+	if n.Compensation {
+		more += " ls-compensates"
+	}
+	s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), attr(describe(n)))
+	dash := ""
+	if n.Compensation {
+		dash = ` stroke-dasharray="5 3"`
+	}
+	s.putf(`<rect class="ls-box" x="%s" y="%s" width="%s" height="%s" rx="9" fill="%s" stroke="%s" stroke-width="1.2"%s/>`,
+		num(b.X), num(b.Y), num(b.W), num(b.H), light["box"], light["frame"], dash)
+	s.putf(`<path class="ls-bar" d="M%s %sa9 9 0 0 0 -9 9v%sa9 9 0 0 0 9 9a4 4 0 0 1 -4 -4v%sa4 4 0 0 1 4 -4z" fill="%s"/>`,
+		num(b.X+9), num(b.Y), num(b.H-18), num(8-b.H), light[accent])
+	s.putf(`<path class="ls-icon" transform="translate(%s %s)" d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"/>`,
+		num(b.Icon.X), num(b.Icon.Y), icons[accent], light[accent])
+	if b.Rule > 0 {
+		s.putf(`<path class="ls-rule" d="M%s %sH%s" stroke="%s"/>`, num(b.X+boxPad), num(b.Rule), num(b.X+b.W-boxPad), light["frame"])
+	}
+	for _, r := range b.Rects {
+		s.group(r)
+	}
+	for _, t := range b.Texts {
+		switch t.Class {
+		case "name":
+			s.text(t, nameFont, light["text"])
+		case "type":
+			s.text(t, typeFont, light["muted"])
+		case "note":
+			s.text(t, partFont, light["muted"])
+		default:
+			s.text(t, partFont, light["text"])
+		}
+	}
+	s.putf("</g>\n")
+}
+
+// group draws the frame of a branch or a loop; a loop has a second one behind it.
+func (s *svg) group(r Rect) {
+	rect := func(dx float64) {
+		s.putf(`<rect class="ls-group ls-%s" x="%s" y="%s" width="%s" height="%s" rx="6" fill="%s" stroke="%s"/>`,
+			r.Class, num(r.X+dx), num(r.Y+dx), num(r.W), num(r.H), light["inner"], light["frame"])
+	}
+	if r.Class == string(PartEach) {
+		rect(behind)
+	}
+	rect(0)
+}
+
+func (s *svg) text(t Text, f font, fill string) {
+	anchor, weight, full := "", "", ""
+	if t.Middle {
+		anchor = ` text-anchor="middle"`
+	}
+	if f.bold || t.Class == "group-name" {
+		weight = ` font-weight="bold"`
+	}
+	if t.Full != "" {
+		full = "<title>" + attr(t.Full) + "</title>"
+	}
+	classes := strings.Fields(t.Class)
+	for i := range classes {
+		classes[i] = "ls-" + class(classes[i])
+	}
+	s.putf(`<text class="%s" x="%s" y="%s" font-size="%s" fill="%s"%s%s>%s%s</text>`,
+		strings.Join(classes, " "), num(t.X), num(t.Y), num(f.size), fill, anchor, weight, full, attr(t.Text))
+}
+
+func (s *svg) mark(m Mark) {
+	switch m.Kind {
+	case MarkStart:
+		s.putf(`<circle class="ls-dot" cx="%s" cy="%s" r="8" fill="%s"><title>start</title></circle>`+"\n", num(m.X), num(m.Y), light["line"])
+	case MarkEnd:
+		s.putf(`<g><title>end</title><circle class="ls-ring" cx="%s" cy="%s" r="9" fill="none" stroke="%s" stroke-width="1.6"/>`+
+			`<circle class="ls-dot" cx="%[1]s" cy="%[2]s" r="5" fill="%[3]s"/></g>`+"\n", num(m.X), num(m.Y), light["line"])
+	case MarkReference:
+		name := s.d.Graph.Nodes[s.d.Graph.Edges[m.Edge].To].Name
+		s.putf(`<g><title>%s</title><rect class="ls-reference" x="%s" y="%s" width="%s" height="%s" rx="12" fill="%s" stroke="%s"/>`,
+			attr("goes on at "+name), num(m.X-m.W/2), num(m.Y-m.H/2), num(m.W), num(m.H), light["box"], light["frame"])
+		s.text(Text{X: m.X, Y: m.Y + 4, Text: m.Text, Middle: true, Class: "label"}, labelFont, light["muted"])
+		s.putf("</g>\n")
+	}
+}
+
+// num writes a coordinate with at most one decimal.
+func num(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 1, 64)
+	text = strings.TrimSuffix(text, ".0")
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// slug makes an id of a name: letters and digits stay, and everything else is
+// written so that no two names share one.
+func slug(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "_%02x", c)
+		}
+	}
+	return b.String()
+}
+
+// class makes a word fit for a class attribute.
+func class(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '-'
+	}, word)
+}
+
+// attr escapes a text for an attribute or an element; what XML cannot hold
+// becomes the replacement character.
+func attr(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '"':
+			b.WriteString("&quot;")
+		case r == '\'':
+			b.WriteString("&#39;")
+		case r == '\n' || r == '\t' || r == '\r':
+			fmt.Fprintf(&b, "&#%d;", r)
+		case r < 0x20 || r >= 0xD800 && r <= 0xDFFF || r == 0xFFFE || r == 0xFFFF:
+			b.WriteRune('\uFFFD')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
