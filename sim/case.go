@@ -1,0 +1,95 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// Case is one thing to run: a definition with those it starts, what goes in, and
+// how the world answers. It is data only, so that both sides read the same.
+type Case struct {
+	Seed   uint64
+	Def    expr.Value   // the definition as a JSON document
+	Subs   []expr.Value // definitions it refers to by workflowId
+	Input  expr.Value   // of the instance that is started by hand
+	ByHand bool         // false: the events start it
+	Mocks  []Mock
+	Events []TimedEvent // in order of time
+}
+
+// Mock lists the answers of one function, call by call; the last one repeats.
+type Mock struct {
+	Function string
+	Answers  []Answer
+}
+
+// Answer is what one call gives, after a delay.
+type Answer struct {
+	Result    expr.Value
+	HasResult bool
+	Echo      bool // the arguments come back
+	Error     *Fault
+	Delay     time.Duration
+}
+
+// TimedEvent is a CloudEvent that arrives some time after the start.
+type TimedEvent struct {
+	At    time.Duration
+	Event expr.Value
+}
+
+// Fault is an error inside a workflow.
+type Fault struct {
+	Name, Code, Status, Title, Type string
+
+	uncatchable bool
+}
+
+func (f *Fault) Error() string { return f.Name }
+
+// Call is one call of a function, with the time it was made at.
+type Call struct {
+	At       time.Duration
+	Function string
+	Args     expr.Value
+}
+
+// Instance is what became of one instance. Times count from the start of the case.
+type Instance struct {
+	Workflow string
+	Status   string // completed, failed, cancelled, waiting
+	Output   expr.Value
+	Error    string // the name of the fault of a failed one
+	Path     []string
+	Created  time.Duration
+	Ended    time.Duration // of one that is over
+}
+
+// The statuses of an instance.
+const (
+	Completed = "completed"
+	Failed    = "failed"
+	Cancelled = "cancelled"
+	Waiting   = "waiting"
+)
+
+// Produced is an event that an instance made, without its id and time attributes.
+type Produced struct {
+	At    time.Duration
+	Event expr.Value
+}
+
+// Outcome is everything that is observed of a case.
+type Outcome struct {
+	Instances []Instance // in order of creation
+	Calls     []Call
+	Produced  []Produced
+
+	// Reached names what the interpreter came by, for coverage.
+	Reached map[string]bool
+
+	// Mixed are the instants at which several branches acted. Which of them acts first
+	// is nobody's promise, so their acts are compared in any order. The interpreter tells.
+	Mixed map[time.Duration]bool
+}

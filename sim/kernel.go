@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/memory"
+)
+
+// kernel runs a case on the real path: the front-end, the engine and the memory
+// store, under a clock that moves only when nothing is left to do.
+type kernel struct {
+	c      *Case
+	clock  *engine.VirtualClock
+	engine *engine.Engine
+	store  store.Store
+	out    Outcome
+}
+
+// maxMoves bounds the moves of time of one case: the interpreter came to an end.
+const maxMoves = 20_000
+
+// Execute runs a case on the kernel.
+func Execute(ctx context.Context, c *Case) (Outcome, error) {
+	k := &kernel{c: c, clock: engine.NewVirtualClock(Epoch), store: memory.New()}
+	if err := k.build(ctx); err != nil {
+		return k.out, err
+	}
+	if err := k.run(ctx); err != nil {
+		return k.out, err
+	}
+	return k.out, k.observe(ctx)
+}
+
+// Compile compiles the definitions of a case, the main one first. Warnings are fine.
+func (c *Case) Compile() ([]*ir.Program, error) {
+	registry := dialect.NewRegistry(sw05.FrontEnd{})
+	var programs []*ir.Program
+	for _, def := range append([]expr.Value{c.Def}, c.Subs...) {
+		compiled, found := registry.Compile(str(def, "id")+".json", def.AppendJSON(nil), nil, dialect.Options{Dialect: "sw05"})
+		if found.HasErrors() {
+			return nil, &refusedError{found}
+		}
+		programs = append(programs, compiled.Program)
+	}
+	return programs, nil
+}
+
+func (k *kernel) build(ctx context.Context) error {
+	programs, err := k.c.Compile()
+	if err != nil {
+		return err
+	}
+	answers := mock.New(k.c.mocks(), nil)
+	created := 0
+	k.engine, err = engine.New(engine.Config{
+		Store: k.store, Clock: k.clock, Languages: jsonpath.Languages(), Timezone: "UTC", Inline: true,
+		Invoker: effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
+			k.out.Calls = append(k.out.Calls, Call{k.clock.Now().Sub(Epoch), call.Function, call.Args})
+			return answers.Invoke(ctx, call)
+		}),
+		NewID: func() string {
+			created++
+			return fmt.Sprintf("instance-%d", created)
+		},
+		OnEmit: func(_ string, e event.Event) {
+			v := e.Value().Without("id").Without("time").Without("datacontenttype")
+			k.out.Produced = append(k.out.Produced, Produced{k.clock.Now().Sub(Epoch), v})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for i := range programs { // children first
+		if err := k.engine.Deploy(ctx, programs[len(programs)-1-i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Case) mocks() mock.Mocks {
+	out := mock.Mocks{}
+	for _, m := range c.Mocks {
+		for _, a := range m.Answers {
+			answer := mock.Answer{Result: a.Result, HasResult: a.HasResult, Echo: a.Echo, Delay: a.Delay}
+			if f := a.Error; f != nil {
+				answer.Error = &effect.Failure{Name: f.Name, Code: f.Code, Status: f.Status, Title: f.Title, Type: f.Type}
+			}
+			out[m.Function] = append(out[m.Function], answer)
+		}
+	}
+	return out
+}
+
+func (k *kernel) run(ctx context.Context) error {
+	if k.c.ByHand {
+		if _, err := k.engine.Start(ctx, engine.StartRequest{Definition: str(k.c.Def, "id"), Input: k.c.Input}); err != nil {
+			return err
+		}
+	}
+	pending := k.c.Events
+	for range maxMoves {
+		if _, err := k.engine.Poll(ctx); err != nil {
+			return err
+		}
+		now := k.clock.Now()
+		next, ok := k.engine.Next()
+		if ok && !next.After(now) {
+			continue
+		}
+		if len(pending) > 0 {
+			at := Epoch.Add(pending[0].At)
+			if !at.After(now) {
+				if err := k.send(ctx, pending[0].Event); err != nil {
+					return err
+				}
+				pending = pending[1:]
+				continue
+			}
+			if !ok || at.Before(next) {
+				next, ok = at, true
+			}
+		}
+		if !ok {
+			return nil
+		}
+		k.clock.Advance(next)
+	}
+	return errors.New("the kernel does not come to an end")
+}
+
+func (k *kernel) send(ctx context.Context, e expr.Value) error {
+	ev, err := event.FromValue(e)
+	if err != nil {
+		return err
+	}
+	_, err = k.engine.Send(ctx, ev)
+	return err
+}
+
+// observe reads what became of the instances.
+func (k *kernel) observe(ctx context.Context) error {
+	rows, err := k.store.Instances(ctx, store.Query{})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		in := Instance{Workflow: row.Definition, Status: Waiting, Created: since(row.Created)}
+		switch row.Status {
+		case core.Completed:
+			in.Status, in.Output = Completed, row.Output
+		case core.Failed:
+			in.Status, in.Error = Failed, row.Fault.Name
+		case core.Cancelled, core.Terminated:
+			in.Status = Cancelled
+		}
+		if row.Status.Final() {
+			in.Ended = since(row.Ended)
+		}
+		if row.Quarantine != "" {
+			return fmt.Errorf("instance %s is set aside: %s", row.ID, row.Quarantine)
+		}
+		records, err := k.store.Records(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if r.Type == core.RecEntered && r.Depth == 0 {
+				in.Path = append(in.Path, r.Node)
+			}
+		}
+		k.out.Instances = append(k.out.Instances, in)
+	}
+	return nil
+}
+
+func since(t core.Time) time.Duration { return t.Std().Sub(Epoch) }
+
+// refusedError says that a definition of a case is not valid.
+type refusedError struct{ found dialect.Diagnostics }
+
+func (e *refusedError) Error() string { return "the definition is refused: " + e.found.Error() }

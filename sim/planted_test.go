@@ -1,0 +1,187 @@
+package sim
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	flagPlants = flag.Bool("sim.plants", false, "let TestPlantedBugs plant all bugs, not only the quick ones")
+	flagUpdate = flag.Bool("sim.update", false, "let TestPlantedBugs write the table of README.md; with -sim.plants")
+)
+
+// plantCases is how many cases the oracle gets to find a bug.
+const plantCases = 6000
+
+// suites are the tests that look for a planted bug, in order; the first that fails
+// has found it.
+var suites = []struct {
+	name string
+	args []string
+}{
+	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+	{"conformance", []string{"./conformance"}},
+	{"core's transcripts", []string{"./core", "-run", "Transcript"}},
+}
+
+// TestPlantedBugs puts bugs into copies of the kernel's source, one at a time, and
+// expects the tests to fail. Nothing in the production code knows about them: the
+// copies take the place of the files with go test -overlay.
+func TestPlantedBugs(t *testing.T) {
+	if len(plants) < 15 {
+		t.Errorf("there are only %d planted bugs", len(plants))
+	}
+	if *flagPlants { // else the other tests of the day say so
+		if by := search(t, nil); by != "" {
+			t.Fatalf("%s fails without any planted bug", by)
+		}
+	}
+	table := readTable(t)
+	var rows []string
+	for _, p := range plants {
+		listed := table[p.name]
+		if listed == "" && !*flagUpdate {
+			t.Errorf("the table of README.md lacks %q: go test ./sim -run TestPlantedBugs -sim.plants -sim.update", p.name)
+		}
+		file, patched, err := p.patch()
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+			continue
+		}
+		if !p.quick && !*flagPlants {
+			continue
+		}
+		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
+			by := p.find(t, file, patched)
+			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s |", p.name, p.in, by))
+			switch {
+			case by == "":
+				t.Error("no test finds it")
+			case by != listed && !*flagUpdate:
+				t.Errorf("%s finds it; README.md says %q", by, listed)
+			}
+		})
+	}
+	if *flagUpdate && *flagPlants && !t.Failed() {
+		writeTable(t, rows)
+	}
+}
+
+// patch finds the file of the bug and gives it with the bug in it.
+func (p plant) patch() (file, patched string, err error) {
+	files, err := filepath.Glob(filepath.Join("..", p.in, "*.go"))
+	if err != nil {
+		return "", "", err
+	}
+	n := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", "", err
+		}
+		if found := strings.Count(string(text), p.old); found > 0 {
+			n += found
+			file, patched = filepath.Base(name), strings.Replace(string(text), p.old, p.new, 1)
+		}
+	}
+	if n != 1 {
+		return "", "", fmt.Errorf("package %s has the text %d times, not once; adapt the plant to the code: %q", p.in, n, p.old)
+	}
+	return file, patched, nil
+}
+
+// find runs the suites over the bug and names the first that fails.
+func (p plant) find(t *testing.T, file, patched string) string {
+	dir := t.TempDir()
+	original, err := filepath.Abs(filepath.Join("..", p.in, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, list := filepath.Join(dir, file), filepath.Join(dir, "overlay.json")
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: copied}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{copied: patched, list: string(overlay)} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return search(t, []string{"-overlay=" + list})
+}
+
+// search runs the suites and names the first that fails.
+func search(t *testing.T, flags []string) string {
+	for _, s := range suites {
+		args := slices.Concat([]string{"test", "-vet=off", "-count=1", "-timeout=5m"}, flags, s.args)
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = ".."
+		out, err := cmd.CombinedOutput()
+		switch {
+		case err == nil:
+			continue
+		case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "panic: "):
+			t.Fatalf("it does not build or run: %v\n%s", err, out)
+		}
+		t.Logf("found by %s:\n%s", s.name, firstLines(string(out), 4))
+		return s.name
+	}
+	return ""
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitN(s, "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "\n")
+}
+
+const readme = "README.md"
+
+var (
+	tableRow  = regexp.MustCompile("(?m)^\\| (.+) \\| `(.+)` \\| (.+) \\|$")
+	tableText = regexp.MustCompile("(?s)(\n\\| bug \\| where \\| found by \\|\n\\|---\\|---\\|---\\|\n)(.*?)(\n\n|\n$|$)")
+)
+
+// readTable reads what finds which bug from README.md.
+func readTable(t *testing.T) map[string]string {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string]string{}
+	for _, m := range tableRow.FindAllStringSubmatch(string(text), -1) {
+		known := false
+		for _, p := range plants {
+			known = known || p.name == m[1] && p.in == m[2]
+		}
+		if !known && !*flagUpdate {
+			t.Errorf("README.md lists %q in %s, which is no planted bug", m[1], m[2])
+		}
+		table[m[1]] = m[3]
+	}
+	return table
+}
+
+func writeTable(t *testing.T, rows []string) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !tableText.Match(text) {
+		t.Fatal("README.md has no table")
+	}
+	out := tableText.ReplaceAllString(string(text), "${1}"+strings.ReplaceAll(strings.Join(rows, "\n"), "$", "$$")+"${3}")
+	if err := os.WriteFile(readme, []byte(out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,159 @@
+package sim
+
+// plant is a bug that is put into a copy of the kernel's source: in one package, the
+// text old, which must stand there exactly once, becomes new.
+type plant struct {
+	name     string // what is wrong then, in words
+	in       string // the package's folder
+	old, new string
+	quick    bool // also in make test
+}
+
+// plants are the bugs that the tests must find, see README.md for what finds each.
+var plants = []plant{
+	{
+		name: "one retry too many", in: "core", quick: true,
+		old: "if int(f.attempts[i]) >= policy.Max {",
+		new: "if int(f.attempts[i]) > policy.Max {",
+	},
+	{
+		name: "the multiplier counts from the first retry on", in: "core",
+		old: ".Times(k - 1)",
+		new: ".Times(k)",
+	},
+	{
+		name: "a retry goes on with the data of the failed attempt", in: "core",
+		old: "f.data, f.node = f.input, r.Entry",
+		new: "f.node = r.Entry",
+	},
+	{
+		name: "branches go on while a retry waits", in: "core",
+		old: "	m.closeChildren(f)\n	m.forgetFan(f)\n",
+		new: "",
+	},
+	{
+		name: "losers of a join are not cancelled", in: "core", quick: true,
+		old: "	m.closeChildren(f)\n	fan := f.fan\n",
+		new: "	fan := f.fan\n",
+	},
+	{
+		name: "a join needs one branch more than n", in: "core",
+		old: "if fan.ended < fan.need {",
+		new: "if fan.ended <= fan.need && fan.ended < fan.total {",
+	},
+	{
+		name: "branches merge in reverse order", in: "core",
+		old: "		for _, r := range fan.results {\n			for _, v := range r.value.Items() {",
+		new: "		for i := range fan.results {\n			r := fan.results[len(fan.results)-1-i]\n			for _, v := range r.value.Items() {",
+	},
+	{
+		name: "max of a foreach is ignored", in: "core",
+		old: "if most > 0 && most < int64(fan.limit) {",
+		new: "if most < 0 {",
+	},
+	{
+		name: "an iteration sees only its item", in: "core",
+		old: "			under = lent\n",
+		new: "			under = lent.Without(\"\").Append()\n",
+	},
+	{
+		name: "a wildcard beats later specific errors", in: "core",
+		old: "		if r.Catch[i].Any && wild < 0 {\n			wild = i\n		}",
+		new: "		if r.Catch[i].Any {\n			return i\n		}",
+	},
+	{
+		name: "a contradicting error code is ignored", in: "core",
+		old: "return named && (coded || uncoded) || f.Name == FaultUnnamed && coded",
+		new: "return named && (coded || uncoded || c.Code != \"\") || f.Name == FaultUnnamed && coded",
+	},
+	{
+		name: "compensation runs oldest first", in: "core",
+		old: "	r := l.regions[n-1]\n	l.regions = l.regions[:n-1]\n",
+		new: "	r := l.regions[0]\n	l.regions = l.regions[1:]\n",
+	},
+	{
+		name: "data do not flow through compensation", in: "core",
+		old: "parent.data, parent.phase, parent.dirty = f.data, phaseRun, true",
+		new: "parent.phase, parent.dirty = phaseRun, true",
+	},
+	{
+		name: "the handler of an error gets the data of the failure", in: "core",
+		old: "parent.data, parent.dirty = f.input, true",
+		new: "parent.data, parent.dirty = f.data, true",
+	},
+	{
+		name: "correlation is never fixed", in: "core",
+		old: "fixed = m.s.fix(c.Attribute, attributeText(v)) || fixed",
+		new: "fixed = attributeText(v) == \"\" && fixed",
+	},
+	{
+		name: "a timeout takes the way of an event", in: "core",
+		old: "	m.goTo(f, op.OnTimeout)\n",
+		new: "	if len(op.Arms) > 0 {\n		m.goTo(f, op.Arms[0].Next)\n		return\n	}\n	m.goTo(f, op.OnTimeout)\n",
+	},
+	{
+		name: "events merge in the order of their arrival", in: "core",
+		old: "	slices.SortStableFunc(taken, func(a, b heard) int { return int(a.index - b.index) })\n",
+		new: "",
+	},
+	{
+		name: "a terminate does not leave its sub-flow", in: "core",
+		old: "if in.Terminate {",
+		new: "if in.Terminate && in.None {",
+	},
+	{
+		name: "the input filter of an action is ignored", in: "core",
+		old: "	return view{data: v}, nil\n",
+		new: "	_ = v\n	return f.view(), nil\n",
+	},
+	{
+		name: "a state filter wraps deep values too", in: "dialect/sw05", quick: true,
+		old: "if p.Definite && p.Depth == 1 && p.Name != \"\" {",
+		new: "if p.Definite && p.Name != \"\" {",
+	},
+	{
+		name: "a single match of a results filter is wrapped", in: "dialect/sw05",
+		old: "	if !p.Definite {\n		pick.Wrap = ir.WrapMatches\n	}\n",
+		new: "",
+	},
+	{
+		name: "a transition's events come before its compensation", in: "dialect/sw05",
+		old: "		next := c.produce(at, t.produce, c.entries[t.to.index])\n		if t.compensate != nil {\n			next = c.node(at, &ir.Undo{}, next)\n		}\n",
+		new: "		next := c.entries[t.to.index]\n		if t.compensate != nil {\n			next = c.node(at, &ir.Undo{}, next)\n		}\n		next = c.produce(at, t.produce, next)\n",
+	},
+	{
+		name: "a transition's expression is ignored", in: "dialect/sw05",
+		old: "		if t.expression != nil {\n",
+		new: "		if t.expression != nil && t.to == nil {\n",
+	},
+	{
+		name: "produced events come in reverse order", in: "dialect/sw05",
+		old: "for i := len(list) - 1; i >= 0; i-- {",
+		new: "for i := range list {",
+	},
+	{
+		name: "an event state that needs all events takes the first", in: "dialect/sw05",
+		old: "	await.Need = len(await.Arms)\n",
+		new: "	await.Need = 1\n",
+	},
+	{
+		name: "the timeout of an action is ignored", in: "dialect/sw05",
+		old: "	if a.timeout == nil {\n",
+		new: "	if a.timeout == nil || a.call != nil {\n",
+	},
+	{
+		name: "parallel actions run one after the other", in: "dialect/sw05",
+		old: "if !a.parallel || len(a.list) < 2 {",
+		new: "if !a.parallel || len(a.list) < 9 {",
+	},
+	{
+		name: "an instance consumes its own events", in: "engine",
+		old: "!ok || s.Instance == d.row.Producer {",
+		new: "!ok {",
+	},
+	{
+		name: "merging repeats equal items", in: "expr",
+		old: "			if !containsEqual(out, item) {",
+		new: "			if !containsEqual(out[:0], item) {",
+	},
+}
