@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"math"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -28,6 +29,7 @@ const maxConflicts = 16
 // given inputs, in order of time, and commits the outcome. An input that is not allowed
 // now is a *core.Rejected; everything else is committed nevertheless.
 func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
+	extra = slices.Clone(extra) // what is done is taken out
 	for i := range extra {
 		extra[i].extra = i + 1
 	}
@@ -47,22 +49,31 @@ func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
 // taken out of it.
 func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 	for limit := -1; ; {
-		if err := e.load(ctx, l); err != nil {
-			return e.setAside(ctx, l, err, *extra)
+		err := e.load(ctx, l)
+		var broken *brokenError
+		if err != nil && !errors.As(err, &broken) {
+			return err
 		}
 		if l.row.Quarantine != "" {
 			return nil
 		}
+		if l.row.Status.Final() {
+			if over, err := e.afterEnd(ctx, l, extra); over || err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return e.setAside(ctx, l, err, *extra)
+		}
 		inputs, err := e.inputsFor(ctx, l, *extra)
 		if err != nil {
-			return err
+			return e.setAside(ctx, l, err, *extra)
 		}
 		if limit >= 0 {
 			inputs = inputs[:min(limit, len(inputs))]
 		}
 		f := e.newFold(l)
 		broke, rejected, err := f.run(ctx, inputs)
-		var broken *brokenError
 		switch {
 		case errors.As(err, &broken) && broke == 0:
 			return e.setAside(ctx, l, err, *extra)
@@ -75,7 +86,7 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			return err
 		}
 		if err := e.commit(ctx, f); err != nil {
-			return err
+			return e.setAside(ctx, l, err, *extra)
 		}
 		if limit < 0 {
 			return rejected
@@ -87,19 +98,42 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 	}
 }
 
-// step is core.Step with panics as errors. All but *core.Rejected are broken invariants.
-func step(p *core.Program, s *core.State, now core.Time, in core.Input) (res core.Result, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &brokenError{fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
-		}
-	}()
-	res, err = core.Step(p, s, now, in)
-	var rejected *core.Rejected
-	if err != nil && !errors.As(err, &rejected) {
-		err = &brokenError{err}
+// afterEnd is for an instance that is over. Messages to it are dropped, and so are
+// answers: whoever sent them did not know yet. It reports whether nothing is left to
+// give. Interventions and choices are; without a state, as where it was given up in
+// quarantine, there is nothing that they could change.
+func (e *Engine) afterEnd(ctx context.Context, l *live, extra *[]input) (over bool, err error) {
+	messages, err := e.store.Messages(ctx, l.id)
+	if err != nil {
+		return false, fmt.Errorf("inbox of %s: %w", l.id, err)
 	}
-	return res, err
+	if len(messages) > 0 {
+		c := store.Commit{Instance: l.row}
+		dropAll(&c, messages)
+		if err := e.store.Commit(ctx, c); err != nil {
+			l.forget()
+			return false, fmt.Errorf("commit instance %s: %w", l.id, err)
+		}
+		l.row.Rev++
+	}
+	*extra = slices.DeleteFunc(*extra, func(in input) bool { return in.call != 0 })
+	switch {
+	case len(*extra) == 0:
+		return true, nil
+	case l.loaded && l.state == nil:
+		return true, &core.Rejected{Msg: fmt.Sprintf("the instance is %s already", l.row.Status)}
+	}
+	return false, nil
+}
+
+// dropAll takes messages without giving them to anybody; events among them are kept.
+func dropAll(c *store.Commit, messages []store.Message) {
+	for _, m := range messages {
+		c.Taken = append(c.Taken, m.Seq)
+		if m.Event != 0 {
+			c.Release = append(c.Release, m.Seq)
+		}
+	}
 }
 
 // commit makes a fold durable and then acts on it.
@@ -107,11 +141,16 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	if !f.changed() {
 		return nil
 	}
-	c := f.finish()
-	if err := e.store.Commit(ctx, c); err != nil {
+	var c store.Commit
+	err := guard(func() error { c = f.finish(); return nil })
+	if err == nil {
+		err = e.store.Commit(ctx, c)
+	}
+	if err != nil {
 		f.l.forget()
 		return fmt.Errorf("commit instance %s: %w", f.l.id, err)
 	}
+	e.stored.Add(1)
 	f.l.row = c.Instance
 	f.l.row.Rev++
 	for _, t := range c.Answered {
@@ -132,17 +171,13 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 
 // changed tells those who wait for an instance, and Run.
 func (e *Engine) changed(id string) {
-	e.mu.Lock()
-	if ch := e.waits[id]; ch != nil {
-		close(ch)
-		delete(e.waits, id)
-	}
-	e.mu.Unlock()
+	e.told(id)
 	e.wakeUp()
 }
 
 // inputsFor lists what the instance is to be given, in order. Messages keep the order of
-// their arrival even where the clock stepped back; timers come where their time is.
+// their arrival even where the clock stepped back, and interventions come after them: the
+// first may be the start. Timers and answers come where their time is.
 func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input, error) {
 	if l.row.Rev == 0 {
 		return extra, nil
@@ -151,20 +186,22 @@ func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input
 	if err != nil {
 		return nil, fmt.Errorf("inbox of %s: %w", l.id, err)
 	}
-	list := make([]input, 0, len(messages)+len(extra)+1)
+	var list []input
+	if err := guard(func() error { list = e.due(l); return nil }); err != nil {
+		return nil, err
+	}
+	latest := core.Time(math.MinInt64)
 	for _, m := range messages {
-		list = append(list, input{in: m.Input, at: m.At, message: m.Seq, event: m.Event != 0})
+		latest = max(latest, m.At)
+		list = append(list, input{in: m.Input, at: latest, message: m.Seq, event: m.Event != 0})
 	}
-	list = append(list, extra...)
-	for i := 1; i < len(list); i++ {
-		if list[i].message != 0 {
-			list[i].at = max(list[i].at, list[i-1].at)
+	for _, in := range extra {
+		if in.call == 0 {
+			in.at = max(in.at, latest)
 		}
+		list = append(list, in)
 	}
-	if timers := e.due(l); len(timers) > 0 {
-		list = append(timers, list...)
-	}
-	slices.SortStableFunc(list, func(a, b input) int { return int(min(max(a.at-b.at, -1), 1)) })
+	slices.SortStableFunc(list, func(a, b input) int { return cmp.Compare(a.at, b.at) })
 	if l.row.More && len(list) == 0 {
 		list = append(list, input{in: core.Continue{}})
 	}
@@ -194,7 +231,7 @@ func (e *Engine) timeFor(l *live) core.Time { return max(e.now(), l.row.Updated)
 
 // setAside puts an instance into quarantine after a broken invariant: it keeps its
 // stored state and its inbox, and is left alone until a person decides. A new one keeps
-// its start in the inbox.
+// its start in the inbox. Other errors it returns.
 func (e *Engine) setAside(ctx context.Context, l *live, cause error, extra []input) error {
 	var broken *brokenError
 	if !errors.As(cause, &broken) {

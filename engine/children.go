@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -18,9 +19,12 @@ const maxSpawnDepth = 64
 // maxIDLength is how long ids of children grow before they are hashed.
 const maxIDLength = 160
 
+// idSeparator is in the ids that the engine makes of others, and in none that is chosen.
+const idSeparator = ":"
+
 // childID is derived, so that a parent's step that is applied again starts no second child.
 func childID(parent string, t core.Ticket) string {
-	id := parent + "-" + t.String()
+	id := parent + idSeparator + t.String()
 	if len(id) > maxIDLength {
 		return deriveID("child", parent, t.String())
 	}
@@ -105,8 +109,10 @@ func endReply(row *store.Instance, c core.Finish) core.Reply {
 		if fault.Node != "" {
 			where += fmt.Sprintf(" in %q", fault.Node)
 		}
-		fault.Detail = strings.TrimSuffix(where+": "+fault.Detail, ": ")
-		fault.Node, fault.Pos, fault.Final = "", noPos, false
+		if !strings.HasPrefix(fault.Detail, "workflow \"") { // else it tells already where it began
+			fault.Detail = strings.TrimSuffix(where+": "+fault.Detail, ": ")
+		}
+		fault.Node, fault.Pos, fault.Final = "", ir.Pos{}, false
 		reply.Value, reply.Fault = expr.Null, &fault
 	default:
 		reply.Value = expr.Null

@@ -19,7 +19,7 @@ func TestSpawn(t *testing.T) {
 	h.run(time.Hour)
 	h.want(id, core.Completed, `{"a":1,"fromChild":true}`)
 	list := h.list()
-	if len(list) != 2 || list[1].ID != id+"-1.1" || list[1].Parent != id || list[1].Depth != 1 {
+	if len(list) != 2 || list[1].ID != id+":1.1" || list[1].Parent != id || list[1].Depth != 1 {
 		t.Errorf("instances %+v", list)
 	}
 	if h.elapsed(id) != time.Minute {
@@ -33,9 +33,9 @@ func TestSpawnWithoutWaiting(t *testing.T) {
 	id := h.start("parent", `{}`)
 	h.poll()
 	h.want(id, core.Completed, "")
-	h.want(id+"-1.1", core.Waiting, "")
+	h.want(id+":1.1", core.Waiting, "")
 	h.run(2 * time.Hour)
-	h.want(id+"-1.1", core.Completed, "")
+	h.want(id+":1.1", core.Completed, "")
 }
 
 func TestSpawnOfNothing(t *testing.T) {
@@ -83,12 +83,12 @@ func TestChildIsCancelled(t *testing.T) {
 	}
 	h.poll()
 	h.want(id, core.Cancelled, "")
-	h.want(id+"-1.1", core.Cancelled, "")
-	h.want(id+"-1.1-1.1", core.Cancelled, "")
+	h.want(id+":1.1", core.Cancelled, "")
+	h.want(id+":1.1:1.1", core.Cancelled, "")
 
 	id = h.start("parent", `{}`)
 	h.poll()
-	if err := h.Control(ctx, id+"-1.1", core.Control{Verb: core.VerbTerminate}); err != nil {
+	if err := h.Control(ctx, id+":1.1", core.Control{Verb: core.VerbTerminate}); err != nil {
 		t.Fatal(err)
 	}
 	h.poll()

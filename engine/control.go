@@ -59,9 +59,8 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control) error {
 	next.Quarantine, next.Updated = "", now
 	switch {
 	case c.Verb == core.VerbTerminate:
-		next.Status, next.Ended, next.HasWake, next.More = core.Terminated, now, false, false
-		if row.Awaited {
-			commit.Messages = []store.Message{{To: row.Parent, At: now, Input: endReply(&row, core.Finish{Status: core.Terminated, Output: expr.Null})}}
+		if err := e.giveUp(ctx, &commit, now); err != nil {
+			return fmt.Errorf("release instance %s: %w", id, err)
 		}
 	case c.Verb == core.VerbResume && err != nil:
 		return &QuarantineError{id, firstLine(err.Error())}
@@ -77,14 +76,53 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control) error {
 	if err := e.store.Commit(ctx, commit); err != nil {
 		return fmt.Errorf("release instance %s: %w", id, err)
 	}
-	calls, err := e.store.Calls(ctx)
+	e.stored.Add(1)
+	e.calls.dropAll(id)
+	calls, err := e.store.Calls(ctx, id)
 	if err != nil {
 		return fmt.Errorf("release instance %s: %w", id, err)
 	}
-	e.calls.enqueue(calls) // those that are known already stay as they are
+	e.calls.enqueue(calls)
 	if e.cfg.OnRecord != nil {
-		e.cfg.OnRecord(id, commit.Records[0])
+		for _, r := range commit.Records {
+			e.cfg.OnRecord(id, r)
+		}
 	}
 	e.changed(id)
+	return nil
+}
+
+// giveUp makes a commit the end of an instance whose state cannot be trusted: state and
+// inbox go, who waits for it is told, and those it waited for are cancelled. The store
+// knows them, whatever the state says.
+func (e *Engine) giveUp(ctx context.Context, c *store.Commit, now core.Time) error {
+	row := &c.Instance
+	row.Status, row.Ended = core.Terminated, now
+	row.Wake, row.HasWake, row.More, row.Active, row.Offers = 0, false, false, nil, nil
+	c.Records = append(c.Records, core.Record{Time: now, Type: core.RecFinished, Status: core.Terminated})
+	pages, err := e.store.Pages(ctx, row.ID)
+	if err != nil {
+		return fmt.Errorf("read state: %w", err)
+	}
+	for _, p := range pages {
+		c.Pages = append(c.Pages, core.Page{Frame: p.Frame, Part: p.Part})
+	}
+	messages, err := e.store.Messages(ctx, row.ID)
+	if err != nil {
+		return fmt.Errorf("read inbox: %w", err)
+	}
+	dropAll(c, messages)
+	children, err := e.store.Instances(ctx, store.Query{Parent: row.ID})
+	if err != nil {
+		return fmt.Errorf("read children: %w", err)
+	}
+	for _, child := range children {
+		if child.Awaited && !child.Status.Final() {
+			c.Messages = append(c.Messages, store.Message{To: child.ID, At: now, Input: core.Control{Verb: core.VerbCancel, Actor: row.ID}})
+		}
+	}
+	if row.Awaited {
+		c.Messages = append(c.Messages, store.Message{To: row.Parent, At: now, Input: endReply(row, core.Finish{Status: core.Terminated, Output: expr.Null})})
+	}
 	return nil
 }

@@ -18,6 +18,11 @@
 // a scenario under a [VirtualClock] with Config.Inline, where the same inputs give the
 // same ids and the same history.
 //
+// What fails is one instance's trouble, or one event's: it is tried again later and
+// later, and an instance that keeps failing while others do not is set aside, as one
+// that breaks an invariant is at once. Only a store that fails for everything makes
+// everything wait.
+//
 // # Events
 //
 // An event goes to every open subscription that it matches and starts the definitions
@@ -31,5 +36,6 @@
 // apply.go is the write path, fold.go a step's outcome as a commit; poll.go looks for
 // work; calls.go makes calls; ingest.go takes events and route.go decides where they
 // go, gather.go for starts that need several; schedule.go knows windows and cron;
-// definitions.go what is deployed; live.go the states in memory; run.go goroutines.
+// definitions.go what is deployed; live.go the states in memory; trouble.go what failed;
+// run.go goroutines.
 package engine

@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -46,6 +47,8 @@ type Config struct {
 	OnError  func(error) // what goes wrong while Run runs
 
 	Limits *core.Limits
+	// Stops names states before which instances pause, "*" all: for stepping through.
+	Stops []string
 }
 
 // Engine runs the instances of one namespace.
@@ -54,18 +57,23 @@ type Engine struct {
 	store store.Store
 	zone  *time.Location
 
-	mu     sync.Mutex
-	byID   map[aliasKey]*definition
-	linked map[string]*core.Program // by digest
-	starts map[string][]*definition // see startsByType; nil: to be made
-	merged map[string]expr.Value    // what start events merge into, by definition
-	waits  map[string]chan struct{} // closed when the instance changes
+	mu      sync.Mutex
+	byID    map[aliasKey]*definition
+	linked  map[string]*core.Program // by digest
+	starts  map[string][]*definition // see startsByType; nil: to be made
+	merged  map[string]expr.Value    // what start events merge into, by definition
+	watches map[string]*watch        // of those who wait for an instance
 
-	live      cache
-	calls     callTable
-	pollLock  sync.Mutex
-	signal    chan struct{} // something may be there to do
-	maxPasses int
+	live     cache
+	calls    callTable
+	work     []source // all kinds of it
+	troubles troubles
+	stored   atomic.Int64  // counts what the store took
+	signal   chan struct{} // something may be there to do
+
+	pollLock     sync.Mutex
+	storedBefore int64 // what stored was when the pass before ended
+	maxPasses    int
 }
 
 const defaultEventWindow = 24 * time.Hour
@@ -96,8 +104,9 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, zone: time.Local,
 		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{},
-		merged: map[string]expr.Value{}, waits: map[string]chan struct{}{},
-		signal: make(chan struct{}, 1), maxPasses: maxPasses,
+		merged: map[string]expr.Value{}, watches: map[string]*watch{},
+		troubles: troubles{items: map[taskKey]trouble{}},
+		signal:   make(chan struct{}, 1), maxPasses: maxPasses,
 	}
 	if cfg.Timezone != "" {
 		zone, err := time.LoadLocation(cfg.Timezone)
@@ -106,6 +115,7 @@ func New(cfg Config) (*Engine, error) {
 		}
 		e.zone = zone
 	}
+	e.work = e.sources()
 	e.live.init(liveCapacity)
 	e.calls.init()
 	return e, e.recover(context.Background())
@@ -129,7 +139,7 @@ func (e *Engine) recover(ctx context.Context) error {
 		}
 		e.adopt(d)
 	}
-	calls, err := e.store.Calls(ctx)
+	calls, err := e.store.Calls(ctx, "")
 	if err != nil {
 		return fmt.Errorf("engine: read calls: %w", err)
 	}
@@ -149,7 +159,7 @@ func (e *Engine) SetStartInput(ctx context.Context, definition string, input exp
 		return err
 	}
 	if len(d.prog.Start.Events) > 0 {
-		if err := checkInput(d, input); err != nil {
+		if err := guard(func() error { return checkInput(d, input) }); err != nil {
 			return err
 		}
 	}
@@ -189,14 +199,14 @@ func seedOf(id string) uint64 {
 }
 
 // deriveID makes an id that is the same for the same cause, so that creating twice
-// creates once.
-func deriveID(parts ...string) string {
+// creates once. With the kind of cause before it, no one can choose it by hand.
+func deriveID(kind string, parts ...string) string {
 	h := sha256.New()
-	for _, p := range parts {
+	for _, p := range append([]string{kind}, parts...) {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
 		h.Write(size[:])
 		h.Write([]byte(p))
 	}
-	return strings.ToLower(base32.HexEncoding.EncodeToString(h.Sum(nil)))[:26]
+	return kind + idSeparator + strings.ToLower(base32.HexEncoding.EncodeToString(h.Sum(nil)))[:26]
 }

@@ -82,7 +82,7 @@ func TestDelayedAnswer(t *testing.T) {
 		if got := h.elapsed(id); got != c.took {
 			t.Errorf("timeout %v: took %v, want %v", c.timeout, got, c.took)
 		}
-		if calls, _ := h.store.Calls(context.Background()); len(calls) != 0 {
+		if calls, _ := h.store.Calls(context.Background(), ""); len(calls) != 0 {
 			t.Errorf("timeout %v: %d calls are left", c.timeout, len(calls))
 		}
 	}

@@ -78,6 +78,13 @@ type ExistsError struct{ ID string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("instance %q exists already", e.ID) }
 
+// IDError refuses an id for an instance.
+type IDError struct{ ID string }
+
+func (e *IDError) Error() string {
+	return fmt.Sprintf("%.200q cannot be the id of an instance: it must have 1 to %d characters, letters and digits of ASCII or any of . _ ~ -, and begin with a letter or digit", e.ID, maxGivenID)
+}
+
 // EventConflictError refuses an event that has the source and id of another one.
 type EventConflictError struct{ Source, ID string }
 

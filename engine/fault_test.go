@@ -187,7 +187,7 @@ func TestQuarantineAtStart(t *testing.T) {
 	h.poll()
 	h.want(parent, core.Waiting, "")
 	repaired = true
-	for _, sick := range []string{id, parent + "-1.1"} {
+	for _, sick := range []string{id, parent + ":1.1"} {
 		if err := h.Control(context.Background(), sick, core.Control{Verb: core.VerbResume}); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func (s *crashing) Commit(ctx context.Context, c store.Commit) error {
 	return s.write(func() error { return s.Store.Commit(ctx, c) })
 }
 
-func (s *crashing) Ingest(ctx context.Context, e store.Event, emit int64, r func(store.Event, store.View) store.Routing) (out store.Event, err error) {
+func (s *crashing) Ingest(ctx context.Context, e store.Event, emit int64, r func(store.Event, store.View) (store.Routing, error)) (out store.Event, err error) {
 	err = s.write(func() error { out, err = s.Store.Ingest(ctx, e, emit, r); return err })
 	return out, err
 }
@@ -347,7 +347,7 @@ func TestCrashAnywhere(t *testing.T) {
 		for _, in := range h.list() {
 			out = append(out, fmt.Sprintf("%s %s %s %s", in.Definition, in.ID, in.Status, in.Output))
 		}
-		if calls, _ := mem.Calls(ctx); len(calls) > 0 {
+		if calls, _ := mem.Calls(ctx, ""); len(calls) > 0 {
 			t.Errorf("calls are left: %+v", calls)
 		}
 		if emits, _ := mem.Emits(ctx, 10); len(emits) > 0 {

@@ -33,24 +33,31 @@ func (e *Engine) newFold(l *live) *fold {
 // by the inbox, whose senders wait for no answer.
 func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, err error) {
 	for i, in := range inputs {
-		res, err := step(f.l.prog, f.l.state, f.now, in.in)
+		err := guard(func() error { return f.give(ctx, in) })
 		var no *core.Rejected
 		switch {
+		case errors.As(err, &no) && in.message == 0:
+			rejected = no
 		case errors.As(err, &no):
-			if in.message == 0 {
-				rejected = no
-			} else {
-				f.c.Taken = append(f.c.Taken, in.message)
-			}
-			continue
+			f.c.Taken = append(f.c.Taken, in.message)
 		case err != nil:
-			return i, nil, err
-		}
-		if err := f.take(ctx, in, res); err != nil {
 			return i, nil, err
 		}
 	}
 	return 0, rejected, nil
+}
+
+// give gives one input. All errors of the core but *core.Rejected are broken invariants.
+func (f *fold) give(ctx context.Context, in input) error {
+	res, err := core.Step(f.l.prog, f.l.state, f.now, in.in)
+	var rejected *core.Rejected
+	switch {
+	case errors.As(err, &rejected):
+		return err
+	case err != nil:
+		return &brokenError{err}
+	}
+	return f.take(ctx, in, res)
 }
 
 // take notes the outcome of one input.

@@ -14,15 +14,15 @@ import (
 // fits, else to a new one. The last event creates the instance.
 func (r *router) gather(d *decision, def *definition, slots []int) {
 	g, free := r.gathering(d, def, slots)
-	if g.Until <= r.now {
-		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but it came too long ago", def.row.ID))
-		return
-	}
 	g.Events = slices.Clone(g.Events)
 	g.Keys = slices.Clone(g.Keys)
 	for _, slot := range free {
 		g.Events[slot] = d.row.Seq
 		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event)
+	}
+	if slices.Contains(g.Events, 0) && g.Until <= r.now { // the others cannot come in time any more
+		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but it came too long ago", def.row.ID))
+		return
 	}
 	d.taken = true
 	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
@@ -32,7 +32,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 		d.notes = append(d.notes, fmt.Sprintf("definition %q starts with it once its other events are there", def.row.ID))
 		return
 	}
-	cause := []string{"events", def.row.ID}
+	cause := []string{def.row.ID}
 	var arrivals []arrival
 	for slot, seq := range g.Events {
 		ev := d.row
@@ -45,7 +45,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 		cause = append(cause, ev.Event.Source, ev.Event.ID, ev.Received.String())
 		arrivals = append(arrivals, arrival{def.prog.Start.Events[slot], ev.Event})
 	}
-	r.create(d, def, deriveID(cause...), arrivals)
+	r.create(d, def, deriveID("events", cause...), arrivals)
 	if g.Seq != 0 {
 		d.Drop = append(d.Drop, g.Seq)
 	}

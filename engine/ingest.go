@@ -64,10 +64,13 @@ func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (inges
 	row.Received = r.now
 	row.Until = r.now + core.Time(e.cfg.EventWindow)
 	var out ingested
-	stored, err := e.store.Ingest(ctx, row, emit, func(ev store.Event, v store.View) store.Routing {
-		d := r.event(ev, v, false)
-		out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
-		return d.Routing
+	stored, err := e.store.Ingest(ctx, row, emit, func(ev store.Event, v store.View) (store.Routing, error) {
+		err := guard(func() error {
+			d := r.event(ev, v, false)
+			out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
+			return nil
+		})
+		return out.routing, err
 	})
 	if errors.Is(err, store.ErrDuplicate) {
 		return ingested{earlier: stored.Event}, err
@@ -75,63 +78,83 @@ func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (inges
 	if err != nil {
 		return ingested{}, err
 	}
+	e.stored.Add(1)
 	e.wakeUp()
 	return out, nil
 }
 
-// routeAgain routes events whose instance ended without taking them.
-func (e *Engine) routeAgain(ctx context.Context) (bool, error) {
-	seqs, err := e.store.Again(ctx, batch)
-	if err != nil {
-		return false, fmt.Errorf("read kept events: %w", err)
+// route decides again about kept events. A panic is an error: nothing happened then.
+func (e *Engine) route(ctx context.Context, decide func(*router, store.View) store.Routing) error {
+	r := e.newRouter()
+	err := e.store.Route(ctx, func(v store.View) (out store.Routing, err error) {
+		err = guard(func() error { out = decide(r, v); return nil })
+		return out, err
+	})
+	if err == nil {
+		e.stored.Add(1)
 	}
-	var errs []error
+	return err
+}
+
+// unrouted are events whose instance ended without taking them.
+func (e *Engine) unrouted(ctx context.Context, _ core.Time, limit int) ([]task, error) {
+	seqs, err := e.store.Again(ctx, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read kept events: %w", err)
+	}
+	var out []task
 	for _, seq := range seqs {
-		r := e.newRouter()
-		err := e.store.Route(ctx, func(v store.View) store.Routing {
-			ev, ok := v.Event(seq)
-			if !ok {
-				return store.Routing{}
+		out = append(out, task{key: taskKey{kind: "event", seq: seq}, do: func(ctx context.Context) error {
+			err := e.route(ctx, func(r *router, v store.View) store.Routing {
+				ev, ok := v.Event(seq)
+				if !ok {
+					return store.Routing{}
+				}
+				return r.event(ev, v, true).Routing
+			})
+			if err != nil {
+				return fmt.Errorf("route event %d again: %w", seq, err)
 			}
-			return r.event(ev, v, true).Routing
-		})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("route event %d again: %w", seq, err))
-		}
+			return nil
+		}})
 	}
-	return len(seqs) > 0, errors.Join(errs...)
+	return out, nil
 }
 
-// matchFresh compares new subscriptions with the events that are kept. A subscription
-// is stored before this looks, and an event before its routing looks at subscriptions:
-// they cannot miss each other.
-func (e *Engine) matchFresh(ctx context.Context) (bool, error) {
-	ids, err := e.store.Unchecked(ctx, batch)
+// fresh are new subscriptions, to be compared with the events that are kept. One is
+// stored before this looks, and an event before its routing looks at subscriptions: they
+// cannot miss each other.
+func (e *Engine) fresh(ctx context.Context, _ core.Time, limit int) ([]task, error) {
+	ids, err := e.store.Unchecked(ctx, limit)
 	if err != nil {
-		return false, fmt.Errorf("read new subscriptions: %w", err)
+		return nil, fmt.Errorf("read new subscriptions: %w", err)
 	}
-	var errs []error
+	var out []task
 	for _, id := range ids {
-		r := e.newRouter()
-		if err := e.store.Route(ctx, func(v store.View) store.Routing { return r.fresh(id, v) }); err != nil {
-			errs = append(errs, fmt.Errorf("match subscriptions of %s: %w", id, err))
-		}
+		out = append(out, task{key: taskKey{kind: "subscriptions", id: id}, instance: id, do: func(ctx context.Context) error {
+			if err := e.route(ctx, func(r *router, v store.View) store.Routing { return r.fresh(id, v) }); err != nil {
+				return fmt.Errorf("match subscriptions of %s: %w", id, err)
+			}
+			return nil
+		}})
 	}
-	return len(ids) > 0, errors.Join(errs...)
+	return out, nil
 }
 
-// expireGatherings ends starts whose events did not all come in time.
-func (e *Engine) expireGatherings(ctx context.Context, now core.Time) (bool, error) {
-	list, err := e.store.Expired(ctx, now, batch)
+// expired are starts whose events did not all come in time.
+func (e *Engine) expired(ctx context.Context, now core.Time, limit int) ([]task, error) {
+	list, err := e.store.Expired(ctx, now, limit)
 	if err != nil {
-		return false, fmt.Errorf("read gatherings: %w", err)
+		return nil, fmt.Errorf("read gatherings: %w", err)
 	}
-	var errs []error
+	var out []task
 	for _, g := range list {
-		r := e.newRouter()
-		if err := e.store.Route(ctx, func(v store.View) store.Routing { return r.expire(g, v) }); err != nil {
-			errs = append(errs, fmt.Errorf("expire gathering of %s: %w", g.Definition, err))
-		}
+		out = append(out, task{key: taskKey{kind: "gathering", seq: g.Seq}, do: func(ctx context.Context) error {
+			if err := e.route(ctx, func(r *router, v store.View) store.Routing { return r.expire(g, v) }); err != nil {
+				return fmt.Errorf("expire gathering of %s: %w", g.Definition, err)
+			}
+			return nil
+		}})
 	}
-	return len(list) > 0, errors.Join(errs...)
+	return out, nil
 }

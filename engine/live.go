@@ -81,12 +81,6 @@ func (c *cache) release(l *live) {
 // forget drops what is in memory: the next use reads the store.
 func (l *live) forget() { l.loaded, l.state = false, nil }
 
-// brokenError says that an invariant does not hold: the instance needs a person.
-type brokenError struct{ err error }
-
-func (e *brokenError) Error() string { return e.err.Error() }
-func (e *brokenError) Unwrap() error { return e.err }
-
 // load reads an instance unless it is in memory. A brokenError leaves the row.
 func (e *Engine) load(ctx context.Context, l *live) error {
 	if l.loaded {
@@ -109,19 +103,20 @@ func (e *Engine) load(ctx context.Context, l *live) error {
 	}
 	if len(pages) > 0 {
 		if l.state, err = decode(l.prog, pages); err != nil {
-			return &brokenError{err}
+			return err
 		}
 	}
 	l.loaded = true
 	return nil
 }
 
-// decode reads a state; stored bytes that make it panic are broken too.
+// decode reads a state. Bytes that are none, or that make it panic, are a brokenError.
 func decode(p *core.Program, pages []core.Page) (s *core.State, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("decode state: panic: %v", r)
+	err = guard(func() (err error) {
+		if s, err = core.DecodeState(p, pages); err != nil {
+			return &brokenError{err}
 		}
-	}()
-	return core.DecodeState(p, pages)
+		return nil
+	})
+	return s, err
 }

@@ -20,19 +20,53 @@ const (
 	workers = 16
 )
 
+// task is one thing to do. Where it fails it is tried again later, and keeps no other
+// from being done.
+type task struct {
+	key      taskKey
+	instance string // whose it is, if one's alone
+	do       func(context.Context) error
+}
+
+type taskKey struct {
+	kind, id string
+	seq      int64
+}
+
+// source lists tasks of one kind that can be done now.
+type source struct {
+	list    func(ctx context.Context, now core.Time, limit int) ([]task, error)
+	abreast bool // they may be done side by side
+}
+
+// sources are the kinds of work, in the order in which a pass does them.
+func (e *Engine) sources() []source {
+	return []source{
+		{list: e.schedules},
+		{list: e.expired},
+		{list: e.unrouted},
+		{list: e.fresh},
+		{list: e.ready, abreast: true},
+		{list: e.produced},
+	}
+}
+
 // Poll does everything that can be done now, and tells whether that was anything. With
 // Inline it also makes the calls; else it begins them, and they come back by
-// themselves.
+// themselves. What fails is left alone for a while; the rest is done nevertheless.
 func (e *Engine) Poll(ctx context.Context) (progress bool, err error) {
-	return e.poll(ctx, context.WithoutCancel(ctx))
+	var errs []error
+	progress, err = e.poll(ctx, context.WithoutCancel(ctx), func(err error) { errs = append(errs, err) })
+	return progress, errors.Join(append(errs, err)...)
 }
 
 // ErrRunaway says that time stands still while there is always more to do: instances
 // keep calling or starting one another without any delay.
 var ErrRunaway = errors.New("there is always more to do at one instant (limit poll-passes): is this a loop of calls, events or workflows without a delay?")
 
-// poll is Poll with a context of its own for calls, which may outlive it.
-func (e *Engine) poll(ctx, calls context.Context) (progress bool, err error) {
+// poll is Poll with a context of its own for calls, which may outlive it. What goes
+// wrong with single things is told; an error is everybody's.
+func (e *Engine) poll(ctx, calls context.Context, tell func(error)) (progress bool, err error) {
 	e.pollLock.Lock()
 	defer e.pollLock.Unlock()
 	if err := e.store.Purge(ctx, e.now()); err != nil {
@@ -40,7 +74,7 @@ func (e *Engine) poll(ctx, calls context.Context) (progress bool, err error) {
 	}
 	since, passes := e.now(), 0
 	for {
-		did, err := e.pass(ctx, calls)
+		did, err := e.pass(ctx, calls, tell)
 		progress = progress || did
 		if err != nil || !did {
 			return progress, err
@@ -57,37 +91,65 @@ func (e *Engine) poll(ctx, calls context.Context) (progress bool, err error) {
 	}
 }
 
-// pass looks once for every kind of work. One item that fails does not keep the others
-// from being done.
-func (e *Engine) pass(ctx, calls context.Context) (bool, error) {
+// pass looks once for every kind of work. Its error says that the store fails: some kind
+// cannot be listed, or nothing that was tried could be done.
+func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, err error) {
 	now := e.now()
-	did := false
-	var errs []error
-	note := func(d bool, err error) {
-		did = did || d
+	e.troubles.sweep(now)
+	var unread []error
+	var failed []failure
+	done := 0
+	for _, s := range e.work {
+		tasks, err := e.tasks(ctx, s, now, batch)
 		if err != nil {
-			errs = append(errs, err)
+			unread = append(unread, err)
+			continue
+		}
+		for i, err := range e.each(ctx, tasks, s.abreast) {
+			if err != nil {
+				failed = append(failed, failure{tasks[i], err})
+				continue
+			}
+			e.troubles.forget(tasks[i].key)
+			done++
 		}
 	}
-	note(e.fireSchedules(ctx, now))
-	note(e.expireGatherings(ctx, now))
-	note(e.routeAgain(ctx))
-	note(e.matchFresh(ctx))
-	note(e.applyReady(ctx, now))
-	note(e.publish(ctx))
+	did = done > 0
 	if e.cfg.Inline {
-		note(e.callInline(ctx))
+		called, err := e.callInline(ctx)
+		if err != nil {
+			tell(err)
+		}
+		did = did || called
 	} else {
-		note(e.dispatch(calls), nil)
+		did = e.dispatch(calls) || did
 	}
-	return did, errors.Join(errs...)
+	if err := ctx.Err(); err != nil {
+		return did, err // then everything fails
+	}
+	if err := e.outage(failed, done, now); err != nil {
+		return did, errors.Join(append(unread, err)...)
+	}
+	for _, f := range failed {
+		tell(e.leaveAlone(ctx, f, now))
+	}
+	return did, errors.Join(unread...)
 }
 
-// applyReady gives instances what waits for them: messages, timers, held answers.
-func (e *Engine) applyReady(ctx context.Context, now core.Time) (bool, error) {
-	ids, err := e.store.Ready(ctx, now, batch)
+// tasks lists what a source has to do now, without what failed lately.
+func (e *Engine) tasks(ctx context.Context, s source, now core.Time, limit int) ([]task, error) {
+	list, err := s.list(ctx, now, limit+e.troubles.count())
 	if err != nil {
-		return false, fmt.Errorf("read ready instances: %w", err)
+		return nil, err
+	}
+	return e.troubles.rested(list, now), nil
+}
+
+// ready are instances that something waits for: messages, timers, held answers.
+func (e *Engine) ready(ctx context.Context, now core.Time, limit int) ([]task, error) {
+	ids, err := e.store.Ready(ctx, now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read ready instances: %w", err)
 	}
 	answers := make(map[string][]input, len(ids))
 	for _, id := range ids {
@@ -100,79 +162,97 @@ func (e *Engine) applyReady(ctx context.Context, now core.Time) (bool, error) {
 		}
 		answers[id] = append(answers[id], input{in: c.reply, at: c.due, call: c.reply.Ticket})
 	}
-	err = e.each(ids, func(id string) error {
-		err := e.apply(ctx, id, answers[id]...)
-		if err != nil {
-			return fmt.Errorf("instance %s: %w", id, err)
-		}
-		for _, in := range answers[id] {
-			e.calls.drop(callKey(id, in.call))
-		}
-		return nil
-	})
-	return len(ids) > 0, err
+	out := make([]task, len(ids))
+	for i, id := range ids {
+		out[i] = task{key: taskKey{kind: "instance", id: id}, instance: id, do: func(ctx context.Context) error {
+			if err := e.apply(ctx, id, answers[id]...); err != nil {
+				return fmt.Errorf("instance %s: %w", id, err)
+			}
+			for _, in := range answers[id] {
+				e.calls.drop(callKey(id, in.call))
+			}
+			return nil
+		}}
+	}
+	return out, nil
 }
 
-// each runs f for all ids: in order with Inline, else side by side.
-func (e *Engine) each(ids []string, f func(id string) error) error {
-	errs := make([]error, len(ids))
-	if e.cfg.Inline || len(ids) < 2 {
-		for i, id := range ids {
-			errs[i] = f(id)
+// each does the tasks: in order, or side by side where that is allowed. A panic is the
+// error of its task.
+func (e *Engine) each(ctx context.Context, tasks []task, abreast bool) []error {
+	errs := make([]error, len(tasks))
+	do := func(i int) { errs[i] = guard(func() error { return tasks[i].do(ctx) }) }
+	if e.cfg.Inline || !abreast || len(tasks) < 2 {
+		for i := range tasks {
+			do(i)
 		}
-		return errors.Join(errs...)
+		return errs
 	}
 	var wg sync.WaitGroup
 	next := make(chan int)
-	for range min(workers, len(ids)) {
+	for range min(workers, len(tasks)) {
 		wg.Go(func() {
 			for i := range next {
-				errs[i] = f(ids[i])
+				do(i)
 			}
 		})
 	}
-	for i := range ids {
+	for i := range tasks {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
-	return errors.Join(errs...)
+	return errs
 }
 
-// publish ingests the events that instances produced.
-func (e *Engine) publish(ctx context.Context) (bool, error) {
-	emits, err := e.store.Emits(ctx, batch)
+// produced are events of instances, to be ingested.
+func (e *Engine) produced(ctx context.Context, _ core.Time, limit int) ([]task, error) {
+	emits, err := e.store.Emits(ctx, limit)
 	if err != nil {
-		return false, fmt.Errorf("read produced events: %w", err)
+		return nil, fmt.Errorf("read produced events: %w", err)
 	}
-	var errs []error
+	var out []task
 	for _, m := range emits {
-		_, err := e.ingest(ctx, store.Event{Event: m.Event, Producer: m.Instance, Origin: m.Definition}, m.Seq)
-		switch {
-		case errors.Is(err, store.ErrDuplicate): // it was published before a crash
-		case err != nil:
-			errs = append(errs, fmt.Errorf("publish event of %s: %w", m.Instance, err))
-		case e.cfg.OnEmit != nil:
-			e.cfg.OnEmit(m.Instance, m.Event)
-		}
+		out = append(out, task{key: taskKey{kind: "emit", seq: m.Seq}, do: func(ctx context.Context) error {
+			_, err := e.ingest(ctx, store.Event{Event: m.Event, Producer: m.Instance, Origin: m.Definition}, m.Seq)
+			switch {
+			case errors.Is(err, store.ErrDuplicate): // it was published before a crash
+			case err != nil:
+				return fmt.Errorf("publish event of %s: %w", m.Instance, err)
+			case e.cfg.OnEmit != nil:
+				e.cfg.OnEmit(m.Instance, m.Event)
+			}
+			return nil
+		}})
 	}
-	return len(emits) > 0, errors.Join(errs...)
+	return out, nil
 }
 
 // Next is the next instant at which Poll has something to do. It is not after now where
 // there is something already. Calls in flight do not count: they come back whenever.
 func (e *Engine) Next() (time.Time, bool) {
-	at, ok, err := e.store.Next(context.Background())
+	ctx := context.Background()
+	now := e.now()
+	for _, s := range e.work {
+		if tasks, err := e.tasks(ctx, s, now, 1); err != nil || len(tasks) > 0 {
+			return now.Std(), true // an error will be told by Poll
+		}
+	}
+	at, ok, err := e.store.Next(ctx, now)
 	if err != nil {
-		return e.cfg.Clock.Now(), true // Poll will say what is wrong
+		return now.Std(), true
 	}
-	if t, there := e.calls.next(e.cfg.MaxCalls); there && (!ok || t < at) {
-		at, ok = t, true
+	sooner := func(t core.Time, there bool) {
+		if there && (!ok || t < at) {
+			at, ok = t, true
+		}
 	}
+	sooner(e.calls.next(e.cfg.MaxCalls, now))
+	sooner(e.troubles.next(now))
 	if !ok {
 		return time.Time{}, false
 	}
-	return max(at, e.now()).Std(), true
+	return max(at, now).Std(), true
 }
 
 // RunVirtual polls and moves the clock from one instant with work to the next, until

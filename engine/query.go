@@ -74,10 +74,12 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 	}
 	if len(pages) > 0 && row.Quarantine == "" {
 		state, err := decode(prog, pages)
+		if err == nil {
+			err = guard(func() error { out.Open = state.Open(prog); return nil })
+		}
 		if err != nil {
 			return Waiting{}, fmt.Errorf("instance %s: %w", id, err)
 		}
-		out.Open = state.Open(prog)
 	}
 	if out.Subscriptions, err = e.store.Subscriptions(ctx, id); err != nil {
 		return Waiting{}, err
@@ -118,22 +120,54 @@ func missed(ev store.Event, s store.Subscription) string {
 // Wait blocks until an instance is over, or set aside.
 func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 	for {
-		e.mu.Lock()
-		ch := e.waits[id]
-		if ch == nil {
-			ch = make(chan struct{})
-			e.waits[id] = ch
-		}
-		e.mu.Unlock()
+		w := e.watch(id)
 		row, err := e.Get(ctx, id)
 		if err != nil || row.Status.Final() || row.Quarantine != "" {
-			e.changed(id) // whoever waits on the same channel looks too
+			e.told(id) // whoever waits on the same channel looks too
 			return row, err
 		}
 		select {
-		case <-ch:
+		case <-w.changed:
 		case <-ctx.Done():
+			e.unwatch(id, w)
 			return row, ctx.Err()
 		}
+	}
+}
+
+// watch is what callers of Wait that wait for one instance share.
+type watch struct {
+	changed chan struct{}
+	callers int
+}
+
+func (e *Engine) watch(id string) *watch {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.watches[id]
+	if w == nil {
+		w = &watch{changed: make(chan struct{})}
+		e.watches[id] = w
+	}
+	w.callers++
+	return w
+}
+
+// unwatch is for a caller that gives up.
+func (e *Engine) unwatch(id string, w *watch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w.callers--; w.callers == 0 && e.watches[id] == w {
+		delete(e.watches, id)
+	}
+}
+
+// told lets those look who wait for an instance.
+func (e *Engine) told(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w := e.watches[id]; w != nil {
+		close(w.changed)
+		delete(e.watches, id)
 	}
 }

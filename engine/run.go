@@ -8,7 +8,8 @@ import (
 const (
 	// drainTime is how long Run waits for calls in flight once it is told to end.
 	drainTime = 10 * time.Second
-	// errorPause is how long Run waits after an error before it tries again.
+	// errorPause is how long Run waits when the store fails, unless something happens
+	// before: then it may work again.
 	errorPause = time.Second
 )
 
@@ -19,7 +20,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	calls, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	for ctx.Err() == nil {
-		progress, err := e.poll(ctx, calls)
+		progress, err := e.poll(ctx, calls, e.report)
 		pause := time.Duration(-1)
 		switch {
 		case ctx.Err() != nil:
@@ -33,29 +34,25 @@ func (e *Engine) Run(ctx context.Context) error {
 				pause = max(0, at.Sub(e.cfg.Clock.Now()))
 			}
 		}
-		e.rest(ctx, pause, err != nil)
+		e.rest(ctx, pause)
 	}
 	e.drain(abort)
 	return nil
 }
 
 // rest waits for the given time, or without end if it is negative, until something
-// may be there to do. After an error it waits in any case.
-func (e *Engine) rest(ctx context.Context, pause time.Duration, always bool) {
+// may be there to do.
+func (e *Engine) rest(ctx context.Context, pause time.Duration) {
 	var alarm <-chan time.Time
 	if pause >= 0 {
 		var stop func()
 		alarm, stop = e.cfg.Clock.After(pause)
 		defer stop()
 	}
-	signal := e.signal
-	if always {
-		signal = nil
-	}
 	select {
 	case <-ctx.Done():
 	case <-alarm:
-	case <-signal:
+	case <-e.signal:
 	}
 }
 

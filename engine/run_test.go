@@ -318,3 +318,78 @@ func TestNoInvoker(t *testing.T) {
 		t.Errorf("%s %v", got.Status, got.Fault)
 	}
 }
+
+// TestCancelledWaitsPileUp: who gives up leaves nothing, and takes nobody else along.
+func TestCancelledWaitsPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, stop := running(t, Config{}, build("w").main(delay(time.Hour)))
+		defer stop()
+		var ids []string
+		for range 10 {
+			id, _ := e.Start(context.Background(), StartRequest{Definition: "w"})
+			ids = append(ids, id)
+		}
+		stays := make(chan error, 1)
+		go func() {
+			got, err := e.Wait(context.Background(), ids[0])
+			if err == nil && got.Status != core.Completed {
+				err = errors.New(string(got.Status))
+			}
+			stays <- err
+		}()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		for _, id := range ids {
+			go func() { _, _ = e.Wait(ctx, id) }()
+		}
+		<-ctx.Done()
+		synctest.Wait()
+		e.mu.Lock()
+		left := len(e.watches)
+		e.mu.Unlock()
+		if left != 1 {
+			t.Errorf("%d waits are left of 1", left)
+		}
+		if err := <-stays; err != nil {
+			t.Error(err)
+		}
+		if len(e.watches) != 0 {
+			t.Errorf("%d waits are left", len(e.watches))
+		}
+	})
+}
+
+// dropping is a context that lets something happen while it is derived from.
+type dropping struct {
+	context.Context
+	drop func()
+}
+
+func (c dropping) Done() <-chan struct{} {
+	c.drop()
+	return c.Context.Done()
+}
+
+// TestCallDroppedWhileItBegins is cancelled: nobody waits for it.
+func TestCallDroppedWhileItBegins(t *testing.T) {
+	b := build("w")
+	ended := make(chan error, 1)
+	h := newHarness(t, nil, func(c *Config) {
+		c.Inline = false
+		c.Invoker = effect.Func(func(ctx context.Context, _ effect.Call) effect.Outcome {
+			ended <- ctx.Err()
+			return effect.Outcome{}
+		})
+	})
+	h.deploy(b.main(b.call("f")))
+	id := h.start("w", `{}`)
+	root, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if !h.dispatch(dropping{root, sync.OnceFunc(func() { h.calls.drop(callKey(id, 1<<32|1)) })}) {
+		t.Fatal("no call begins")
+	}
+	h.calls.wg.Wait()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call runs on: %v", err)
+	}
+}

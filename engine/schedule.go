@@ -86,7 +86,8 @@ func (s *schedule) next(after core.Time) *core.Time {
 	return &t
 }
 
-// lastYear is the last one that core.Time holds in full.
+// lastYear is the last one that core.Time holds in full; the core's timers end there too
+// ("timer-horizon").
 const lastYear = 2261
 
 // firstFire is the schedule row of a definition that is deployed now.
@@ -102,20 +103,23 @@ func (e *Engine) firstFire(p *ir.Program, row store.Definition) (*store.Schedule
 	return &store.Schedule{Definition: row.ID, Digest: row.Digest, Next: *at}, nil
 }
 
-// fireSchedules starts what is due. A fire time that was missed is made up for, unless
+// schedules are starts that are due. A fire time that was missed is made up for, unless
 // that is longer ago than events are kept.
-func (e *Engine) fireSchedules(ctx context.Context, now core.Time) (bool, error) {
+func (e *Engine) schedules(ctx context.Context, now core.Time, _ int) ([]task, error) {
 	due, err := e.store.Schedules(ctx, now)
 	if err != nil {
-		return false, fmt.Errorf("read schedules: %w", err)
+		return nil, fmt.Errorf("read schedules: %w", err)
 	}
-	var errs []error
+	var out []task
 	for _, s := range due {
-		if err := e.fire(ctx, s, now); err != nil {
-			errs = append(errs, fmt.Errorf("schedule of %s: %w", s.Definition, err))
-		}
+		out = append(out, task{key: taskKey{kind: "schedule", id: s.Definition}, do: func(ctx context.Context) error {
+			if err := e.fire(ctx, s, now); err != nil {
+				return fmt.Errorf("schedule of %s: %w", s.Definition, err)
+			}
+			return nil
+		}})
 	}
-	return len(due) > 0, errors.Join(errs...)
+	return out, nil
 }
 
 func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) error {
@@ -150,9 +154,9 @@ func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time)
 // scheduledStart creates the instance of one fire time; its id is derived from that,
 // so there is one, ever. Where events start the definition, they are sent instead.
 func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time) error {
-	cause := []string{"schedule", d.row.ID, at.String()}
+	cause := []string{d.row.ID, at.String()}
 	if len(d.prog.Start.Events) == 0 {
-		_, err := e.create(ctx, d, deriveID(cause...), e.startInput(d.row.ID))
+		_, err := e.create(ctx, d, deriveID("schedule", cause...), e.startInput(d.row.ID))
 		var exists *ExistsError
 		if errors.As(err, &exists) {
 			return nil
@@ -165,7 +169,7 @@ func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time
 		}
 		def := &d.prog.Events[id]
 		ev := event.Event{
-			ID:     deriveID(append(cause, def.Name)...),
+			ID:     deriveID("schedule", append(cause, def.Name)...),
 			Source: def.Source, Type: def.Type, Time: at.String(),
 		}
 		if ev.Source == "" {

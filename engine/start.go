@@ -8,22 +8,19 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
-
-var noPos ir.Pos
 
 // StartRequest asks for a new instance.
 type StartRequest struct {
 	Definition string
 	Version    string     // empty: the current one
 	Input      expr.Value // an object; null counts as {}
-	ID         string     // empty: a new one
+	ID         string     // empty: a new one; else as IDError says
 }
 
 // Start creates an instance and runs it until it waits. It fails with *NotFoundError,
-// *InputError, *ScheduleError or *ExistsError where the request cannot be met.
+// *IDError, *InputError, *ScheduleError or *ExistsError where the request cannot be met.
 func (e *Engine) Start(ctx context.Context, r StartRequest) (string, error) {
 	d, err := e.find(ctx, r.Definition, r.Version)
 	if err != nil {
@@ -35,13 +32,32 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (string, error) {
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	if err := checkInput(d, r.Input); err != nil {
-		return "", err
-	}
 	if r.ID == "" {
 		r.ID = e.cfg.NewID()
 	}
+	if !validID(r.ID) {
+		return "", &IDError{r.ID}
+	}
+	if err := guard(func() error { return checkInput(d, r.Input) }); err != nil {
+		return "", err
+	}
 	return e.create(ctx, d, r.ID, r.Input)
+}
+
+// maxGivenID is how long an id may be that is chosen by hand ("instance-id").
+const maxGivenID = 128
+
+// validID reports whether an id may be chosen. It goes into headers and paths, and must
+// not be one that the engine derives.
+func validID(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (i == 0 || !strings.ContainsRune("._~-", rune(c))) {
+			return false
+		}
+	}
+	return 0 < len(id) && len(id) <= maxGivenID
 }
 
 // checkInput says why a workflow input is not acceptable.

@@ -18,6 +18,10 @@
 //  5. Seq numbers order instances, messages, events and gatherings together: what is
 //     stored later has the greater one.
 //  6. Lists come in the order their method names, never in that of a hash table.
+//  7. Where an instance's status is final after a commit, its subscriptions and its calls
+//     are gone with that commit, and the events that are kept for it are listed by Again.
+//  8. A list with a limit costs what it returns, not what there is: engines ask for a
+//     batch at a time while thousands wait.
 //
 // store/memory is the reference.
 package store

@@ -145,9 +145,6 @@ type Commit struct {
 	Messages    []Message // for others, or for itself
 }
 
-// When an instance's status is final after a commit, its subscriptions and calls go,
-// and the events that are kept for it must be routed again.
-
 // Delivery gives an event to an instance under the ticket of a subscription, which
 // is closed to other events until the instance has taken or refused this one.
 type Delivery struct {

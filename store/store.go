@@ -22,10 +22,12 @@ type Store interface {
 
 	// Ingest takes an event and routes it. The event gets its Seq before the router
 	// sees it by View.Event. Where source and id are known it returns the earlier
-	// event and ErrDuplicate. The emit with that Seq, if not 0, is done in any case.
-	Ingest(ctx context.Context, e Event, emit int64, route func(Event, View) Routing) (Event, error)
+	// event and ErrDuplicate. The emit with that Seq, if not 0, is done in both cases.
+	// An error of the router is returned, and nothing has happened.
+	Ingest(ctx context.Context, e Event, emit int64, route func(Event, View) (Routing, error)) (Event, error)
 
-	// Route decides again about events that are kept.
+	// Route decides again about events that are kept. An error of the router is
+	// returned, and nothing has happened.
 	Route(ctx context.Context, route Router) error
 
 	Definitions
@@ -34,12 +36,11 @@ type Store interface {
 }
 
 // Router decides about events inside a transaction.
-type Router func(View) Routing
+type Router func(View) (Routing, error)
 
 // View is what a Router may look at.
 type View interface {
 	Event(seq int64) (Event, bool)
-	Instance(id string) (Instance, bool)
 
 	// Subscriptions lists the open ones that may match an event, oldest instance
 	// first, then by ticket. A store may leave out those whose type, source or fixed
@@ -89,14 +90,17 @@ type Definitions interface {
 // Work lists what waits to be done. Instances in quarantine are left out.
 type Work interface {
 	// Ready lists instances that have messages, fuel to burn (More), or a wake time
-	// that has come, oldest first.
+	// that has come, in the order in which they became so. One that is still ready
+	// after a commit goes behind the others: who always has more to do keeps nobody
+	// out. Of wake times that come together, the earliest goes first.
 	Ready(ctx context.Context, now core.Time, limit int) ([]string, error)
 
 	// Messages lists an instance's inbox in order.
 	Messages(ctx context.Context, instance string) ([]Message, error)
 
-	// Calls lists all calls without an answer, in order.
-	Calls(ctx context.Context) ([]Call, error)
+	// Calls lists the calls of an instance without an answer, in order; of all
+	// instances where it is "".
+	Calls(ctx context.Context, instance string) ([]Call, error)
 
 	// Emits lists events that were decided on and not ingested yet, in order.
 	Emits(ctx context.Context, limit int) ([]Emit, error)
@@ -108,7 +112,7 @@ type Work interface {
 	// were kept for is over; oldest first.
 	Again(ctx context.Context, limit int) ([]int64, error)
 
-	// Expired lists the gatherings whose time is up, oldest first.
+	// Expired lists the gatherings whose time is up, by that time, then oldest first.
 	Expired(ctx context.Context, now core.Time, limit int) ([]Gathering, error)
 
 	// Schedules lists those that are due, by time, then by definition.
@@ -121,9 +125,9 @@ type Work interface {
 	// Purge forgets events whose time is up.
 	Purge(ctx context.Context, now core.Time) error
 
-	// Next is when the next of all this is due; 0 where something is now. What calls
-	// wait for, and the end of kept events, do not count.
-	Next(ctx context.Context) (core.Time, bool, error)
+	// Next is the first instant after the given one at which an instance wakes, a
+	// gathering expires or a schedule is due. What is due by then is in the lists.
+	Next(ctx context.Context, after core.Time) (core.Time, bool, error)
 }
 
 // Queries read.

@@ -42,6 +42,7 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	if in.row.Status.Final() {
 		s.finish(in)
 	}
+	s.enqueue(in, false) // what it still has to do, it does behind the others
 	s.file(in)
 	return nil
 }
@@ -52,8 +53,11 @@ func (s *Store) create(row store.Instance) *instance {
 	in := &instance{row: row, pages: map[pageKey][]byte{}, calls: map[core.Ticket]store.Call{}}
 	s.instances[row.ID] = in
 	s.order = append(s.order, in)
+	if row.Parent != "" {
+		s.children[row.Parent] = append(s.children[row.Parent], in)
+	}
 	s.own(in, nil, true)
-	s.wakes.set(in)
+	s.sleep(in)
 	return in
 }
 
@@ -63,7 +67,7 @@ func (s *Store) replace(in *instance, row store.Instance) {
 	row.Seq, row.Rev = old.Seq, old.Rev+1
 	in.row, in.due = row, false
 	s.own(in, old.Keys, old.Status.Final())
-	s.wakes.set(in)
+	s.sleep(in)
 }
 
 // take removes messages from the inbox and puts back events that nobody waited for.
@@ -76,7 +80,11 @@ func (s *Store) take(in *instance, taken, release []int64) {
 			s.refuse(in, m)
 		}
 	}
-	in.inbox = slices.DeleteFunc(slices.Clone(in.inbox), func(m store.Message) bool { return slices.Contains(taken, m.Seq) })
+	gone := slices.Sorted(slices.Values(taken))
+	in.inbox = slices.DeleteFunc(slices.Clone(in.inbox), func(m store.Message) bool {
+		_, ok := slices.BinarySearch(gone, m.Seq)
+		return ok
+	})
 }
 
 func (s *Store) commands(in *instance, c store.Commit) {
@@ -90,7 +98,7 @@ func (s *Store) commands(in *instance, c store.Commit) {
 	}
 	for _, e := range c.Emits {
 		e.Seq, e.Instance = s.next(), id
-		s.emits = append(s.emits, e)
+		s.emits.add(&e)
 	}
 	for _, t := range c.Unsubscribe {
 		s.unsubscribe(in, t)
@@ -135,7 +143,7 @@ func (s *Store) finish(in *instance) {
 	in.subs = nil
 	clear(in.calls)
 	for seq, e := range s.keptFor[in.row.ID] {
-		s.again[seq] = e
+		s.again.add(seq)
 		e.setFor(s, slices.DeleteFunc(slices.Clone(e.row.For), func(id string) bool { return id == in.row.ID }))
 	}
 }

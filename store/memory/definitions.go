@@ -1,10 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -91,10 +91,7 @@ func (s *Store) ListDefinitions(ctx context.Context) ([]store.Definition, error)
 		list = append(list, v)
 	}
 	slices.SortFunc(list, func(a, b *version) int {
-		if c := strings.Compare(a.row.ID, b.row.ID); c != 0 {
-			return c
-		}
-		return compare(a.seq, b.seq)
+		return cmp.Or(cmp.Compare(a.row.ID, b.row.ID), cmp.Compare(a.seq, b.seq))
 	})
 	out := make([]store.Definition, len(list))
 	for i, v := range list {

@@ -56,14 +56,11 @@ func (e *keptEvent) open(s store.Subscription) bool {
 }
 
 // Ingest takes an event and routes it.
-func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) store.Routing) (store.Event, error) {
+func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
 	if err := s.begin(ctx); err != nil {
 		return store.Event{}, err
 	}
 	defer s.mu.Unlock()
-	if emit != 0 {
-		s.emits = slices.DeleteFunc(s.emits, func(o store.Emit) bool { return o.Seq == emit })
-	}
 	key := eventID{e.Event.Source, e.Event.ID}
 	known := s.eventIDs[key]
 	if known != nil && known.row.Until <= e.Received {
@@ -71,6 +68,7 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 		known = nil
 	}
 	if known != nil {
+		s.emits.remove(&store.Emit{Seq: emit})
 		return known.view(), fmt.Errorf("event %s of %s: %w", key.id, key.source, store.ErrDuplicate)
 	}
 	e.Seq = s.next()
@@ -81,7 +79,13 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	if len(s.eventOrder) == 1 || e.Until < s.purgeAt {
 		s.purgeAt = e.Until
 	}
-	s.apply(route(e, view{s}))
+	routing, err := route(e, view{s})
+	if err != nil {
+		s.forget(func(o *keptEvent) bool { return o == kept })
+		return store.Event{}, err
+	}
+	s.emits.remove(&store.Emit{Seq: emit})
+	s.apply(routing)
 	return kept.view(), nil
 }
 
@@ -91,7 +95,11 @@ func (s *Store) Route(ctx context.Context, route store.Router) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	s.apply(route(view{s}))
+	routing, err := route(view{s})
+	if err != nil {
+		return err
+	}
+	s.apply(routing)
 	return nil
 }
 
@@ -100,7 +108,7 @@ func (s *Store) apply(r store.Routing) {
 		if kept := s.events[e.Seq]; kept != nil {
 			kept.row.Until, kept.row.Used, kept.row.Why = e.Until, e.Used, e.Why
 			kept.setFor(s, e.For)
-			delete(s.again, e.Seq)
+			s.again.remove(e.Seq)
 		}
 	}
 	for _, d := range r.Deliver {
@@ -110,10 +118,12 @@ func (s *Store) apply(r store.Routing) {
 		if g.Seq == 0 {
 			g.Seq = s.next()
 		}
+		s.drop(g.Seq)
 		s.gatherings[g.Seq] = g
+		s.expiries.add(expiry{g.Until, g.Seq})
 	}
 	for _, seq := range r.Drop {
-		delete(s.gatherings, seq)
+		s.drop(seq)
 	}
 	for _, n := range r.Start {
 		s.insert(n, n.Instance.Created)
@@ -128,13 +138,19 @@ func (s *Store) apply(r store.Routing) {
 	}
 }
 
+// drop forgets a gathering.
+func (s *Store) drop(seq int64) {
+	s.expiries.remove(expiry{s.gatherings[seq].Until, seq})
+	delete(s.gatherings, seq)
+}
+
 func (s *Store) deliver(d store.Delivery) {
 	in, e := s.instances[d.Instance], s.events[d.Event]
 	if in == nil || e == nil {
 		return
 	}
 	if sub := in.sub(d.Reply.Ticket); sub != nil {
-		sub.busy = true
+		s.subs.setBusy(sub, true)
 	}
 	e.delivered = append(e.delivered, delivery{instance: d.Instance, ticket: d.Reply.Ticket})
 	e.setFor(s, slices.DeleteFunc(slices.Clone(e.row.For), func(id string) bool { return id == d.Instance }))
@@ -146,7 +162,7 @@ func (s *Store) deliver(d store.Delivery) {
 func (s *Store) refuse(in *instance, m store.Message) {
 	reply, _ := m.Input.(core.Reply)
 	if sub := in.sub(reply.Ticket); sub != nil {
-		sub.busy = false
+		s.subs.setBusy(sub, false)
 	}
 	for _, sub := range in.subs {
 		sub.unchecked = true
@@ -179,7 +195,16 @@ func (s *Store) purge(now core.Time) {
 	if now < s.purgeAt {
 		return
 	}
-	over := func(e *keptEvent) bool { return e.row.Until <= now }
+	s.forget(func(e *keptEvent) bool { return e.row.Until <= now })
+	for i, e := range s.eventOrder {
+		if i == 0 || e.row.Until < s.purgeAt {
+			s.purgeAt = e.row.Until
+		}
+	}
+}
+
+// forget drops events.
+func (s *Store) forget(over func(*keptEvent) bool) {
 	for _, e := range s.eventOrder {
 		if !over(e) {
 			continue
@@ -190,13 +215,8 @@ func (s *Store) purge(now core.Time) {
 		}
 		delete(s.events, e.row.Seq)
 		delete(s.eventIDs, eventID{e.row.Event.Source, e.row.Event.ID})
-		delete(s.again, e.row.Seq)
+		s.again.remove(e.row.Seq)
 		e.setFor(s, nil)
 	}
 	s.eventOrder = slices.DeleteFunc(s.eventOrder, over)
-	for i, e := range s.eventOrder {
-		if i == 0 || e.row.Until < s.purgeAt {
-			s.purgeAt = e.row.Until
-		}
-	}
 }

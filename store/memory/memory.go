@@ -1,7 +1,7 @@
 // Package memory keeps a namespace in memory: for scenarios, `lockstep run` and
 // tests, and as the reference for what a store does. One lock stands for every
-// transaction; lists are ordered by Seq, so that the same calls in the same order
-// give the same answers.
+// transaction; lists have an order that does not depend on hashing, so that the same
+// calls in the same order give the same answers.
 package memory
 
 import (
@@ -15,8 +15,9 @@ import (
 
 // Store is a store in memory. It is safe for concurrent use.
 type Store struct {
-	mu  sync.Mutex
-	seq int64 // the last one given out
+	mu    sync.Mutex
+	seq   int64 // the last one given out
+	turns int64 // likewise
 
 	contents  map[string]store.Definition // by digest
 	aliases   map[alias]*version
@@ -24,14 +25,16 @@ type Store struct {
 	schedules map[string]store.Schedule
 
 	instances map[string]*instance
-	order     []*instance // by Seq
-	ready     map[string]*instance
-	unchecked map[string]*instance // have fresh subscriptions
-	wakes     wakes
+	order     []*instance            // by Seq
+	children  map[string][]*instance // by parent; by Seq
+	ready     sorted[*instance]      // by turn
+	unchecked sorted[*instance]      // have fresh subscriptions; by Seq
+	wakes     sorted[wake]
+	woken     core.Time // up to when instances were woken
 	owners    map[ownerKey]map[string]*instance
 
 	calling map[string]*instance // have calls without an answer
-	emits   []store.Emit         // by Seq
+	emits   sorted[*store.Emit]  // by Seq
 	subs    index
 
 	events     map[int64]*keptEvent
@@ -39,10 +42,11 @@ type Store struct {
 	eventTypes map[string][]*keptEvent // likewise
 	eventIDs   map[eventID]*keptEvent
 	keptFor    map[string]map[int64]*keptEvent // by instance
-	again      map[int64]*keptEvent
-	purgeAt    core.Time // nothing is to be purged before
+	again      sorted[int64]                   // Seqs of events
+	purgeAt    core.Time                       // nothing is to be purged before
 
 	gatherings map[int64]store.Gathering
+	expiries   sorted[expiry]
 }
 
 var _ store.Store = (*Store)(nil)
@@ -65,7 +69,9 @@ type instance struct {
 	inbox   []store.Message // by Seq
 	subs    []*subscription // by ticket
 	calls   map[core.Ticket]store.Call
-	due     bool // its wake time has come
+	turn    int64 // its place among those that are ready; 0: it is not
+	waking  *wake // its place among those that sleep
+	due     bool  // its wake time has come
 }
 
 // New returns an empty store.
@@ -76,17 +82,21 @@ func New() *Store {
 		current:    map[string]*version{},
 		schedules:  map[string]store.Schedule{},
 		instances:  map[string]*instance{},
-		ready:      map[string]*instance{},
-		unchecked:  map[string]*instance{},
+		children:   map[string][]*instance{},
+		ready:      sortedBy(func(in *instance) int64 { return in.turn }),
+		unchecked:  sortedBy(func(in *instance) int64 { return in.row.Seq }),
+		wakes:      sorted[wake]{compare: wake.compare},
 		owners:     map[ownerKey]map[string]*instance{},
 		calling:    map[string]*instance{},
-		subs:       index{},
+		emits:      sortedBy(func(e *store.Emit) int64 { return e.Seq }),
+		subs:       index{buckets: map[bucket]map[*subscription]struct{}{}, types: map[string]*sorted[*subscription]{}},
 		events:     map[int64]*keptEvent{},
 		eventTypes: map[string][]*keptEvent{},
 		eventIDs:   map[eventID]*keptEvent{},
 		keptFor:    map[string]map[int64]*keptEvent{},
-		again:      map[int64]*keptEvent{},
+		again:      sortedBy(func(seq int64) int64 { return seq }),
 		gatherings: map[int64]store.Gathering{},
+		expiries:   sorted[expiry]{compare: expiry.compare},
 	}
 }
 
@@ -106,18 +116,32 @@ func (s *Store) next() int64 {
 
 // file puts an instance where its row says that it belongs.
 func (s *Store) file(in *instance) {
-	id := in.row.ID
-	put := func(set map[string]*instance, there bool) {
-		if there {
-			set[id] = in
-		} else {
-			delete(set, id)
-		}
-	}
 	live := in.row.Quarantine == ""
-	put(s.ready, live && (len(in.inbox) > 0 || in.row.More || in.due))
-	put(s.calling, live && len(in.calls) > 0)
-	put(s.unchecked, live && slices.ContainsFunc(in.subs, (*subscription).fresh))
+	s.enqueue(in, live && (len(in.inbox) > 0 || in.row.More || in.due))
+	if live && len(in.calls) > 0 {
+		s.calling[in.row.ID] = in
+	} else {
+		delete(s.calling, in.row.ID)
+	}
+	if live && slices.ContainsFunc(in.subs, (*subscription).fresh) {
+		s.unchecked.add(in)
+	} else {
+		s.unchecked.remove(in)
+	}
+}
+
+// enqueue puts an instance behind those that are ready, where it is not among them
+// yet, or takes it out.
+func (s *Store) enqueue(in *instance, ready bool) {
+	switch {
+	case ready && in.turn == 0:
+		s.turns++
+		in.turn = s.turns
+		s.ready.add(in)
+	case !ready && in.turn != 0:
+		s.ready.remove(in)
+		in.turn = 0
+	}
 }
 
 // own keeps the index of correlation keys.
@@ -125,7 +149,9 @@ func (s *Store) own(in *instance, old []core.Key, wasFinal bool) {
 	key := func(k core.Key) ownerKey { return ownerKey{in.row.Definition, k.Name, k.Value} }
 	if !wasFinal {
 		for _, k := range old {
-			delete(s.owners[key(k)], in.row.ID)
+			if delete(s.owners[key(k)], in.row.ID); len(s.owners[key(k)]) == 0 {
+				delete(s.owners, key(k))
+			}
 		}
 	}
 	if in.row.Status.Final() {
@@ -139,29 +165,10 @@ func (s *Store) own(in *instance, old []core.Key, wasFinal bool) {
 	}
 }
 
-// oldest lists the first instances of a set by Seq.
-func oldest(set map[string]*instance, limit int) []string {
-	list := make([]*instance, 0, len(set))
-	for _, in := range set {
-		list = append(list, in)
-	}
-	slices.SortFunc(list, func(a, b *instance) int { return compare(a.row.Seq, b.row.Seq) })
-	if limit > 0 && len(list) > limit {
-		list = list[:limit]
-	}
+func ids(list []*instance) []string {
 	out := make([]string, len(list))
 	for i, in := range list {
 		out[i] = in.row.ID
 	}
 	return out
-}
-
-func compare[T int64 | core.Time | core.Ticket](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func TestRevision(t *testing.T) {
 	if records, _ := s.Records(ctx, "a"); len(records) != 2 {
 		t.Errorf("%d records", len(records))
 	}
-	if calls, _ := s.Calls(ctx); len(calls) != 0 {
+	if calls, _ := s.Calls(ctx, ""); len(calls) != 0 {
 		t.Error("a commit that failed left a call")
 	}
 	c.Instance = store.Instance{ID: "b", Rev: 3}
@@ -119,8 +120,8 @@ func TestInbox(t *testing.T) {
 	if ready, _ := s.Ready(ctx, 0, 10); !slices.Equal(ready, []string{"b"}) {
 		t.Errorf("ready %v", ready)
 	}
-	if at, ok, _ := s.Next(ctx); !ok || at != 0 {
-		t.Errorf("next %v %t", at, ok)
+	if at, ok, _ := s.Next(ctx, 0); ok {
+		t.Errorf("what is ready already will be at %v", at)
 	}
 	b := row(t, s, "b")
 	commit(t, s, store.Commit{Instance: b, Taken: []int64{list[0].Seq}})
@@ -131,39 +132,9 @@ func TestInbox(t *testing.T) {
 	b.Quarantine = "broken"
 	commit(t, s, store.Commit{Instance: b, Calls: []store.Call{{Invoke: core.Invoke{Ticket: 1}}}})
 	ready, _ := s.Ready(ctx, 0, 10)
-	calls, _ := s.Calls(ctx)
+	calls, _ := s.Calls(ctx, "")
 	if len(ready) != 0 || len(calls) != 0 {
 		t.Errorf("in quarantine: ready %v, calls %v", ready, calls)
-	}
-}
-
-func TestWake(t *testing.T) {
-	s := New()
-	for i, at := range []core.Time{30, 10, 20, 10} {
-		commit(t, s, store.Commit{Instance: store.Instance{ID: fmt.Sprint(i), Wake: at, HasWake: true, Status: core.Waiting}})
-	}
-	if at, ok, _ := s.Next(ctx); !ok || at != 10 {
-		t.Errorf("next %v", at)
-	}
-	if ready, _ := s.Ready(ctx, 9, 10); len(ready) != 0 {
-		t.Errorf("early: %v", ready)
-	}
-	for range 2 { // what was not handled stays
-		if ready, _ := s.Ready(ctx, 20, 10); !slices.Equal(ready, []string{"1", "2", "3"}) {
-			t.Errorf("ready %v", ready)
-		}
-	}
-	if ready, _ := s.Ready(ctx, 20, 2); !slices.Equal(ready, []string{"1", "2"}) {
-		t.Errorf("two of them: %v", ready)
-	}
-	r := row(t, s, "1")
-	r.Wake = 40
-	commit(t, s, store.Commit{Instance: r})
-	r = row(t, s, "3")
-	r.HasWake = false
-	commit(t, s, store.Commit{Instance: r})
-	if ready, _ := s.Ready(ctx, 35, 10); !slices.Equal(ready, []string{"0", "2"}) {
-		t.Errorf("later %v", ready)
 	}
 }
 
@@ -175,7 +146,7 @@ func ev(id string, keys ...string) event.Event {
 	return e
 }
 
-func nothing(store.Event, store.View) store.Routing { return store.Routing{} }
+func nothing(store.Event, store.View) (store.Routing, error) { return store.Routing{}, nil }
 
 // TestDeliveryIsTakenOrRefused: a subscription with an event on its way is closed to
 // others; a refusal opens it again, but not for the same event.
@@ -183,34 +154,37 @@ func TestDeliveryIsTakenOrRefused(t *testing.T) {
 	s := New()
 	sub := store.Subscription{Ticket: 5, Filter: event.Filter{Type: "t"}}
 	commit(t, s, store.Commit{Instance: store.Instance{ID: "a", Status: core.Waiting}, Subscribe: []store.Subscription{sub}})
-	give := func(e store.Event, v store.View) store.Routing {
+	give := func(e store.Event, v store.View) (store.Routing, error) {
 		subs := v.Subscriptions(e.Event)
 		if len(subs) != 1 || subs[0].Instance != "a" || subs[0].InstanceSeq == 0 {
 			t.Errorf("subscriptions %+v", subs)
-			return store.Routing{}
+			return store.Routing{}, nil
 		}
-		return store.Routing{Deliver: []store.Delivery{{Event: e.Seq, Instance: "a", Reply: core.Reply{Ticket: 5}}}}
+		return store.Routing{Deliver: []store.Delivery{{Event: e.Seq, Instance: "a", Reply: core.Reply{Ticket: 5}}}}, nil
 	}
 	first, err := s.Ingest(ctx, store.Event{Event: ev("1"), Until: 100}, 0, give)
 	if err != nil || !first.Taken {
 		t.Fatalf("%+v %v", first, err)
 	}
-	second, _ := s.Ingest(ctx, store.Event{Event: ev("2"), Until: 100}, 0, func(e store.Event, v store.View) store.Routing {
+	second, _ := s.Ingest(ctx, store.Event{Event: ev("2"), Until: 100}, 0, func(e store.Event, v store.View) (store.Routing, error) {
 		if subs := v.Subscriptions(e.Event); len(subs) != 0 {
 			t.Errorf("a busy subscription is offered: %+v", subs)
 		}
-		return store.Routing{}
+		if near := v.Near(e.Event, 10); len(near) != 0 {
+			t.Errorf("a busy subscription is near: %+v", near)
+		}
+		return store.Routing{}, nil
 	})
 	if second.Taken {
 		t.Error("nobody has the second")
 	}
 	inbox, _ := s.Messages(ctx, "a")
-	_ = s.Route(ctx, func(store.View) store.Routing { return store.Routing{Checked: []string{"a"}} })
+	_ = s.Route(ctx, func(store.View) (store.Routing, error) { return store.Routing{Checked: []string{"a"}}, nil })
 	commit(t, s, store.Commit{Instance: row(t, s, "a"), Taken: []int64{inbox[0].Seq}, Release: []int64{inbox[0].Seq}})
 	if ids, _ := s.Unchecked(ctx, 10); !slices.Equal(ids, []string{"a"}) {
 		t.Errorf("unchecked %v", ids)
 	}
-	err = s.Route(ctx, func(v store.View) store.Routing {
+	err = s.Route(ctx, func(v store.View) (store.Routing, error) {
 		fresh := v.Fresh("a")
 		if len(fresh) != 1 {
 			t.Fatalf("fresh %+v", fresh)
@@ -224,7 +198,7 @@ func TestDeliveryIsTakenOrRefused(t *testing.T) {
 		if kept := v.Kept(other); len(kept) != 2 || kept[0].Taken || !slices.Equal(kept[0].For, []string{"a"}) {
 			t.Errorf("kept for another ticket %+v", kept)
 		}
-		return store.Routing{Checked: []string{"a"}}
+		return store.Routing{Checked: []string{"a"}}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -299,10 +273,7 @@ func TestIndex(t *testing.T) {
 		all = append(all, sub)
 	}
 	slices.SortFunc(all, func(a, b store.Subscription) int {
-		if c := compare(a.InstanceSeq, b.InstanceSeq); c != 0 {
-			return c
-		}
-		return compare(a.Ticket, b.Ticket)
+		return cmp.Or(cmp.Compare(a.InstanceSeq, b.InstanceSeq), cmp.Compare(a.Ticket, b.Ticket))
 	})
 	for range 200 {
 		e := event.Event{ID: "1", Type: pick("t", "u", "v"), Source: pick("s", "r"), Subject: pick("", "1", "2")}
@@ -321,6 +292,10 @@ func TestIndex(t *testing.T) {
 		}
 		if got, want := matching(view{s}.Subscriptions(e)), matching(all); !slices.Equal(got, want) {
 			t.Fatalf("%s:\n got %v\nwant %v", e.Value(), got, want)
+		}
+		typed := slices.DeleteFunc(slices.Clone(all), func(s store.Subscription) bool { return s.Filter.Type != "" && s.Filter.Type != e.Type })
+		if got, want := matching(view{s}.Near(e, 20)), matching(typed[:20]); !slices.Equal(got, want) {
+			t.Fatalf("near %s:\n got %v\nwant %v", e.Value(), got, want)
 		}
 	}
 }
@@ -418,13 +393,13 @@ func TestAdvance(t *testing.T) {
 	if err := s.Advance(ctx, "d", 10, &next); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("twice: %v", err)
 	}
-	if at, ok, _ := s.Next(ctx); !ok || at != 20 {
+	if at, ok, _ := s.Next(ctx, 0); !ok || at != 20 {
 		t.Errorf("next %v %t", at, ok)
 	}
 	if err := s.Advance(ctx, "d", 20, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, _ := s.Next(ctx); ok {
+	if _, ok, _ := s.Next(ctx, 0); ok {
 		t.Error("an ended schedule has a next time")
 	}
 }
@@ -432,8 +407,8 @@ func TestAdvance(t *testing.T) {
 func TestGatherings(t *testing.T) {
 	s := New()
 	for _, until := range []core.Time{20, 10} {
-		err := s.Route(ctx, func(store.View) store.Routing {
-			return store.Routing{Gather: []store.Gathering{{Definition: "d", Digest: "x", Events: []int64{0, 0}, Until: until}}}
+		err := s.Route(ctx, func(store.View) (store.Routing, error) {
+			return store.Routing{Gather: []store.Gathering{{Definition: "d", Digest: "x", Events: []int64{0, 0}, Until: until}}}, nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -443,14 +418,16 @@ func TestGatherings(t *testing.T) {
 	if len(list) != 2 || list[0].Until != 20 || list[0].Seq == 0 {
 		t.Fatalf("gatherings %+v", list)
 	}
-	if at, _, _ := s.Next(ctx); at != 10 {
+	if at, _, _ := s.Next(ctx, 0); at != 10 {
 		t.Errorf("next %v", at)
 	}
 	if over, _ := s.Expired(ctx, 10, 5); len(over) != 1 || over[0].Seq != list[1].Seq {
 		t.Errorf("expired %+v", over)
 	}
-	_ = s.Route(ctx, func(store.View) store.Routing { return store.Routing{Drop: []int64{list[0].Seq, list[1].Seq}} })
-	if left := (view{s}).Gatherings("d", "x"); len(left) != 0 {
+	_ = s.Route(ctx, func(store.View) (store.Routing, error) {
+		return store.Routing{Drop: []int64{list[0].Seq, list[1].Seq}}, nil
+	})
+	if left := (view{s}).Gatherings("d", "x"); len(left) != 0 || s.expiries.size != 0 {
 		t.Errorf("left %+v", left)
 	}
 }
@@ -463,7 +440,7 @@ func TestInstances(t *testing.T) {
 			status = core.Failed
 		}
 		commit(t, s, store.Commit{Instance: store.Instance{
-			ID: fmt.Sprint(i), Definition: fmt.Sprint("d", i/3), Status: status,
+			ID: fmt.Sprint(i), Definition: fmt.Sprint("d", i/3), Status: status, Parent: []string{"", "p"}[i%2],
 			Offers: []store.Offer{{Ticket: 1, Offer: ir.Offer{Actor: "A"}}},
 		}})
 	}
@@ -479,9 +456,42 @@ func TestInstances(t *testing.T) {
 		"[3 4 5]":       {Definition: "d1"},
 		"[0 2]":         {Definition: "d0", Status: core.Failed},
 		"[2 3]":         {After: row(t, s, "1").Seq, Limit: 2},
+		"[1 3 5]":       {Parent: "p"},
+		"[3]":           {Parent: "p", After: row(t, s, "2").Seq, Limit: 1},
 	} {
 		if got := fmt.Sprint(ids(q)); got != want {
 			t.Errorf("%+v gives %s, want %s", q, got, want)
 		}
+	}
+}
+
+// TestRouterFailsHalfway: nothing has happened.
+func TestRouterFailsHalfway(t *testing.T) {
+	s := New()
+	commit(t, s, store.Commit{Instance: store.Instance{ID: "a"}, Emits: []store.Emit{{Event: ev("1")}}})
+	emits, _ := s.Emits(ctx, 10)
+	broken := errors.New("broken")
+	_, err := s.Ingest(ctx, store.Event{Event: ev("1"), Until: 100}, emits[0].Seq, func(e store.Event, v store.View) (store.Routing, error) {
+		if _, ok := v.Event(e.Seq); !ok {
+			t.Error("the router does not see the event")
+		}
+		return store.Routing{Start: []store.NewInstance{{Instance: store.Instance{ID: "b"}}}}, broken
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("ingest: %v", err)
+	}
+	err = s.Route(ctx, func(store.View) (store.Routing, error) {
+		return store.Routing{Start: []store.NewInstance{{Instance: store.Instance{ID: "b"}}}}, broken
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("route: %v", err)
+	}
+	events, _ := s.Events(ctx)
+	left, _ := s.Emits(ctx, 10)
+	if _, err := s.Instance(ctx, "b"); !errors.Is(err, store.ErrNotFound) || len(events) != 0 || len(left) != 1 || len(s.eventTypes) != 0 {
+		t.Errorf("%v, %d events, %d emits", err, len(events), len(left))
+	}
+	if _, err := s.Ingest(ctx, store.Event{Event: ev("1"), Until: 100}, emits[0].Seq, nothing); err != nil {
+		t.Errorf("again: %v", err)
 	}
 }

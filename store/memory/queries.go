@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,10 +44,7 @@ func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 		out = append(out, core.Page{Frame: k.frame, Part: k.part, Data: data})
 	}
 	slices.SortFunc(out, func(a, b core.Page) int {
-		if c := compare(int64(a.Frame), int64(b.Frame)); c != 0 {
-			return c
-		}
-		return compare(int64(a.Part), int64(b.Part))
+		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Part, b.Part))
 	})
 	return out, nil
 }
@@ -58,13 +56,16 @@ func (s *Store) Instances(ctx context.Context, q store.Query) ([]store.Instance,
 	}
 	defer s.mu.Unlock()
 	var out []store.Instance
-	for _, in := range s.order {
+	list := s.order
+	if q.Parent != "" {
+		list = s.children[q.Parent]
+	}
+	from, _ := slices.BinarySearchFunc(list, q.After+1, func(in *instance, seq int64) int { return cmp.Compare(in.row.Seq, seq) })
+	for _, in := range list[from:] {
 		r := &in.row
 		switch {
-		case r.Seq <= q.After,
-			q.Definition != "" && r.Definition != q.Definition,
-			q.Status != "" && r.Status != q.Status,
-			q.Parent != "" && r.Parent != q.Parent:
+		case q.Definition != "" && r.Definition != q.Definition,
+			q.Status != "" && r.Status != q.Status:
 			continue
 		}
 		if out = append(out, *r); len(out) == q.Limit {

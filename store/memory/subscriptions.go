@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -34,7 +35,7 @@ func (s *Store) subscribe(in *instance, row store.Subscription) {
 		s.subs.remove(sub)
 	} else {
 		sub = &subscription{}
-		i, _ := slices.BinarySearchFunc(in.subs, row.Ticket, func(o *subscription, t core.Ticket) int { return compare(o.row.Ticket, t) })
+		i, _ := slices.BinarySearchFunc(in.subs, row.Ticket, func(o *subscription, t core.Ticket) int { return cmp.Compare(o.row.Ticket, t) })
 		in.subs = slices.Insert(in.subs, i, sub)
 	}
 	sub.row, sub.unchecked = row, true
@@ -50,7 +51,10 @@ func (s *Store) unsubscribe(in *instance, t core.Ticket) {
 
 // index finds the subscriptions an event may match without looking at all of them:
 // each is filed under its type and the first key that is fixed.
-type index map[bucket]map[*subscription]struct{}
+type index struct {
+	buckets map[bucket]map[*subscription]struct{}
+	types   map[string]*sorted[*subscription] // those that are not busy
+}
 
 type bucket struct{ typ, key, value string }
 
@@ -63,24 +67,53 @@ func bucketOf(f event.Filter) bucket {
 	return bucket{typ: f.Type}
 }
 
-func (x index) add(s *subscription) {
+func (x *index) add(s *subscription) {
 	b := bucketOf(s.row.Filter)
-	if x[b] == nil {
-		x[b] = map[*subscription]struct{}{}
+	if x.buckets[b] == nil {
+		x.buckets[b] = map[*subscription]struct{}{}
 	}
-	x[b][s] = struct{}{}
+	x.buckets[b][s] = struct{}{}
+	x.show(s, !s.busy)
 }
 
-func (x index) remove(s *subscription) {
+func (x *index) remove(s *subscription) {
 	b := bucketOf(s.row.Filter)
-	delete(x[b], s)
-	if len(x[b]) == 0 {
-		delete(x, b)
+	if delete(x.buckets[b], s); len(x.buckets[b]) == 0 {
+		delete(x.buckets, b)
 	}
+	x.show(s, false)
+}
+
+// setBusy says whether an event is on its way to a subscription.
+func (x *index) setBusy(s *subscription, busy bool) {
+	s.busy = busy
+	x.show(s, !busy)
+}
+
+// show keeps the list of open subscriptions for a type.
+func (x *index) show(s *subscription, open bool) {
+	typ := s.row.Filter.Type
+	list := x.types[typ]
+	switch {
+	case open && list == nil:
+		x.types[typ] = &sorted[*subscription]{compare: oldest}
+		x.types[typ].add(s)
+	case open:
+		list.add(s)
+	case list != nil:
+		if list.remove(s); list.size == 0 {
+			delete(x.types, typ)
+		}
+	}
+}
+
+// oldest orders subscriptions.
+func oldest(a, b *subscription) int {
+	return cmp.Or(cmp.Compare(a.row.InstanceSeq, b.row.InstanceSeq), cmp.Compare(a.row.Ticket, b.row.Ticket))
 }
 
 // candidates are the open subscriptions that may match an event.
-func (x index) candidates(e event.Event) []store.Subscription {
+func (x *index) candidates(e event.Event) []store.Subscription {
 	names := []string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema"}
 	for _, m := range e.Extensions {
 		names = append(names, m.Key)
@@ -94,11 +127,11 @@ func (x index) candidates(e event.Event) []store.Subscription {
 			}
 		}
 	}
-	return sorted(list)
+	return rows(list)
 }
 
-func (x index) collect(list []*subscription, b bucket) []*subscription {
-	for s := range x[b] {
+func (x *index) collect(list []*subscription, b bucket) []*subscription {
+	for s := range x.buckets[b] {
 		if !s.busy {
 			list = append(list, s)
 		}
@@ -107,24 +140,19 @@ func (x index) collect(list []*subscription, b bucket) []*subscription {
 }
 
 // near are the first open subscriptions for a type.
-func (x index) near(typ string, limit int) []store.Subscription {
+func (x *index) near(typ string, limit int) []store.Subscription {
 	var list []*subscription
-	for b := range x {
-		if b.typ == typ || b.typ == "" {
-			list = x.collect(list, b)
+	for _, typ := range []string{"", typ} {
+		if open := x.types[typ]; open != nil {
+			list = append(list, open.head(limit)...)
 		}
 	}
-	rows := sorted(list)
-	return rows[:min(len(rows), limit)]
+	near := rows(list)
+	return near[:min(len(near), limit)]
 }
 
-func sorted(list []*subscription) []store.Subscription {
-	slices.SortFunc(list, func(a, b *subscription) int {
-		if c := compare(a.row.InstanceSeq, b.row.InstanceSeq); c != 0 {
-			return c
-		}
-		return compare(a.row.Ticket, b.row.Ticket)
-	})
+func rows(list []*subscription) []store.Subscription {
+	slices.SortFunc(list, oldest)
 	out := make([]store.Subscription, len(list))
 	for i, s := range list {
 		out[i] = s.row

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -19,14 +20,6 @@ func (v view) Event(seq int64) (store.Event, bool) {
 		return store.Event{}, false
 	}
 	return e.view(), true
-}
-
-func (v view) Instance(id string) (store.Instance, bool) {
-	in := v.s.instances[id]
-	if in == nil {
-		return store.Instance{}, false
-	}
-	return in.row, true
 }
 
 func (v view) Subscriptions(e event.Event) []store.Subscription { return v.s.subs.candidates(e) }
@@ -90,6 +83,6 @@ func (v view) Gatherings(definition, digest string) []store.Gathering {
 			out = append(out, g)
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Gathering) int { return compare(a.Seq, b.Seq) })
+	slices.SortFunc(out, func(a, b store.Gathering) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out
 }

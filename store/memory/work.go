@@ -1,11 +1,10 @@
 package memory
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -17,16 +16,8 @@ func (s *Store) Ready(ctx context.Context, now core.Time, limit int) ([]string, 
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	for {
-		in, at := s.wakes.first()
-		if in == nil || at > now {
-			break
-		}
-		heap.Pop(&s.wakes)
-		in.due = true
-		s.file(in)
-	}
-	return oldest(s.ready, limit), nil
+	s.wake(now)
+	return ids(s.ready.head(limit)), nil
 }
 
 // Messages lists an inbox.
@@ -42,18 +33,25 @@ func (s *Store) Messages(ctx context.Context, id string) ([]store.Message, error
 }
 
 // Calls lists the calls without an answer.
-func (s *Store) Calls(ctx context.Context) ([]store.Call, error) {
+func (s *Store) Calls(ctx context.Context, id string) ([]store.Call, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	var out []store.Call
-	for _, in := range s.calling {
+	list := func(in *instance) {
 		for _, c := range in.calls {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Call) int { return compare(a.Seq, b.Seq) })
+	if id == "" {
+		for _, in := range s.calling {
+			list(in)
+		}
+	} else if in := s.calling[id]; in != nil {
+		list(in)
+	}
+	slices.SortFunc(out, func(a, b store.Call) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out, nil
 }
 
@@ -63,7 +61,11 @@ func (s *Store) Emits(ctx context.Context, limit int) ([]store.Emit, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	return slices.Clone(s.emits[:min(limit, len(s.emits))]), nil
+	var out []store.Emit
+	for _, e := range s.emits.head(limit) {
+		out = append(out, *e)
+	}
+	return out, nil
 }
 
 // Unchecked lists the instances that have fresh subscriptions.
@@ -72,7 +74,7 @@ func (s *Store) Unchecked(ctx context.Context, limit int) ([]string, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	return oldest(s.unchecked, limit), nil
+	return ids(s.unchecked.head(limit)), nil
 }
 
 // Again lists the events that must be routed again.
@@ -81,12 +83,7 @@ func (s *Store) Again(ctx context.Context, limit int) ([]int64, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	out := make([]int64, 0, len(s.again))
-	for seq := range s.again {
-		out = append(out, seq)
-	}
-	slices.Sort(out)
-	return out[:min(limit, len(out))], nil
+	return s.again.head(limit), nil
 }
 
 // Expired lists the gatherings whose time is up.
@@ -96,13 +93,13 @@ func (s *Store) Expired(ctx context.Context, now core.Time, limit int) ([]store.
 	}
 	defer s.mu.Unlock()
 	var out []store.Gathering
-	for _, g := range s.gatherings {
-		if g.Until <= now {
-			out = append(out, g)
+	for x := range s.expiries.all() {
+		if x.until > now || len(out) == limit {
+			break
 		}
+		out = append(out, s.gatherings[x.seq])
 	}
-	slices.SortFunc(out, func(a, b store.Gathering) int { return compare(a.Seq, b.Seq) })
-	return out[:min(limit, len(out))], nil
+	return out, nil
 }
 
 // Schedules lists those that are due.
@@ -118,10 +115,7 @@ func (s *Store) Schedules(ctx context.Context, now core.Time) ([]store.Schedule,
 		}
 	}
 	slices.SortFunc(out, func(a, b store.Schedule) int {
-		if c := compare(a.Next, b.Next); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Definition, b.Definition)
+		return cmp.Or(cmp.Compare(a.Next, b.Next), cmp.Compare(a.Definition, b.Definition))
 	})
 	return out, nil
 }
@@ -145,74 +139,95 @@ func (s *Store) Advance(ctx context.Context, definition string, from core.Time, 
 	return nil
 }
 
-// Next is when something is due.
-func (s *Store) Next(ctx context.Context) (core.Time, bool, error) {
+// Next is when something will be due.
+func (s *Store) Next(ctx context.Context, after core.Time) (core.Time, bool, error) {
 	if err := s.begin(ctx); err != nil {
 		return 0, false, err
 	}
 	defer s.mu.Unlock()
-	if len(s.ready)+len(s.unchecked)+len(s.again)+len(s.emits) > 0 {
-		return 0, true, nil
-	}
 	var at core.Time
 	found := false
-	earlier := func(t core.Time) {
+	count := func(t core.Time) bool {
+		if t <= after {
+			return false
+		}
 		if !found || t < at {
 			at, found = t, true
 		}
+		return true
 	}
-	if in, t := s.wakes.first(); in != nil {
-		earlier(t)
+	s.wake(after)
+	if w, ok := s.wakes.first(); ok {
+		count(w.at)
+	}
+	for x := range s.expiries.all() {
+		if count(x.until) {
+			break
+		}
 	}
 	for _, c := range s.schedules {
-		earlier(c.Next)
-	}
-	for _, g := range s.gatherings {
-		earlier(g.Until)
+		count(c.Next)
 	}
 	return at, found, nil
 }
 
-// wakes orders instances by wake time. An entry counts only while it is what the
-// instance's row says; others are dropped when they come to the front.
-type wakes []wake
-
+// wake is an instance that sleeps.
 type wake struct {
-	at  core.Time
-	rev int64
-	in  *instance
+	at core.Time
+	in *instance
 }
 
-func (w *wakes) set(in *instance) {
+func (w wake) compare(o wake) int {
+	return cmp.Or(cmp.Compare(w.at, o.at), cmp.Compare(w.in.row.Seq, o.in.row.Seq))
+}
+
+// sleep files an instance under the wake time of its row.
+func (s *Store) sleep(in *instance) {
+	s.rouse(in)
 	if in.row.HasWake && in.row.Quarantine == "" {
-		heap.Push(w, wake{in.row.Wake, in.row.Rev, in})
+		in.waking = &wake{in.row.Wake, in}
+		s.wakes.add(*in.waking)
 	}
 }
 
-// first is the instance that wakes first; nil if none does.
-func (w *wakes) first() (*instance, core.Time) {
-	for len(*w) > 0 {
-		top := (*w)[0]
-		if top.rev == top.in.row.Rev {
-			return top.in, top.at
+// rouse takes an instance from those that sleep.
+func (s *Store) rouse(in *instance) {
+	if in.waking != nil {
+		s.wakes.remove(*in.waking)
+		in.waking = nil
+	}
+}
+
+// wake makes those ready whose time has come, and lets them sleep on for whom a clock
+// that stepped back says that it has not.
+func (s *Store) wake(now core.Time) {
+	if now < s.woken {
+		for _, in := range s.ready.head(s.ready.size) {
+			if in.due && in.row.Wake > now {
+				in.due = false
+				s.sleep(in)
+				s.file(in)
+			}
 		}
-		heap.Pop(w)
 	}
-	return nil, 0
+	s.woken = now
+	for {
+		w, ok := s.wakes.first()
+		if !ok || w.at > now {
+			return
+		}
+		s.rouse(w.in)
+		w.in.due = true
+		s.file(w.in)
+	}
 }
 
-func (w wakes) Len() int      { return len(w) }
-func (w wakes) Swap(i, j int) { w[i], w[j] = w[j], w[i] }
-func (w wakes) Less(i, j int) bool {
-	if w[i].at != w[j].at {
-		return w[i].at < w[j].at
-	}
-	return w[i].in.row.Seq < w[j].in.row.Seq
+// expiry is when a gathering ends.
+type expiry struct {
+	until core.Time
+	seq   int64
 }
-func (w *wakes) Push(x any) { *w = append(*w, x.(wake)) }
-func (w *wakes) Pop() any {
-	old := *w
-	last := old[len(old)-1]
-	*w = old[:len(old)-1]
-	return last
+
+func (x expiry) compare(o expiry) int {
+	return cmp.Or(cmp.Compare(x.until, o.until), cmp.Compare(x.seq, o.seq))
 }
