@@ -95,7 +95,7 @@ func checkDiagnostics(t *testing.T, dir string, files map[string]string, expecte
 
 // runScenarios runs a scenario file, and reports what its reader would see.
 func runScenarios(t *testing.T, path string) {
-	file, err := scenario.Load(path)
+	file, err := scenario.Load(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@
 //     collects them, [Render] shows them with the source line, [Explain] tells more.
 //   - A [FrontEnd] compiles one family of versions to a program; a [Registry] finds
 //     the one that a document is written for.
+//   - [Document.Syntax] is a YAML document as it is written, anchors and all, for
+//     package format, which rewrites it.
 //   - A [Bundle] is how a front-end reaches the files a document refers to.
 //
 // A front-end (dialect/sw05, …) sees only nodes: whether the document was YAML or

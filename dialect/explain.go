@@ -109,15 +109,16 @@ var explanations = []Explanation{
 	{
 		Code: CodeUndecided, Title: "the dialect cannot be told",
 		Text: "A definition need not name the version it is written for: it shows by its keys. This document has none that " +
-			"only one dialect knows. Name the dialect with --dialect; that always wins over detection.",
+			"only one dialect knows, such as an end with a kind for Serverless Workflow 0.5. Name the dialect with --dialect; " +
+			"that always wins over detection.",
 		Bad:  "id: order\n",
-		Good: "id: order\nstates: []\n",
+		Good: "id: order\nname: Order\nstates:\n- {name: Pay, type: inject, start: {kind: default}, data: {paid: true}, end: {kind: default}}\n",
 	},
 	{
 		Code: CodeUnknownDialect, Title: "no such dialect",
 		Text: "The name given with --dialect is not one of the dialects that this program knows; the message lists them.",
-		Bad:  "id: order\nstates: []\n",
-		Good: "id: order\nstates: []\n",
+		Bad:  "# lockstep validate --dialect sw5 order.yaml\nid: order\n",
+		Good: "# lockstep validate --dialect sw05 order.yaml\nid: order\nstates: []\n",
 	},
 	{
 		Code: CodeNotObject, Title: "the document is not an object",

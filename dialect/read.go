@@ -58,8 +58,7 @@ type reader struct {
 func (r *reader) read() *Node {
 	src := r.doc.Source
 	if len(src) > r.limits.Bytes {
-		r.report.Errorf(Pos{r.doc.File, 1, 1}, CodeLimit, "the document has %d bytes, more than %d (limit document-bytes)",
-			len(src), r.limits.Bytes)
+		r.report.Errorf(Pos{r.doc.File, 1, 1}, CodeLimit, "the document has more than %d bytes (limit document-bytes)", r.limits.Bytes)
 		r.stopped = true
 		return nil
 	}

@@ -19,6 +19,10 @@ type Source struct {
 	Document *Document
 	Bundle   Bundle // never nil
 	Options  Options
+
+	// Operations, where it is not nil, takes where the operation of each function
+	// stands, by the function's name: documents are checked after compiling.
+	Operations map[string]*Node
 }
 
 // Read reads a document that this one refers to. Its places bear the file's
@@ -43,6 +47,8 @@ func (s Source) Read(ref string) (*Document, Diagnostics, error) {
 type Options struct {
 	Dialect string // a front-end's name; "" detects it
 	Schemas string // "enforce" or "warn"; "" is the front-end's default
+
+	Functions []string // names that the function catalogue is known to have
 }
 
 // FrontEnd compiles the documents of one family of versions.
@@ -59,6 +65,13 @@ type FrontEnd interface {
 	Compile(src Source) (*ir.Program, Diagnostics)
 
 	Codes() []Explanation
+
+	// Schema returns a JSON Schema of the family's documents, for editors. It
+	// accepts whatever Compile accepts, and describes every key. Its properties
+	// stand in the order of meaning, in which [format] writes them.
+	//
+	// [format]: https://pkg.go.dev/github.com/lockstep-workflows/lockstep/format
+	Schema() []byte
 }
 
 // Registry holds the front-ends in the order in which they are asked.
@@ -145,6 +158,10 @@ type Compiled struct {
 	FrontEnd FrontEnd
 	Reason   string // why this front-end
 	Program  *ir.Program
+
+	// Operations is where the operations of functions stand, by the function's name,
+	// also when there are errors.
+	Operations map[string]*Node
 }
 
 // Compile reads, detects and compiles a definition. Diagnostics come from every
@@ -166,7 +183,8 @@ func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options
 			bundle = NoBundle
 		}
 		opened := &openedBundle{Bundle: bundle, files: map[string][]byte{}}
-		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts})
+		c.Operations = map[string]*Node{}
+		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts, Operations: c.Operations})
 		ds = append(ds, found...)
 		if program != nil && !ds.HasErrors() {
 			program.Digest = opened.digest(text)

@@ -15,6 +15,7 @@ type keyFrontEnd struct{ name, title, key string }
 func (f keyFrontEnd) Name() string         { return f.name }
 func (f keyFrontEnd) Title() string        { return f.title }
 func (f keyFrontEnd) Codes() []Explanation { return []Explanation{{Code: "T001", Title: f.name}} }
+func (f keyFrontEnd) Schema() []byte       { return []byte("{}") }
 
 func (f keyFrontEnd) Detect(root *Node) (string, bool) {
 	return "key " + f.key, root.Get(f.key) != nil

@@ -22,12 +22,27 @@ const (
 //	   14 |   type: operaton
 //	      |         ^^^^^^^^
 func Render(w io.Writer, doc *Document, d Diagnostic) error {
+	return render(w, doc, d, func(_, text string) string { return text })
+}
+
+// RenderColor is Render for a terminal: the severity and what is underlined are red,
+// or yellow for warnings.
+func RenderColor(w io.Writer, doc *Document, d Diagnostic) error {
+	return render(w, doc, d, func(color, text string) string { return "\x1b[" + color + "m" + text + "\x1b[0m" })
+}
+
+func render(w io.Writer, doc *Document, d Diagnostic, paint func(color, text string) string) error {
+	color := "33"
+	if d.Severity == Error {
+		color = "31"
+	}
 	var b strings.Builder
-	b.WriteString(d.String())
-	b.WriteByte('\n')
+	place, word := d.Pos().String(), string(d.Severity)
+	b.WriteString(place + " " + paint(color, word) + strings.TrimPrefix(d.String(), place+" "+word) + "\n")
 	if doc != nil && doc.File == d.File && d.Line >= 1 && d.Line <= doc.Lines() {
 		text, under := snippet(doc.Line(d.Line), d.Column, d.EndColumn)
-		fmt.Fprintf(&b, "%5d | %s\n%5s | %s\n", d.Line, text, "", under)
+		blank := len(under) - len(strings.TrimLeft(under, " "))
+		fmt.Fprintf(&b, "%5d | %s\n%5s | %s%s\n", d.Line, text, "", under[:blank], paint(color, under[blank:]))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -51,7 +66,7 @@ func snippet(line string, column, endColumn int) (text, under string) {
 		case c == '\t':
 			width = tabStop - cells%tabStop
 			piece = strings.Repeat(" ", width)
-		case unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c):
+		case obeyed(c):
 			piece, width = "·", 1
 		}
 		shown.WriteString(piece)
@@ -69,6 +84,21 @@ func snippet(line string, column, endColumn int) (text, under string) {
 		marks.WriteByte('^')
 	}
 	return shown.String(), strings.TrimRight(marks.String(), " ")
+}
+
+// obeyed reports whether a terminal might do something else with a character than
+// show it.
+func obeyed(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) }
+
+// Plain shows what a terminal might obey, in text from elsewhere, as dots. It keeps
+// to one line.
+func Plain(text string) string {
+	return strings.Map(func(c rune) rune {
+		if obeyed(c) {
+			return '·'
+		}
+		return c
+	}, text)
 }
 
 // around returns the part of a line to show, the column it begins at, and

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -47,5 +48,21 @@ func TestRender(t *testing.T) {
 				t.Error("a snippet of no file")
 			}
 		})
+	}
+}
+
+func TestRenderColor(t *testing.T) {
+	doc := mustRead(t, "a error b.yaml", "type: operaton\n")
+	d := Diagnostic{"a error b.yaml", 1, 7, 15, Error, "SW104", "unknown", ""}
+	var plain, colored strings.Builder
+	if err := errors.Join(Render(&plain, doc, d), RenderColor(&colored, doc, d)); err != nil {
+		t.Fatal(err)
+	}
+	want := "a error b.yaml:1:7 \x1b[31merror\x1b[0m SW104 unknown\n    1 | type: operaton\n      |       \x1b[31m^^^^^^^^\x1b[0m\n"
+	if got := colored.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(colored.String()); got != plain.String() {
+		t.Errorf("without the colours it is %q, not %q", got, plain.String())
 	}
 }

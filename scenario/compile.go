@@ -1,9 +1,9 @@
 package scenario
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -14,12 +14,12 @@ const jobDialect = "wfx"
 
 // compile reads the definitions of a file. The report gets everything that is
 // wrong in them, and in what the file asks of them.
-func compile(f *File, o Options, report *Report) []Definition {
+func compile(ctx context.Context, f *File, o Options, report *Report) []Definition {
 	r := dialect.Reporter{File: f.Path}
 	var out []Definition
 	ids := map[string]string{}
 	for _, w := range f.Workflows {
-		text, err := os.ReadFile(w.Path)
+		text, err := dialect.ReadFile(ctx, w.Path)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				r.Errorf(w.At, codeDefinition, "there is no file %q", w.Path).WithHint("the path is relative to the scenario file")

@@ -88,6 +88,11 @@ func (d *decoder) scenario(n *dialect.Node) Scenario {
 	}
 	s.Mocks = d.mocks(n.Get("mocks"))
 	s.Events = d.events(n.Get("events"))
+	for _, e := range s.Events {
+		if at := e.After.AddTo(s.Clock); !Representable(at) {
+			d.report.Errorf(e.At, codeValue, "the event comes at %s, beyond the year 2261 (limit timer-horizon)", at.Format(time.RFC3339))
+		}
+	}
 	s.Takes = d.takes(n.Get("takes"))
 	if expect := d.need(n, "expect", what); expect != nil {
 		s.Expect = d.expect(expect)
@@ -315,8 +320,20 @@ func (d *decoder) instant(n *dialect.Node) time.Time {
 	at, err := calendar.ParseInstant(n.Text)
 	if err != nil {
 		d.calendarError(n, "clock is not a date and time", err)
+		return defaultClock
+	}
+	if !Representable(at) {
+		d.report.Errorf(n, codeValue, "clock is %s; time goes from 1678 to 2261 (limit timer-horizon)", n.Text)
+		return defaultClock
 	}
 	return at
+}
+
+// Representable reports whether an instant is one that the engine can count with:
+// 64 bits of nanoseconds around 1970, in whole years.
+func Representable(at time.Time) bool {
+	year := at.UTC().Year()
+	return 1678 <= year && year <= 2261
 }
 
 func (d *decoder) calendarError(n *dialect.Node, what string, err error) {

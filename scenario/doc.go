@@ -10,6 +10,7 @@
 //
 //	file.go      what a file says, as plain data
 //	decode.go    from the document to that data, every mistake with its place
+//	schema.json  the same for editors, and the order of keys
 //	mocks.go     how functions answer; events.go which events arrive
 //	compile.go   the definitions the file names
 //	run.go       all scenarios of a file; world.go one of them, and its time

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,8 +107,8 @@ func IsFile(name string) bool {
 
 // Load reads a scenario file. Mistakes in it come as [dialect.Diagnostics], all of
 // them; the File is then there too, for its Document.
-func Load(path string) (*File, error) {
-	src, err := os.ReadFile(path)
+func Load(ctx context.Context, path string) (*File, error) {
+	src, err := dialect.ReadFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +122,14 @@ func Parse(path string, src []byte) (*File, error) {
 	f := &File{Path: path, Document: doc}
 	d := decoder{dir: filepath.Dir(path)}
 	d.report.File = path
-	if doc.Root != nil {
-		d.file(f, doc.Root)
+	switch root := doc.Root; {
+	case root == nil:
+	case root.Get("states") != nil && root.Get("scenarios") == nil:
+		ext := filepath.Ext(path)
+		d.report.Errorf(root.Pos(), codeMissing, "this is a definition, not a scenario file").
+			WithHint("scenarios stand beside it, in %s", strings.TrimSuffix(filepath.Base(path), ext)+"_test"+ext)
+	default:
+		d.file(f, root)
 	}
 	if found = d.all(found); found.HasErrors() {
 		return f, found
@@ -150,7 +157,7 @@ func Find(paths ...string) ([]string, error) {
 				return err
 			case entry.IsDir() && at != path && strings.HasPrefix(entry.Name(), "."):
 				return fs.SkipDir
-			case !entry.IsDir() && IsFile(entry.Name()):
+			case entry.Type()&^fs.ModeSymlink == 0 && IsFile(entry.Name()):
 				files = append(files, at)
 			}
 			return nil

@@ -20,12 +20,13 @@ type Options struct {
 
 // Limits bound one scenario. A zero field means its default.
 type Limits struct {
-	Calls int // of functions ("scenario-calls")
-	Steps int // moves of virtual time and rounds of work ("scenario-steps")
+	Calls     int // of functions ("scenario-calls")
+	Steps     int // commits ("scenario-steps")
+	Instances int // that are not over, at a time ("scenario-instances")
 }
 
 // DefaultLimits hold unless Options say otherwise.
-var DefaultLimits = Limits{Calls: 100_000, Steps: 1_000_000}
+var DefaultLimits = Limits{Calls: 100_000, Steps: 100_000, Instances: 10_000}
 
 func (l Limits) orDefault() Limits {
 	if l.Calls == 0 {
@@ -34,6 +35,9 @@ func (l Limits) orDefault() Limits {
 	if l.Steps == 0 {
 		l.Steps = DefaultLimits.Steps
 	}
+	if l.Instances == 0 {
+		l.Instances = DefaultLimits.Instances
+	}
 	return l
 }
 
@@ -41,7 +45,7 @@ func (l Limits) orDefault() Limits {
 // definition has errors nothing runs; the report then holds only diagnostics.
 func Run(ctx context.Context, f *File, o Options) Report {
 	report := Report{File: f.Path, Documents: []*dialect.Document{f.Document}}
-	definitions := compile(f, o, &report)
+	definitions := compile(ctx, f, o, &report)
 	if report.Diagnostics.HasErrors() {
 		return report
 	}

@@ -27,7 +27,7 @@ func load(t *testing.T, files map[string]string) *scenario.File {
 			t.Fatal(err)
 		}
 	}
-	f, err := scenario.Load(filepath.Join(dir, "x_test.yaml"))
+	f, err := scenario.Load(t.Context(), filepath.Join(dir, "x_test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ scenarios:
 - {name: for ever, mocks: {f: {result: {}}}, expect: {status: completed}}
 `})
 	for limit, limits := range map[string]scenario.Limits{
-		"scenario-calls (50)": {Calls: 50},
-		"scenario-steps (70)": {Steps: 70},
+		"more than 50 calls of functions (limit scenario-calls)": {Calls: 50},
+		"more than 70 steps (limit scenario-steps)":              {Steps: 70},
 	} {
 		o := options()
 		o.Limits = limits

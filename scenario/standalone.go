@@ -31,7 +31,7 @@ func ReadMocks(file string, text []byte) (mock.Mocks, *dialect.Document, dialect
 // CloudEvent, a list of them, or one a line as JSON. Each may stand as it is or
 // as {at, event}, as in a scenario. Lines have no document in common: it is nil.
 func ReadEvents(file string, text []byte) ([]Event, *dialect.Document, dialect.Diagnostics) {
-	if lines := jsonLines(text); lines != nil {
+	if lines := jsonLines(text); lines != nil && len(text) <= dialect.DefaultLimits.Bytes {
 		out, found := readLines(file, lines)
 		return out, nil, found
 	}
@@ -52,9 +52,18 @@ func ReadEvents(file string, text []byte) ([]Event, *dialect.Document, dialect.D
 
 // ReadEvent reads one line of a stream of events; number counts from 1.
 func ReadEvent(file string, text []byte, number int) (Event, dialect.Diagnostics) {
-	// Blank lines before it make its place that of the line in the stream.
-	padded := slices.Concat(bytes.Repeat([]byte("\n"), number-1), text)
-	doc, found := dialect.Read(file, padded)
+	e, found := readEvent(file, text, number)
+	e.At.Line += number - 1
+	if len(found) == 0 {
+		return e, nil
+	}
+	// Blank lines before it make every place that of the line in the stream. Only what
+	// is wrong is worth them: all lines of a long file are longer than the file.
+	return readEvent(file, slices.Concat(bytes.Repeat([]byte("\n"), number-1), text), number)
+}
+
+func readEvent(file string, text []byte, number int) (Event, dialect.Diagnostics) {
+	doc, found := dialect.Read(file, text)
 	d := decoder{report: dialect.Reporter{File: file}}
 	var e Event
 	if doc.Root != nil {
@@ -62,6 +71,9 @@ func ReadEvent(file string, text []byte, number int) (Event, dialect.Diagnostics
 	}
 	return e, d.all(found)
 }
+
+// maxBadLines is after how many mistakes a file of lines is not read any further.
+const maxBadLines = 50
 
 func readLines(file string, lines [][]byte) ([]Event, dialect.Diagnostics) {
 	var out []Event
@@ -71,29 +83,24 @@ func readLines(file string, lines [][]byte) ([]Event, dialect.Diagnostics) {
 			continue
 		}
 		e, wrong := ReadEvent(file, line, i+1)
-		out, found = append(out, e), append(found, wrong...)
+		if out, found = append(out, e), append(found, wrong...); len(found) >= maxBadLines {
+			break
+		}
 	}
 	return out, found
 }
 
-// jsonLines splits text with one JSON object a line, and gives nil for any other.
+// jsonLines splits text with one JSON object a line, and gives nil for any other. The
+// first line tells: behind a whole object a document has nothing more.
 func jsonLines(text []byte) [][]byte {
-	lines := bytes.Split(text, []byte("\n"))
-	objects := 0
-	for _, line := range lines {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		if _, err := expr.ParseJSON(line); err != nil || line[0] != '{' {
-			return nil
-		}
-		objects++
-	}
-	if objects < 2 {
+	first, rest, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
+	if len(bytes.TrimSpace(rest)) == 0 || !bytes.HasPrefix(first, []byte("{")) {
 		return nil
 	}
-	return lines
+	if _, err := expr.ParseJSON(first); err != nil {
+		return nil
+	}
+	return bytes.Split(text, []byte("\n"))
 }
 
 func (d *decoder) eventOrTimed(n *dialect.Node, index int) Event {

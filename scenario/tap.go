@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
 )
 
 // WriteTAP writes reports in the Test Anything Protocol, version 14. A file that
@@ -36,14 +38,14 @@ func WriteTAP(w io.Writer, reports []Report) error {
 
 // tapText escapes what would begin a directive, and keeps to one line.
 func tapText(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "#", "\\#", "\n", " ", "\r", " ").Replace(s)
+	return dialect.Plain(strings.NewReplacer("\\", "\\\\", "#", "\\#", "\n", " ", "\r", " ").Replace(s))
 }
 
 // tapBlock writes the YAML block of a failing test: its message as block text.
 func tapBlock(b *strings.Builder, lines []string) {
 	b.WriteString("  ---\n  message: |\n")
 	for _, line := range lines {
-		fmt.Fprintf(b, "    %s\n", line)
+		fmt.Fprintf(b, "    %s\n", dialect.Plain(line))
 	}
 	b.WriteString("  ...\n")
 }

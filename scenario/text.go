@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
 )
 
 // Detail is how much a text tells of coverage.
@@ -51,17 +53,27 @@ type textPrinter struct {
 	err   error
 }
 
+// printf writes strings without what a terminal might obey: names come from files.
 func (p *textPrinter) printf(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = dialect.Plain(text)
+		}
+	}
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
 
-func (p *textPrinter) paint(code, text string) string {
+// painted is text with colours.
+type painted string
+
+func (p *textPrinter) paint(code, text string) painted {
+	text = dialect.Plain(text)
 	if !p.color {
-		return text
+		return painted(text)
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return painted("\x1b[" + code + "m" + text + "\x1b[0m")
 }
 
 func (p *textPrinter) report(r Report) {
@@ -84,15 +96,16 @@ func (p *textPrinter) report(r Report) {
 
 func (p *textPrinter) failure(r Result) {
 	const indent = "      "
-	p.printf("%sat %s\n", indent, r.At)
+	p.printf("%sat %s\n", indent, r.At.String())
 	for _, line := range failureLines(r) {
 		switch {
 		case strings.HasPrefix(line, "    - "):
-			line = p.paint("31", line)
+			p.printf("%s%s\n", indent, p.paint("31", line))
 		case strings.HasPrefix(line, "    + "):
-			line = p.paint("32", line)
+			p.printf("%s%s\n", indent, p.paint("32", line))
+		default:
+			p.printf("%s%s\n", indent, line)
 		}
-		p.printf("%s%s\n", indent, line)
 	}
 }
 

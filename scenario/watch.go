@@ -3,10 +3,10 @@ package scenario
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -14,13 +14,11 @@ import (
 // happens to an instance passes through Commit, so nothing is missed there.
 type watchedStore struct {
 	store.Store
-	limits Limits
 
 	// fires is the definition whose cron schedule starts an instance, once; those of
 	// the others stay silent.
 	fires string
 
-	steps     int
 	calls     []call
 	instances []*history // in order of their first record
 	byID      map[string]*history
@@ -31,38 +29,22 @@ type call struct {
 	Call
 	instance string
 	visit    int // of states, retries included, by the instance before it
-	record   core.Record
+	pos      ir.Pos
 }
 
-// history is what one instance did.
+// history is what one instance did: of its records those that tell its path, without
+// the data, which a long scenario could not hold.
 type history struct {
 	id      string
 	visits  int
 	records []core.Record
 }
 
-// LimitError says which limit a scenario ran into.
-type LimitError struct {
-	Limit string
-	Max   int
-}
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("the scenario exceeds the limit %s (%d): is this a loop without an end?", e.Limit, e.Max)
-}
-
 // Commit notes calls and records once they are durable.
 func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
-	switch {
-	case s.steps >= s.limits.Steps:
-		return &LimitError{"scenario-steps", s.limits.Steps}
-	case len(s.calls)+len(c.Calls) > s.limits.Calls:
-		return &LimitError{"scenario-calls", s.limits.Calls}
-	}
 	if err := s.Store.Commit(ctx, c); err != nil {
 		return err
 	}
-	s.steps++
 	h := s.byID[c.Instance.ID]
 	if h == nil {
 		h = &history{id: c.Instance.ID}
@@ -70,7 +52,10 @@ func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
 		s.instances = append(s.instances, h)
 	}
 	for _, r := range c.Records {
-		h.records = append(h.records, r)
+		switch r.Type {
+		case core.RecEntered, core.RecCaught, core.RecCompensating, core.RecFinished:
+			h.records = append(h.records, core.Record{Type: r.Type, Frame: r.Frame, Depth: r.Depth, Node: r.Node, Status: r.Status})
+		}
 		switch r.Type {
 		case core.RecEntered, core.RecRetrying:
 			h.visits++
@@ -80,7 +65,7 @@ func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
 				continue // taken back within the same step: it was never made
 			}
 			made := Call{Time: r.Time.Std(), Function: c.Calls[i].Function.Name, Arguments: c.Calls[i].Args}
-			s.calls = append(s.calls, call{made, h.id, h.visits, r})
+			s.calls = append(s.calls, call{made, h.id, h.visits, r.Pos})
 		}
 	}
 	return nil
@@ -108,7 +93,7 @@ func (s *watchedStore) made() []Call {
 			to++
 		}
 		slices.SortStableFunc(s.calls[from:to], func(a, b call) int {
-			return cmp.Or(cmp.Compare(a.record.Pos.Line, b.record.Pos.Line), cmp.Compare(a.record.Pos.Column, b.record.Pos.Column))
+			return cmp.Or(cmp.Compare(a.pos.Line, b.pos.Line), cmp.Compare(a.pos.Column, b.pos.Column))
 		})
 		from = to
 	}

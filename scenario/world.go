@@ -37,14 +37,16 @@ type world struct {
 func runScenario(ctx context.Context, s Scenario, definitions []Definition, o Options, coverage []Coverage) Result {
 	result := Result{Name: s.Name, At: s.At.Pos}
 	w := &world{scenario: s, definitions: definitions, clock: engine.NewVirtualClock(s.Clock)}
-	if err := w.build(ctx, o); err != nil {
+	limited, stop := context.WithCancelCause(ctx) // ends with the limit that is exceeded
+	defer stop(nil)
+	if err := w.build(ctx, o, stop); err != nil {
 		result.Failures = []Failure{{Field: "deploy", Message: err.Error()}}
 		return result
 	}
-	if err := w.run(ctx); err != nil {
+	if err := w.run(limited); err != nil {
 		var limit *LimitError
 		field := "engine"
-		if errors.As(err, &limit) {
+		if errors.As(context.Cause(limited), &limit) {
 			field, err = "limit", limit
 		}
 		w.failures = append(w.failures, Failure{Field: field, Message: err.Error()})
@@ -71,9 +73,10 @@ func runScenario(ctx context.Context, s Scenario, definitions []Definition, o Op
 	return result
 }
 
-func (w *world) build(ctx context.Context, o Options) error {
+func (w *world) build(ctx context.Context, o Options, stop context.CancelCauseFunc) error {
 	first := w.definitions[0].Program
-	w.store = &watchedStore{Store: memory.New(), limits: o.Limits.orDefault(), byID: map[string]*history{}}
+	guard := &Guard{Store: memory.New(), Limits: o.Limits.orDefault(), Forget: true, OnLimit: func(e *LimitError) { stop(e) }}
+	w.store = &watchedStore{Store: guard, byID: map[string]*history{}}
 	if w.byCron() {
 		w.store.fires = first.ID
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,8 +42,10 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
-	root.AddCommand(a.runCommand(), a.testCommand(), a.validateCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.testCommand(), a.validateCommand(), a.graphCommand(), a.explainCommand(),
+		a.schemaCommand(), a.fmtCommand(), a.versionCommand())
 	root.InitDefaultHelpFlag()
+	a.strict(root)
 	return root
 }
 
@@ -77,20 +78,21 @@ func color(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
+// render writes a diagnostic, in colours where w wants them.
+func render(w io.Writer, doc *dialect.Document, d dialect.Diagnostic) error {
+	if color(w) {
+		return dialect.RenderColor(w, doc, d)
+	}
+	return dialect.Render(w, doc, d)
+}
+
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // plain shows what a terminal might obey, in text from elsewhere, as dots.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return '·'
-		}
-		return r
-	}, text)
-}
+func plain(text string) string { return dialect.Plain(text) }
 
 func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

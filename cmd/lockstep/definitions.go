@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/effect/http"
+	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
@@ -55,6 +56,15 @@ func (b bundle) Open(ref string) ([]byte, error) {
 	return text, nil
 }
 
+// pin stores the OpenAPI documents of the functions in the program.
+func (d definition) pin(ctx context.Context, client *http.Client) dialect.Diagnostics {
+	return openapi.Pin(ctx, d.Program, bundleFor(ctx, d.file, client), d.functions())
+}
+
+func (d definition) functions() openapi.Definition {
+	return openapi.Definition{File: d.file, Operations: d.Operations}
+}
+
 // definition is one that was read and compiled.
 type definition struct {
 	dialect.Compiled
@@ -62,18 +72,19 @@ type definition struct {
 	diagnostics dialect.Diagnostics
 }
 
-func (a *app) compile(ctx context.Context, file, dialectName string, client *http.Client) (definition, error) {
-	text, err := readFile(file)
+// compile compiles a file. catalogued are functions that need no definition in it.
+func (a *app) compile(ctx context.Context, file, dialectName string, client *http.Client, catalogued ...string) (definition, error) {
+	text, err := readFile(ctx, file)
 	if err != nil {
 		return definition{}, err
 	}
-	c, ds := a.registry().Compile(file, text, bundleFor(ctx, file, client), dialect.Options{Dialect: dialectName})
+	c, ds := a.registry().Compile(file, text, bundleFor(ctx, file, client), dialect.Options{Dialect: dialectName, Functions: catalogued})
 	return definition{c, file, ds}, nil
 }
 
 // readFile reads a file and, where it is missing, names one that may be meant.
-func readFile(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	text, err := dialect.ReadFile(ctx, path)
 	if err == nil {
 		return text, nil
 	}
@@ -120,7 +131,7 @@ func findDefinitions(paths []string) (files []string, found map[string]bool, err
 				return err
 			case entry.IsDir() && at != path && strings.HasPrefix(entry.Name(), "."):
 				return fs.SkipDir
-			case !entry.IsDir() && isDocument(entry.Name()) && !scenario.IsFile(entry.Name()):
+			case isFile(entry) && isDocument(entry.Name()) && !scenario.IsFile(entry.Name()):
 				files = append(files, at)
 				found[at] = true
 			}
@@ -132,6 +143,9 @@ func findDefinitions(paths []string) (files []string, found map[string]bool, err
 	}
 	return files, found, nil
 }
+
+// isFile tells files and links from pipes and devices, which are not read unasked.
+func isFile(entry fs.DirEntry) bool { return entry.Type()&^fs.ModeSymlink == 0 }
 
 func isDocument(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {

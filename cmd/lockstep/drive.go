@@ -108,7 +108,14 @@ func (s *session) runReal(ctx context.Context) (result, error) {
 			return r, err
 		}
 		if s.stuck() {
-			return result{}, errStuck
+			_, _, before := s.seen()
+			// It may have ended, or stopped, between the questions.
+			if r, over, err := s.over(asking); over || err != nil {
+				return r, err
+			}
+			if _, _, after := s.seen(); before == after {
+				return result{}, errStuck
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -164,6 +171,9 @@ func (s *session) send(ctx context.Context, now time.Time) (sent bool, err error
 
 // over tells whether the run has reached its end.
 func (s *session) over(ctx context.Context) (result, bool, error) {
+	if err := s.step(ctx); err != nil {
+		return result{}, false, err
+	}
 	id, reached, _ := s.seen()
 	if id == "" {
 		return result{}, false, nil

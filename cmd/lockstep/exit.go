@@ -96,6 +96,8 @@ func asFailure(err error) *failure {
 		return f
 	case errors.Is(err, fs.ErrNotExist):
 		return &failure{exit: exitNotFound, code: "not-found", title: "Not found", detail: err.Error()}
+	case errors.Is(err, dialect.ErrNotFile):
+		return invalidf("%v", err)
 	case errors.Is(err, context.Canceled):
 		return &failure{exit: exitInterrupted, code: "interrupted", title: "Interrupted", detail: "interrupted"}
 	}

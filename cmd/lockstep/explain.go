@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/effect/catalogue"
+	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
@@ -23,7 +25,9 @@ func (a *app) explainCommand() *cobra.Command {
 		Args: atMost(1),
 	}
 	output := outputFlag(cmd, "format", "text", "json")
-	tables := func() [][]dialect.Explanation { return append(a.registry().Codes(), scenario.Codes()) }
+	tables := func() [][]dialect.Explanation {
+		return append(a.registry().Codes(), scenario.Codes(), openapi.Codes(), catalogue.Codes())
+	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var codes []string
 		for _, e := range sorted(tables()) {

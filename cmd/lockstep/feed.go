@@ -4,21 +4,27 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
 // feed is where the events of a run come from: a list in order of time, and maybe a
 // stream behind it.
 type feed struct {
+	ctx     context.Context
 	name    string
 	start   time.Time
 	pending []timedEvent // by time
+	latest  []timedEvent // that were due last
 	stream  io.Reader    // nil: none, or used up
 	app     *app
 }
@@ -26,11 +32,12 @@ type feed struct {
 type timedEvent struct {
 	at    time.Time
 	event event.Event
+	place dialect.Pos
 }
 
 // openFeed reads the events of a file; those of stdin are read while the run goes on.
-func (a *app) openFeed(arg string, start time.Time) (*feed, error) {
-	f := &feed{name: arg, start: start, app: a}
+func (a *app) openFeed(ctx context.Context, arg string, start time.Time) (*feed, error) {
+	f := &feed{ctx: ctx, name: arg, start: start, app: a}
 	switch arg {
 	case "":
 		return f, nil
@@ -38,7 +45,7 @@ func (a *app) openFeed(arg string, start time.Time) (*feed, error) {
 		f.name, f.stream = "stdin", a.in
 		return f, nil
 	}
-	text, err := readFile(arg)
+	text, err := readFile(ctx, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -57,25 +64,35 @@ func (a *app) openFeed(arg string, start time.Time) (*feed, error) {
 func (f *feed) add(e scenario.Event) error {
 	ev, err := event.FromValue(e.Value)
 	if err != nil {
-		wrong := invalidf("%s: %v", e.At.Pos, err)
-		return wrong
+		return invalidf("%s: %v", e.At.Pos, err)
 	}
-	f.pending = append(f.pending, timedEvent{e.After.AddTo(f.start), ev})
-	slices.SortStableFunc(f.pending, func(a, b timedEvent) int { return a.at.Compare(b.at) })
+	at := e.After.AddTo(f.start)
+	if !scenario.Representable(at) {
+		return invalidf("%s: the event comes at %s, beyond the year 2261 (limit timer-horizon)", e.At.Pos, at.Format(time.RFC3339))
+	}
+	behind := sort.Search(len(f.pending), func(i int) bool { return f.pending[i].at.After(at) })
+	f.pending = slices.Insert(f.pending, behind, timedEvent{at, ev, e.At.Pos})
 	return nil
 }
 
 // readAll takes the whole stream at once, for runs that skip time.
 func (f *feed) readAll() error {
 	lines := make(chan line)
-	go f.read(context.Background(), lines)
-	for l := range lines {
-		if err := f.take(l); err != nil {
-			return err
+	go f.read(f.ctx, lines)
+	for {
+		select {
+		case l, open := <-lines:
+			if !open {
+				f.stream = nil
+				return nil
+			}
+			if err := f.take(l); err != nil {
+				return err
+			}
+		case <-f.ctx.Done(): // the read that blocks is left behind
+			return f.ctx.Err()
 		}
 	}
-	f.stream = nil
-	return nil
 }
 
 // line is one of a stream, or the error that ended it.
@@ -98,13 +115,18 @@ func (f *feed) read(ctx context.Context, to chan<- line) {
 			return false
 		}
 	}
-	for n := 1; scanner.Scan(); n++ {
+	n := 1
+	for ; scanner.Scan(); n++ {
 		text := bytes.TrimSpace(scanner.Bytes())
 		if len(text) > 0 && !send(line{number: n, text: bytes.Clone(text)}) {
 			return
 		}
 	}
-	if err := scanner.Err(); err != nil {
+	err := scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = invalidf("%s:%d: the line has more than %d bytes (limit document-bytes)", f.name, n, dialect.DefaultLimits.Bytes)
+	}
+	if err != nil {
 		send(line{err: err})
 	}
 }
@@ -124,11 +146,23 @@ func (f *feed) take(l line) error {
 // due takes the events whose time has come.
 func (f *feed) due(now time.Time) []event.Event {
 	var out []event.Event
+	f.latest = nil
 	for len(f.pending) > 0 && !f.pending[0].at.After(now) {
 		out = append(out, f.pending[0].event)
+		f.latest = append(f.latest, f.pending[0])
 		f.pending = f.pending[1:]
 	}
 	return out
+}
+
+// refused tells that an event was not taken, and where it stands.
+func (f *feed) refused(ev event.Event, why error) {
+	for _, e := range f.latest {
+		if !f.app.problems && expr.Equal(e.event.Value(), ev.Value()) {
+			fmt.Fprintf(f.app.err, "! %s: the event is refused: %s\n", e.place, plain(why.Error()))
+			return
+		}
+	}
 }
 
 // next is when the next known event comes.

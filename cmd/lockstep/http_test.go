@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestRunCallsServices runs a definition against a real server: its function
@@ -60,4 +64,29 @@ states:
 	if code := run(); code != exitInvalid || !strings.Contains(stderr.String(), "SW209") {
 		t.Errorf("not allowed: exit code %d, stderr %s", code, stderr.String())
 	}
+}
+
+// notModified FILE starts a service that sends a body where there can be none, and
+// writes its HOST:PORT into the file where it says SERVICE.
+func notModified(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: notmodified FILE")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				_, _ = io.WriteString(conn, "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello")
+			}
+		}
+	}()
+	ts.Setenv("SERVICE", listener.Addr().String())
+	text := ts.ReadFile(args[0])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, "SERVICE", listener.Addr().String())), 0o644))
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"io"
+	"context"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -10,7 +10,7 @@ import (
 )
 
 // readInput reads the value of --input: JSON, @FILE (JSON or YAML), or - for stdin.
-func (a *app) readInput(arg string) (expr.Value, error) {
+func (a *app) readInput(ctx context.Context, arg string) (expr.Value, error) {
 	name, text := "--input", []byte(arg)
 	var err error
 	switch {
@@ -18,12 +18,12 @@ func (a *app) readInput(arg string) (expr.Value, error) {
 		return expr.EmptyObject, nil
 	case arg == "-":
 		name = "stdin"
-		if text, err = io.ReadAll(io.LimitReader(a.in, int64(dialect.DefaultLimits.Bytes)+1)); err != nil {
+		if text, err = dialect.ReadAll(ctx, a.in); err != nil {
 			return expr.Null, err
 		}
 	case strings.HasPrefix(arg, "@"):
 		name = arg[1:]
-		if text, err = readFile(name); err != nil {
+		if text, err = readFile(ctx, name); err != nil {
 			return expr.Null, err
 		}
 	default:
@@ -62,7 +62,7 @@ func (a *app) invalidDocument(what string, doc *dialect.Document, ds dialect.Dia
 		return f
 	}
 	for _, d := range ds {
-		if err := dialect.Render(a.err, doc, d); err != nil {
+		if err := render(a.err, doc, d); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,5 +42,45 @@ states:
 	root.SetArgs([]string{"run", file})
 	if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d; stderr:\n%s", code, exitInterrupted, told.String())
+	}
+}
+
+// endless is a stdin on which nobody types. The first read ends the context, as Ctrl-C
+// does while the program waits.
+type endless struct {
+	interrupt func()
+	over      <-chan struct{}
+}
+
+func (r endless) Read([]byte) (int, error) {
+	r.interrupt()
+	<-r.over
+	return 0, io.EOF
+}
+
+func TestInterruptWhileReading(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hello.yaml")
+	definition := `
+id: hello
+name: Hello
+states: [{name: Greet, type: inject, start: {kind: default}, data: {}, end: {kind: default}}]
+`
+	if err := os.WriteFile(file, []byte(definition), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"run", file, "--input", "-"},
+		{"run", file, "--events", "-", "--skip-time"},
+		{"fmt", "-"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var told bytes.Buffer
+		a := &app{in: endless{cancel, t.Context().Done()}, out: &bytes.Buffer{}, err: &told}
+		root := a.command()
+		root.SetArgs(args)
+		if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
+			t.Errorf("%q: exit code %d, want %d; stderr:\n%s", args, code, exitInterrupted, told.String())
+		}
 	}
 }

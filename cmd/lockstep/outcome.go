@@ -10,6 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
@@ -19,7 +20,10 @@ func (s *session) explain(err error) error {
 	var input *engine.InputError
 	var schedule *engine.ScheduleError
 	var version *engine.VersionConflictError
+	var limit *scenario.LimitError
 	switch {
+	case errors.As(context.Cause(s.ctx), &limit):
+		return &failure{exit: exitError, code: "limit", title: "A limit was reached", detail: limit.Error()}
 	case errors.As(err, &end):
 		return s.ended(end.row)
 	case errors.Is(err, errStuck):
@@ -67,8 +71,12 @@ func (s *session) ended(row engine.Instance) error {
 		}
 		f.more = append(f.more, where)
 	}
+	if !fault.Data.IsNull() {
+		f.more = append(f.more, "the data was "+clipped(fault.Data.String()))
+	}
 	f.extra = map[string]any{"fault": faultJSON{
-		Name: fault.Name, Code: fault.Code, Status: fault.Status, Detail: fault.Detail, State: fault.Node,
+		Name: fault.Name, Code: fault.Code, Status: fault.Status, Title: fault.Title, Type: fault.Type,
+		Detail: fault.Detail, Data: fault.Data, State: fault.Node,
 		File: place.Exact.File, Line: place.Exact.Line, Column: place.Exact.Column,
 	}}
 	return f
@@ -86,25 +94,38 @@ type faultJSON struct {
 	Name   string `json:"name"`
 	Code   string `json:"code,omitempty"`
 	Status string `json:"status,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Type   string `json:"type,omitempty"`
 	Detail string `json:"detail,omitempty"`
 	State  string `json:"state,omitempty"`
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
+
+	Data expr.Value `json:"data,omitzero"`
+}
+
+// clipped cuts long text for a terminal; -o json has all of it.
+func clipped(text string) string {
+	const most = 400
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes; -o json shows all)", len(text))
 }
 
 // faultHint says what can be done about a fault.
 func (s *session) faultHint(fault *core.Fault) string {
 	switch {
 	case fault.Name == core.FaultNoFunction:
-		return "give the function an operation, or answer its calls with --mock FILE"
+		return "give the function an operation, name a catalogue that has it with --functions FILE, or answer its calls with --mock FILE"
 	case fault.Name == core.FaultNoWorkflow:
 		return "name the file of the other workflow after the first: lockstep run FILE OTHER"
 	case fault.Name == mock.Missing:
 		return "with --mock every function that is called needs an answer; \"*\" answers for all others"
 	case fault.Code == http.CodeRefused:
 		return "--outbound-allow HOST[:PORT] lets calls reach a private address"
-	case fault.Final:
+	case fault.Final, fault.Name == core.FaultStateLimit, fault.Name == core.FaultStepLimit: // what asks for too much has to be changed
 		return ""
 	}
 	return fmt.Sprintf("onErrors in state %q can handle it: {error: %s, transition: …}", fault.Node, fault.Name)

@@ -43,6 +43,7 @@ func (p *progress) record(instance string, inner bool, r core.Record) {
 		p.entered[key] = r.Time
 	case core.RecLeft:
 		p.line("32", "✓", inner, r.Node, p.took(key, r.Time))
+		delete(p.entered, key) // of a run without an end, not every child is remembered
 	case core.RecWaiting:
 		if r.Text != "" && !p.virtual {
 			p.line("36", "…", inner, r.Node, "waits for "+r.Text)

@@ -18,10 +18,11 @@ import (
 type runFlags struct {
 	input, mock, events string
 	until               string
-	skipTime            bool
+	skipTime, step      bool
 	timeout             waitLimit
 	dialect, timezone   string
 	outbound            outboundFlags
+	functions           functionFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -34,6 +35,7 @@ func (a *app) runCommand() *cobra.Command {
 		Example: `  lockstep run examples/hello.yaml --input '{"name":"Ada"}'
   lockstep run order.yaml ship.yaml --input @order.json --mock mocks.yaml
   lockstep run order.yaml --events events.jsonl --skip-time
+  lockstep run order.yaml --mock mocks.yaml --step
   tail -f events.jsonl | lockstep run monitor.yaml --events -`,
 		Args: atLeastOne("a definition"),
 	}
@@ -43,21 +45,31 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&flags.mock, "mock", "", "answer function calls from this `file` (a mocks: map as in scenario files)")
 	f.StringVar(&flags.events, "events", "", "send the CloudEvents of this `file`, or of stdin with -")
 	f.StringVar(&flags.until, "until", "", "stop when this `state` is entered, and print its input")
+	f.BoolVar(&flags.step, "step", false, "stop before each state, show its data, and ask what to do")
 	f.BoolVar(&flags.skipTime, "skip-time", false, "time is virtual: nothing is waited for")
 	f.Var(&flags.timeout, "timeout", "give up after this `time` (PT1M or 1m), of the clock that is used")
-	f.StringVar(&flags.dialect, "dialect", "", "the `dialect` of the definitions, instead of finding it out")
+	a.dialectFlag(cmd, &flags.dialect)
 	f.StringVar(&flags.timezone, "timezone", "", "the time `zone` of schedules that name none (default local)")
+	flags.functions.add(cmd)
 	flags.outbound.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, name := range []string{"input", "mock", "events", "functions", "until"} {
+			if f := f.Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+				return usagef("--%s is empty; is a variable not set?", name)
+			}
+		}
 		if flags.input == "-" && flags.events == "-" {
 			return usagef("--input and --events cannot both read stdin")
+		}
+		if flags.step && (flags.input == "-" || flags.events == "-") {
+			return usagef("--step reads its answers from stdin, so --input and --events cannot")
 		}
 		s, err := a.newSession(cmd.Context(), args, flags)
 		if err != nil {
 			return err
 		}
 		defer s.close()
-		end, err := s.run(cmd.Context())
+		end, err := s.run(s.ctx)
 		if err != nil {
 			return s.explain(err)
 		}
@@ -122,7 +134,7 @@ func (s *session) loadDefinitions(files []string) error {
 	var all dialect.Diagnostics
 	docs := map[string]*dialect.Document{}
 	for _, file := range files {
-		d, err := s.app.compile(s.ctx, file, s.flags.dialect, s.client)
+		d, err := s.app.compile(s.ctx, file, s.flags.dialect, s.client, s.catalogued()...)
 		if err != nil {
 			return err
 		}
@@ -131,6 +143,12 @@ func (s *session) loadDefinitions(files []string) error {
 		s.definitions = append(s.definitions, d)
 	}
 	if !all.HasErrors() {
+		if err := s.checkIDs(); err != nil {
+			return err
+		}
+		if err := s.pinDocuments(docs); err != nil {
+			return err
+		}
 		return s.checkUntil()
 	}
 	f := invalidDefinition(all)
@@ -138,12 +156,46 @@ func (s *session) loadDefinitions(files []string) error {
 		return f
 	}
 	for _, d := range all {
-		if err := dialect.Render(s.app.err, docs[d.File], d); err != nil {
+		if err := render(s.app.err, docs[d.File], d); err != nil {
 			return err
 		}
 	}
 	f.detail = "the definition is not sound: " + f.detail
 	return f
+}
+
+// checkIDs refuses definitions of which one would hide another.
+func (s *session) checkIDs() error {
+	files := map[string]string{}
+	for _, d := range s.definitions {
+		switch other, ok := files[d.Program.ID]; {
+		case ok && other == d.file:
+			return usagef("%s is given twice", d.file)
+		case ok:
+			return invalidf("%s and %s both define %q", other, d.file, d.Program.ID)
+		}
+		files[d.Program.ID] = d.file
+	}
+	return nil
+}
+
+// pinDocuments opens what functions refer to. Mocks alone need none of it.
+func (s *session) pinDocuments(docs map[string]*dialect.Document) error {
+	if s.flags.mock != "" && s.catalogue == nil {
+		return nil
+	}
+	for _, d := range s.definitions {
+		found := d.pin(s.ctx, s.client)
+		if s.app.problems {
+			continue // the fault of the call will say the same
+		}
+		for _, w := range found {
+			if err := render(s.app.err, docs[w.File], w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkUntil refuses a --until that cannot come true.

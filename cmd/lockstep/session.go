@@ -2,19 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/expr/jsonschema"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/scenario"
+	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
 )
 
@@ -23,12 +28,14 @@ import (
 type session struct {
 	app         *app
 	ctx         context.Context
+	stop        context.CancelCauseFunc // ends the run
 	flags       runFlags
 	client      *http.Client
+	catalogue   *catalogue.Catalogue // nil: there is none
 	definitions []definition
 	input       expr.Value
 	events      *feed
-	engine      *engine.Engine
+	engine      eventEngine
 	clock       engine.Clock
 	virtual     *engine.VirtualClock // where time is skipped
 
@@ -38,6 +45,7 @@ type session struct {
 	records  int    // how many so far
 	instance string // the first one
 	reached  *expr.Value
+	steps    *stepper // nil: the run does not stop
 }
 
 // languages are the expression languages of all dialects.
@@ -48,7 +56,8 @@ func languages() expr.Languages {
 }
 
 func (a *app) newSession(ctx context.Context, files []string, flags runFlags) (*session, error) {
-	s := &session{app: a, ctx: ctx, flags: flags, clock: engine.RealClock{}}
+	s := &session{app: a, flags: flags, clock: engine.RealClock{}}
+	s.ctx, s.stop = context.WithCancelCause(ctx)
 	if flags.skipTime {
 		s.virtual = engine.NewVirtualClock(time.Now().UTC().Truncate(time.Second))
 		s.clock = s.virtual
@@ -57,13 +66,16 @@ func (a *app) newSession(ctx context.Context, files []string, flags runFlags) (*
 	if s.client, err = flags.outbound.client(); err != nil {
 		return nil, err
 	}
+	if s.catalogue, err = flags.functions.use(ctx, a, s.client); err != nil {
+		return nil, err
+	}
 	if err := s.loadDefinitions(files); err != nil {
 		return nil, err
 	}
-	if s.input, err = a.readInput(flags.input); err != nil {
+	if s.input, err = a.readInput(ctx, flags.input); err != nil {
 		return nil, err
 	}
-	if s.events, err = a.openFeed(flags.events, s.clock.Now()); err != nil {
+	if s.events, err = a.openFeed(ctx, flags.events, s.clock.Now()); err != nil {
 		return nil, err
 	}
 	invoker, err := s.invoker()
@@ -73,13 +85,26 @@ func (a *app) newSession(ctx context.Context, files []string, flags runFlags) (*
 	return s, s.deploy(invoker)
 }
 
-// invoker calls services, or answers from mocks: then from those alone, so that a
-// misspelled name never reaches a service.
-func (s *session) invoker() (effect.Invoker, error) {
-	if s.flags.mock == "" {
-		return s.client, nil
+// catalogued lists the functions of the catalogue.
+func (s *session) catalogued() []string {
+	if s.catalogue == nil {
+		return nil
 	}
-	text, err := readFile(s.flags.mock)
+	return s.catalogue.Names()
+}
+
+// invoker calls services, or answers from mocks: then from those alone, so that a
+// misspelled name never reaches a service. With a catalogue beside the mocks, these
+// come first.
+func (s *session) invoker() (effect.Invoker, error) {
+	router := &effect.Router{HTTP: s.client, OpenAPI: openapi.New(s.client)}
+	if s.catalogue != nil {
+		router.Catalogue = s.catalogue
+	}
+	if s.flags.mock == "" {
+		return router, nil
+	}
+	text, err := readFile(s.ctx, s.flags.mock)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +112,10 @@ func (s *session) invoker() (effect.Invoker, error) {
 	if found.HasErrors() {
 		return nil, s.app.invalidDocument("the mocks cannot be used", doc, found)
 	}
-	return mock.New(mocks, nil), nil
+	if s.catalogue == nil {
+		return mock.New(mocks, nil), nil
+	}
+	return mock.New(mocks, router), nil
 }
 
 func (s *session) deploy(invoker effect.Invoker) error {
@@ -96,10 +124,15 @@ func (s *session) deploy(invoker effect.Invoker) error {
 		programs = append(programs, d.Program)
 	}
 	s.progress = newProgress(s.app.err, programs, s.virtual != nil)
+	var stops []string
+	if s.flags.step {
+		stops, s.steps = []string{"*"}, newStepper(s.ctx, s.app.in, s.app.err)
+	}
 	var err error
-	s.engine, err = engine.New(engine.Config{
-		Store: memory.New(), Clock: s.clock, Invoker: invoker, Languages: languages(),
-		Timezone: s.flags.timezone, Inline: s.flags.skipTime, OnRecord: s.record,
+	s.engine.refused = s.events.refused
+	s.engine.Engine, err = engine.New(engine.Config{
+		Store: s.store(), Clock: s.clock, Invoker: invoker, Languages: languages(),
+		Timezone: s.flags.timezone, Inline: s.flags.skipTime, OnRecord: s.record, Stops: stops,
 	})
 	if err != nil {
 		return usagef("--timezone: %v", err) // the only thing that can be wrong in an empty store
@@ -109,8 +142,37 @@ func (s *session) deploy(invoker effect.Invoker) error {
 			return err
 		}
 	}
-	s.engine.SetStartInput(s.first().ID, s.input)
-	return nil
+	if s.flags.input == "" {
+		return nil
+	}
+	return s.engine.SetStartInput(s.ctx, s.first().ID, s.input)
+}
+
+// store keeps no history, so that a workflow that goes on for ever does not fill the
+// memory. Where time is skipped, a loop without an end must be stopped.
+func (s *session) store() store.Store {
+	limits := scenario.Limits{Instances: scenario.DefaultLimits.Instances}
+	if s.virtual != nil {
+		limits.Steps = scenario.DefaultLimits.Steps
+	}
+	return &scenario.Guard{Store: memory.New(), Limits: limits, Forget: true, OnLimit: func(e *scenario.LimitError) { s.stop(e) }}
+}
+
+// eventEngine is an engine that goes on when it has refused an event.
+type eventEngine struct {
+	*engine.Engine
+	refused func(event.Event, error)
+}
+
+// Send tells what another event of the same id makes of an event, instead of failing.
+func (e eventEngine) Send(ctx context.Context, ev event.Event) (engine.Sent, error) {
+	sent, err := e.Engine.Send(ctx, ev)
+	var conflict *engine.EventConflictError
+	if errors.As(err, &conflict) {
+		e.refused(ev, conflict)
+		err = nil
+	}
+	return sent, err
 }
 
 func (s *session) close() { s.client.Close() }
@@ -128,6 +190,9 @@ func (s *session) record(id string, r core.Record) {
 	}
 	if !s.app.problems {
 		s.progress.record(id, id != s.instance, r)
+	}
+	if r.Type == core.RecStopped && s.steps != nil {
+		s.steps.stops = append(s.steps.stops, stop{id, r})
 	}
 	if id == s.instance && r.Type == core.RecEntered && r.Node == s.flags.until {
 		data := r.Data

@@ -30,7 +30,7 @@ func (a *app) testCommand() *cobra.Command {
 	output := outputFlag(cmd, "format", "text", "tap", "junit", "json")
 	cmd.Flags().StringVar(&pattern, "run", "", "run only scenarios whose name matches this `regex`")
 	cmd.Flags().BoolVar(&coverage, "coverage", false, "tell also which transitions were never taken")
-	cmd.Flags().StringVar(&dialectName, "dialect", "", "the `dialect` of the definitions, instead of finding it out")
+	a.dialectFlag(cmd, &dialectName)
 	outbound.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		only, err := regexp.Compile(pattern)
@@ -72,7 +72,7 @@ func (a *app) bundles(cmd *cobra.Command, client *http.Client) func(string) dial
 }
 
 func runScenarioFile(cmd *cobra.Command, path string, opts scenario.Options) (scenario.Report, error) {
-	file, err := scenario.Load(path)
+	file, err := scenario.Load(cmd.Context(), path)
 	var wrong dialect.Diagnostics
 	if errors.As(err, &wrong) {
 		return scenario.Report{File: path, Diagnostics: wrong, Documents: []*dialect.Document{file.Document}}, nil
@@ -120,7 +120,7 @@ func (a *app) showInvalid(reports []scenario.Report) error {
 			continue
 		}
 		for _, d := range r.Diagnostics {
-			if err := dialect.Render(a.err, documentOf(r.Documents, d.File), d); err != nil {
+			if err := render(a.err, documentOf(r.Documents, d.File), d); err != nil {
 				return err
 			}
 		}

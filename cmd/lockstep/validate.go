@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,13 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/effect/http"
+	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
 func (a *app) validateCommand() *cobra.Command {
 	var dialectName string
-	var strict bool
+	var strict, fetch bool
 	var outbound outboundFlags
+	var functions functionFlags
 	cmd := &cobra.Command{
 		Use:   "validate FILE…",
 		Short: "Check definitions and tell everything that is wrong in them",
@@ -27,8 +31,10 @@ func (a *app) validateCommand() *cobra.Command {
 		Args: atLeastOne("a file or a directory"),
 	}
 	output := outputFlag(cmd, "format", "text", "json")
-	cmd.Flags().StringVar(&dialectName, "dialect", "", "the `dialect` of the definitions, instead of finding it out")
+	a.dialectFlag(cmd, &dialectName)
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count as errors")
+	cmd.Flags().BoolVar(&fetch, "fetch", false, "also check OpenAPI documents that are fetched over http(s)")
+	functions.add(cmd)
 	outbound.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := outbound.client()
@@ -41,14 +47,18 @@ func (a *app) validateCommand() *cobra.Command {
 			return err
 		}
 		v := validation{app: a, all: dialect.Diagnostics{}, documents: map[string]*dialect.Document{}}
+		known, err := v.addFunctions(cmd.Context(), functions, client)
+		if err != nil {
+			return err
+		}
 		for _, file := range files {
 			if scenario.IsFile(file) {
-				if err := v.addScenarios(file); err != nil {
+				if err := v.addScenarios(cmd.Context(), file); err != nil {
 					return err
 				}
 				continue
 			}
-			d, err := a.compile(cmd.Context(), file, dialectName, client)
+			d, err := a.compile(cmd.Context(), file, dialectName, client, known...)
 			if err != nil {
 				return err
 			}
@@ -56,6 +66,8 @@ func (a *app) validateCommand() *cobra.Command {
 				fmt.Fprintf(a.err, "%s: passed over, it is not a definition\n", file)
 				continue
 			}
+			d.diagnostics = append(d.diagnostics, openapi.Check(cmd.Context(), bundleFor(cmd.Context(), file, client), d.functions(), fetch)...)
+			d.diagnostics.Sort()
 			v.add(d)
 		}
 		return v.finish(output.value, strict)
@@ -79,9 +91,24 @@ func (v *validation) add(d definition) {
 	}
 }
 
+// addFunctions checks a catalogue, and lists its functions.
+func (v *validation) addFunctions(ctx context.Context, flags functionFlags, client *http.Client) ([]string, error) {
+	c, doc, found, err := flags.read(ctx, v.app, client)
+	if err != nil || doc == nil {
+		return nil, err
+	}
+	v.documents[flags.file] = doc
+	v.all = append(v.all, found...)
+	v.notes = append(v.notes, flags.file+": a catalogue of functions")
+	if c == nil {
+		return nil, nil
+	}
+	return c.Names(), nil
+}
+
 // addScenarios checks a scenario file that was named.
-func (v *validation) addScenarios(file string) error {
-	text, err := readFile(file)
+func (v *validation) addScenarios(ctx context.Context, file string) error {
+	text, err := readFile(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -103,7 +130,7 @@ func (v *validation) finish(format string, strict bool) error {
 		}
 	} else {
 		for _, d := range v.all {
-			if err := dialect.Render(v.app.out, v.document(d.File), d); err != nil {
+			if err := render(v.app.out, v.document(d.File), d); err != nil {
 				return err
 			}
 		}

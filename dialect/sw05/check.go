@@ -18,6 +18,7 @@ type checker struct {
 	functions index[*function]
 	events    index[*event]
 	retries   index[*retry]
+	catalogue []string // names that need no definition here
 }
 
 // index finds what has a name.
@@ -29,9 +30,9 @@ type index[T named] struct {
 
 func newIndex[T named](what string) index[T] { return index[T]{what: what, by: map[string]T{}} }
 
-func check(r *dialect.Reporter, w *workflow) {
+func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	c := &checker{
-		r: r, w: w, states: newIndex[*state]("state"), ids: newIndex[*state]("state id"),
+		r: r, w: w, catalogue: opts.Functions, states: newIndex[*state]("state"), ids: newIndex[*state]("state id"),
 		functions: newIndex[*function]("function"), events: newIndex[*event]("event"), retries: newIndex[*retry]("retry"),
 	}
 	c.collect()

@@ -1,6 +1,10 @@
 package sw05
 
-import "github.com/lockstep-workflows/lockstep/dialect"
+import (
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+)
 
 // resolve finds what a state refers to.
 func (c *checker) resolve(s *state) {
@@ -115,8 +119,11 @@ func find[T marker](c *checker, in *index[T], ref *dialect.Node, code string) (o
 		return one
 	}
 	d := c.r.Errorf(ref, code, "no %s is named %q", in.what, ref.Text)
-	if near, ok := in.by[c.didYouMean(d, ref.Text, in.names)]; ok {
-		near.mark()
+	near := c.didYouMean(d, ref.Text, in.names)
+	if near == "" {
+		listNames(d, in.names)
+	} else if one, ok := in.by[near]; ok {
+		one.mark()
 	}
 	return out
 }
@@ -162,8 +169,11 @@ func (c *checker) function(k *call) {
 		k.def.used = true
 		return
 	}
+	if slices.Contains(c.catalogue, name) {
+		return
+	}
 	d := c.r.Warnf(k.refName, codeNoFunction, "function %q is not defined here; the server's catalogue must have it", name)
-	if near := c.functions.by[c.didYouMean(d, name, c.functions.names)]; near != nil {
+	if near := c.functions.by[c.didYouMean(d, name, slices.Concat(c.functions.names, c.catalogue))]; near != nil {
 		near.used = true
 	}
 }

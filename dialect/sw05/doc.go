@@ -11,4 +11,6 @@
 //
 // compile_state.go tells how a state becomes nodes; compile_filter.go holds the
 // three rules by which paths shape data. codes.go lists the diagnostics.
+// schema.json is for editors: it describes every key that parse*.go reads, in the
+// order in which a formatted definition has them.
 package sw05

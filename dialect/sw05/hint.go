@@ -1,6 +1,11 @@
 package sw05
 
-import "github.com/lockstep-workflows/lockstep/dialect"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+)
 
 // hinter finds what misspelt names were meant to be, within a budget for the
 // whole definition: one with thousands of mistakes is not worth minutes.
@@ -27,4 +32,24 @@ func (h *hinter) didYouMean(d *dialect.Diagnostic, got string, among []string) s
 		d.WithHint("did you mean %q?", near)
 	}
 	return near
+}
+
+// How many names, and letters of them, a hint lists.
+const (
+	fewNames   = 6
+	fewLetters = 120
+)
+
+// listNames adds what there is as a hint, where it is not much.
+func listNames(d *dialect.Diagnostic, names []string) {
+	if len(names) == 0 || len(names) > fewNames {
+		return
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	if list := strings.Join(quoted, ", "); len(list) <= fewLetters {
+		d.WithHint("defined here: %s", list)
+	}
 }

@@ -13,6 +13,7 @@ type parser struct {
 	src dialect.Source
 	hinter
 	schemas map[string]string // by reference; "" for one that is wrong
+	asked   func(*fields)     // where set, told of every object when it is done: for tests
 }
 
 // workflow reads the top level (003 §Workflow Definition).

@@ -66,6 +66,9 @@ func (p *parser) function(w *workflow, n *dialect.Node, shared bool) {
 	}
 	if fn.name != nil {
 		w.functions = append(w.functions, fn)
+		if fn.operation != nil && p.src.Operations != nil {
+			p.src.Operations[fn.name.Text] = fn.operation
+		}
 	}
 }
 

@@ -209,6 +209,9 @@ func (f *fields) done() {
 	if f == nil {
 		return
 	}
+	if f.p.asked != nil {
+		f.p.asked(f)
+	}
 next:
 	for _, m := range f.node.Members {
 		for _, k := range f.known {

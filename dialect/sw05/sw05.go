@@ -1,6 +1,9 @@
 package sw05
 
 import (
+	_ "embed" // of schema.json
+	"slices"
+
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/ir"
 )
@@ -22,6 +25,16 @@ func (FrontEnd) Title() string { return "Serverless Workflow 0.5" }
 // Codes explains every code of this dialect.
 func (FrontEnd) Codes() []dialect.Explanation { return Codes() }
 
+// Schema returns the JSON Schema of definitions.
+func (FrontEnd) Schema() []byte { return slices.Clone(schemaJSON) }
+
+// Draft-07: editors understand it best. Unknown keys and null pass, as they do
+// in Compile; what needs more than one value to decide (references, the flow) is
+// left to Compile.
+//
+//go:embed schema.json
+var schemaJSON []byte
+
 // Compile reports everything wrong in one pass, also in what the definition
 // refers to. The program is nil when that includes an error. Its digest is for
 // the registry to fill in.
@@ -29,7 +42,7 @@ func (FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
 	r := &dialect.Reporter{File: src.Document.File}
 	p := &parser{r: r, src: src, schemas: map[string]string{}}
 	w := p.workflow(src.Document.Root)
-	check(r, w)
+	check(r, w, src.Options)
 	if r.HasErrors() {
 		return nil, r.Diagnostics()
 	}

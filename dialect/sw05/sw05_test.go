@@ -85,7 +85,7 @@ states:
 		fmt.Sprintln(p.States, p.Edges, len(p.Exprs))
 	want := `order | Order {{ literal }} | 1.10 |  | sw05 1 true
 {"team":"shop"} [{"id":"kpi"}] {"required":["id"],"type":"object"} 1 description "for {{ $.who }}"
-[{f   {"image":"cow"} {10 3}}] B {k 0} "x"
+[{f   0 {"image":"cow"} {10 3}}] B {k 0} "x"
 [0 1] true 3600000000000 { 0 2 * * *  false}
 [{First one event true false false {"x":1} {14 3}}] [{First First next }] 5
 `
@@ -162,5 +162,39 @@ func TestManyMistakesAreReportedSoon(t *testing.T) {
 	}
 	if errors, _ := found.Counts(); errors < 8_000 {
 		t.Errorf("%d errors", errors)
+	}
+}
+
+// A reference that is near to nothing tells what there is, where that is not much.
+func TestHintsListFewNames(t *testing.T) {
+	const source = `
+id: a
+name: A
+events: [{name: Paid, source: s, type: t}, {name: Shipped, source: s, type: u}]
+retries: EVENTS
+states:
+- name: S
+  type: event
+  start: {kind: default}
+  onEvents: [{eventRefs: [Zzzzzzzz], actions: []}]
+  onErrors: [{error: X, retryRef: Zzzzzzzz, transition: {nextState: S}}]
+  end: {kind: default}
+`
+	names := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf("{name: r%d, delay: PT1S}", i))
+		}
+		return "[" + strings.Join(list, ", ") + "]"
+	}
+	for n, want := range map[int]string{0: "", 2: `defined here: "r0", "r1"`, 7: ""} {
+		_, found := compileText(t, "a.yaml", strings.ReplaceAll(source, "EVENTS", names(n)), nil)
+		hints := map[string]string{}
+		for _, d := range found {
+			hints[d.Code] = d.Hint
+		}
+		if hints[codeNoEvent] != `defined here: "Paid", "Shipped"` || hints[codeNoRetry] != want {
+			t.Errorf("%d retries: %v", n, found)
+		}
 	}
 }

@@ -1,0 +1,70 @@
+package dialect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// ErrNotFile says that what somebody named is a directory, a device or a named pipe.
+var ErrNotFile = errors.New("not a file")
+
+// ReadFile reads the text of a file that somebody named: at most one byte more than
+// the limit document-bytes, so that [Read] says DOC003 of a longer one. What could
+// hand out text without an end, a device or a named pipe, is refused; stdin and the
+// pipes of a shell's <(…) are not. Reading ends with the context.
+func ReadFile(ctx context.Context, path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if what := refused(path, info.Mode()); what != "" {
+		return nil, fmt.Errorf("%q is %s, %w", path, what, ErrNotFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // also ends a read from a pipe that the context gave up
+	return ReadAll(ctx, f)
+}
+
+// refused tells what a file is that cannot be a document, "" where it can.
+func refused(path string, mode fs.FileMode) string {
+	handed := path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode.IsRegular() || handed:
+		return ""
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// ReadAll reads text as [ReadFile] does, from what is open already. When the context
+// ends first, a read that blocks is left behind.
+func ReadAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(r, int64(DefaultLimits.Bytes)+1))
+		done <- read{text, err}
+	}()
+	select {
+	case got := <-done:
+		return got.text, got.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
