@@ -12,6 +12,7 @@ TESTCOUNT   := $(BIN)/testcount
 
 FUZZTIME ?= 30s
 CHECKS   ?= 20000
+CASES    ?= 100000
 TESTARGS ?=
 BENCH    ?= .
 
@@ -59,10 +60,11 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 bench: ## benchmarks (BENCH selects)
 	$(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-soak: ## property tests CHECKS times (20000), then every fuzz target for five minutes
+soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
 	done
+	$(GO) test -vet=off -count=1 -timeout 2h ./sim -sim.cases=$(CASES) -sim.plants
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
 
 cover: ## coverage of the tests, by function, and coverage.html

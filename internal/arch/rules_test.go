@@ -128,6 +128,12 @@ func TestEachRuleCanFail(t *testing.T) {
 			"store/store.go": sound["store/store.go"] + "\n// TO" + "DO: later\n// TO" + "DO(waits for the second store): later\n// FIX" + "ME()\n",
 		}, []string{"unfinished store/store.go:4", "unfinished store/store.go:6"}},
 
+		{"a limit with another value on the page", map[string]string{
+			"docs/limits.md": "| `row-bytes` | 4 MiB | x |\n| `row-count` | 1,000 | x |\n| `row-wait` | 30 s | x |\n| `row-words` | the year 3 | x |\n" +
+				"| `row-depth` | 7 | x |\n",
+			"store/store.go": sound["store/store.go"] + "\nimport \"time\"\n\nconst (\n\tb = 4 << 20 // row-bytes\n\t// w is row-wait.\n\tw = 10 * time.Second\n\tx = 1 // row-words\n)\n" +
+				"\ntype L struct {\n\tCount int // (\"row-count\")\n\tDepth int // (\"row-depth\")\n}\n\nvar Default = L{Count: 2_000, Depth: 7}\n",
+		}, []string{"limits-page docs/limits.md:2", "limits-page docs/limits.md:3"}},
 		{"a limit without documentation, and documentation without a limit", map[string]string{
 			"docs/limits.md": "# Limits\n\n| name | default |\n|---|---|\n| `row-bytes` | 1 |\n| `row-width` | 2 |\n\nSee `not-a-limit`.\n",
 			"store/store.go": sound["store/store.go"] + "\nvar errs = []string{\"too big (limit row-bytes)\", \"too many (limit row-count, 7)\"}\n\nvar _ = limitFault(\"rows\", 3)\n",

@@ -1,0 +1,102 @@
+package examples
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestReadme: every example has a section that shows its files and its diagram,
+// and how it is run and tested.
+func TestReadme(t *testing.T) {
+	text := readme(t)
+	sections := strings.Split(text, "\n## ")[1:]
+	for _, path := range definitions(t) {
+		name := strings.TrimSuffix(path, ".yaml")
+		found := false
+		for _, s := range sections {
+			if !strings.Contains(s, "(diagrams/"+name+".svg)") {
+				continue
+			}
+			found = true
+			for _, want := range []string{
+				"](" + name + ".yaml)", "](" + name + "_test.yaml)",
+				"\n$ " + lockstep + " run examples/" + name + ".yaml",
+				"\n$ " + lockstep + " test examples/" + name + "_test.yaml\n",
+			} {
+				if !strings.Contains(s, want) {
+					t.Errorf("the section of %s lacks %q", path, strings.TrimSpace(want))
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s has no section with its diagram", path)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(filepath.FromSlash(link[1])); err != nil {
+			t.Errorf("a link that leads nowhere: %v", err)
+		}
+	}
+}
+
+// lockstep is how the README calls the program.
+const lockstep = "go run ./cmd/lockstep"
+
+// TestCommands runs what the README says, and compares what it prints. Progress
+// is left out: it tells how long things took.
+func TestCommands(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "lockstep.exe")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/lockstep").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	commands := regexp.MustCompile("(?m)^\\$ "+lockstep+" (.*)\n((?:[^$`].*\n)*)").FindAllStringSubmatch(readme(t), -1)
+	if len(commands) < 2*len(definitions(t)) {
+		t.Errorf("only %d commands", len(commands))
+	}
+	for _, c := range commands {
+		arguments, shown := words(c[1]), c[2]
+		t.Run(c[1], func(t *testing.T) {
+			for _, a := range arguments {
+				if !strings.HasPrefix(a, "examples") {
+					continue
+				}
+				if _, err := os.Stat(filepath.Join("..", a)); err != nil {
+					t.Error(err)
+				}
+			}
+			run := exec.Command(program, arguments...)
+			run.Dir = ".."
+			var stdout, stderr bytes.Buffer
+			run.Stdout, run.Stderr = &stdout, &stderr
+			if err := run.Run(); err != nil {
+				t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
+			}
+			if shown != "" && !strings.HasSuffix(shown, "\n"+stdout.String()) {
+				t.Errorf("the README shows\n%sbut it prints\n%s", shown, &stdout)
+			}
+		})
+	}
+}
+
+// words splits a command as a shell does, as far as the README needs it.
+func words(command string) []string {
+	var out []string
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+		} else {
+			out = append(out, strings.Fields(part)...)
+		}
+	}
+	return out
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	return string(read(t, "README.md"))
+}
