@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -283,7 +284,11 @@ func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
 	reply := replyOf(c.row.Ticket, out)
 	now := e.now()
 	if out.Delay > 0 {
-		e.calls.hold(c, reply, now+core.Time(out.Delay))
+		due := now + core.Time(out.Delay)
+		if due < now {
+			due = math.MaxInt64 // beyond what time can hold: never
+		}
+		e.calls.hold(c, reply, due)
 		return nil
 	}
 	return e.answer(ctx, c, reply, now)

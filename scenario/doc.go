@@ -15,6 +15,7 @@
 //	compile.go   the definitions the file names
 //	run.go       all scenarios of a file; world.go one of them, and its time
 //	watch.go     the store that notes what happens; observe.go tells it
+//	guard.go     the store that stops what does not end, also for `lockstep run`
 //	check.go     what was expected against it; diff.go shows the difference
 //	place.go     where in a definition a fault arose
 //	coverage.go  which states and transitions the scenarios reached
