@@ -16,12 +16,16 @@ type inside struct {
 	notes   []string
 	timeout string  // of a choice between events: its default is taken then
 	catches []catch // those that lead somewhere
+	// What the ways out of a switch send, by condition, and by default.
+	ways      []string
+	otherwise string
 }
 
 type catch struct {
 	name    string
 	retries int
 	undoes  bool
+	sends   string // events, as part of a label
 }
 
 // insides reads what each state does, by the state's index.
@@ -90,6 +94,11 @@ func (w *walker) op(n *ir.Node) ([]Part, bool) {
 		return []Part{{Kind: PartSend, Text: "send " + w.r.eventName(op.Event)}}, true
 	case *ir.Await:
 		return w.await(op)
+	case *ir.Branch:
+		for _, c := range op.Cases {
+			w.in.ways = append(w.in.ways, w.sends(c.Next))
+		}
+		w.in.otherwise = w.sends(n.Next)
 	case *ir.Fan:
 		return []Part{w.fan(op)}, true
 	case *ir.Spawn:
@@ -149,7 +158,7 @@ func (w *walker) handlers(region *ir.Region) {
 			k.retries = c.Retry.Max
 		}
 		if c.Next != 0 {
-			k.undoes = w.undoes(c.Next)
+			k.undoes, k.sends = w.undoes(c.Next), w.sends(c.Next)
 			w.in.catches = append(w.in.catches, k)
 			continue
 		}
@@ -161,6 +170,30 @@ func (w *walker) handlers(region *ir.Region) {
 			w.in.notes = append(w.in.notes, count(k.retries, "retry", "retries")+" on "+on)
 		}
 	}
+}
+
+// sends tells the events that a way out of the state produces, as part of a label.
+func (w *walker) sends(id ir.NodeID) string {
+	text := ""
+	for range w.r.p.Nodes {
+		if id <= 0 || int(id) >= len(w.r.p.Nodes) || w.r.p.Nodes[id].Mark == ir.MarkEntered {
+			break
+		}
+		n := &w.r.p.Nodes[id]
+		id = n.Next
+		switch op := n.Op.(type) {
+		case *ir.Emit:
+			text += ", send " + w.r.eventName(op.Event)
+		case *ir.Branch: // the guard of a transition
+			if len(op.Cases) > 0 {
+				id = op.Cases[0].Next
+			}
+		}
+		if n.Out != 0 {
+			id = n.Out
+		}
+	}
+	return text
 }
 
 // undoes reports whether a way out compensates before it goes on.
@@ -183,6 +216,10 @@ func (w *walker) await(op *ir.Await) ([]Part, bool) {
 	}
 	if w.node.Type == "switch" {
 		w.in.timeout = limit
+		for _, arm := range op.Arms {
+			w.in.ways = append(w.in.ways, w.sends(arm.Next))
+		}
+		w.in.otherwise = w.sends(op.OnTimeout)
 		return nil, false
 	}
 	note := ""

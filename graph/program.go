@@ -25,6 +25,13 @@ func FromProgram(p *ir.Program) *Graph {
 		r.g.Nodes[i].Parts, r.g.Nodes[i].Notes = insides[i].parts, insides[i].notes
 	}
 	errors := make([]int, len(r.g.Nodes)) // error edges seen so far, by state
+	ways := make([]int, len(r.g.Nodes))   // conditions seen so far
+	way := func(from int) string {
+		if ways[from]++; ways[from] <= len(insides[from].ways) {
+			return insides[from].ways[ways[from]-1]
+		}
+		return ""
+	}
 	for _, e := range p.Edges {
 		from, known := r.index[e.From]
 		to, reached := r.index[e.To]
@@ -42,14 +49,14 @@ func FromProgram(p *ir.Program) *Graph {
 		case ir.EdgeNext:
 			r.edge(from, to, Next, "")
 		case ir.EdgeCondition:
-			r.edge(from, to, Condition, e.Label)
+			r.edge(from, to, Condition, strings.TrimPrefix(e.Label+way(from), ", "))
 		case ir.EdgeEvent:
-			r.edge(from, to, Event, "on "+e.Label)
+			r.edge(from, to, Event, "on "+e.Label+way(from))
 		case ir.EdgeDefault:
 			if in.timeout != "" {
-				r.edge(from, to, Timeout, "after "+in.timeout)
+				r.edge(from, to, Timeout, "after "+in.timeout+in.otherwise)
 			} else {
-				r.edge(from, to, Default, "default")
+				r.edge(from, to, Default, "default"+in.otherwise)
 			}
 		case ir.EdgeError:
 			r.edge(from, to, Error, errorLabel(e.Label, in.catches, errors[from]))
@@ -94,8 +101,8 @@ func (r *reader) edge(from, to int, kind Kind, label string) {
 func (r *reader) start() {
 	label := ""
 	if s := r.p.Start.Schedule; s != nil {
-		if label = "every " + s.Interval; s.Cron != "" {
-			label = "cron " + s.Cron
+		if label = "in " + s.Interval; s.Cron != "" {
+			label = strings.TrimSpace("cron " + s.Cron + " " + s.Zone)
 		}
 	}
 	if len(r.p.Start.Events) > 0 {
@@ -142,7 +149,7 @@ func errorLabel(name string, catches []catch, n int) string {
 	if catches[n].undoes {
 		label += ", undo first"
 	}
-	return label
+	return label + catches[n].sends
 }
 
 func count(n int, one, many string) string {
