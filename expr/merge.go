@@ -1,7 +1,5 @@
 package expr
 
-import "strings"
-
 // Merge adds what is new in b to a (SEMANTICS §Data filters 5): objects merge
 // deeply, arrays concatenate without repeating equal items, and for everything
 // else, also across kinds, b wins. Neither argument changes; what is untouched
@@ -26,19 +24,7 @@ func mergeObjects(av, bv Value) Value {
 	if len(b) == 0 {
 		return av
 	}
-	out := make([]Member, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := strings.Compare(a[0].Key, b[0].Key); {
-		case c < 0:
-			out, a = append(out, a[0]), a[1:]
-		case c > 0:
-			out, b = append(out, b[0]), b[1:]
-		default:
-			out = append(out, Member{a[0].Key, Merge(a[0].Value, b[0].Value)})
-			a, b = a[1:], b[1:]
-		}
-	}
-	return objectOf(append(append(out, a...), b...))
+	return union(a, b, func(x, y Member) Member { return Member{x.Key, Merge(x.Value, y.Value)} })
 }
 
 // scanLimit is the size up to which looking for an equal item by comparing with

@@ -121,6 +121,11 @@ func Overlay(top, under Value) Value {
 	if len(a) == 0 {
 		return under
 	}
+	return union(a, b, func(top, _ Member) Member { return top })
+}
+
+// union joins two sorted lists of members; both decides about a key of either.
+func union(a, b []Member, both func(x, y Member) Member) Value {
 	out := make([]Member, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		switch c := strings.Compare(a[0].Key, b[0].Key); {
@@ -129,7 +134,7 @@ func Overlay(top, under Value) Value {
 		case c > 0:
 			out, b = append(out, b[0]), b[1:]
 		default:
-			out, a, b = append(out, a[0]), a[1:], b[1:]
+			out, a, b = append(out, both(a[0], b[0])), a[1:], b[1:]
 		}
 	}
 	return objectOf(append(append(out, a...), b...))
