@@ -92,7 +92,7 @@ func (m *machine) raise(f *frame, fault *Fault) {
 	if fault.Node == "" {
 		n := &m.p.Nodes[f.node]
 		located := *fault
-		located.Node = n.Name
+		located.Node = m.stateOf(f)
 		if located.Pos == (ir.Pos{}) {
 			located.Pos = n.Pos
 		}
@@ -138,4 +138,16 @@ func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
 	parent.data, parent.dirty = f.input, true
 	m.goTo(parent, c.Next)
 	return true
+}
+
+// stateOf names the state that frame f works for: branches and actions have names of
+// their own, which say little to who reads of a fault.
+func (m *machine) stateOf(f *frame) string {
+	own := m.p.Nodes[f.node].Name
+	for cur := f; cur != nil; cur = m.s.frame(cur.parent) {
+		if name := m.p.Nodes[cur.node].Name; m.p.states[name] {
+			return name
+		}
+	}
+	return own
 }

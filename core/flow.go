@@ -76,7 +76,7 @@ func (m *machine) end(f *frame, op *ir.End) {
 			if m.p.WarnSchemas {
 				m.warn(f, &m.p.Nodes[f.node], "%s", text)
 			} else {
-				fault = &Fault{Name: FaultSchema, Detail: text, Data: expr.Array(violations...), Final: true}
+				fault = &Fault{Name: FaultSchema, Detail: text, Data: out, Final: true}
 			}
 		}
 		if fault != nil {

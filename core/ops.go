@@ -123,7 +123,7 @@ func (m *machine) check(f *frame, n *ir.Node, schema ir.ExprID) bool {
 			m.warn(f, n, "%s", text)
 			return true
 		}
-		fault = &Fault{Name: FaultSchema, Detail: text, Data: expr.Array(violations...)}
+		fault = &Fault{Name: FaultSchema, Detail: text, Data: f.data}
 	}
 	if fault != nil {
 		m.raise(f, fault)

@@ -17,6 +17,8 @@ type Program struct {
 	// every state. An instance that stopped goes on when it is resumed.
 	Stops []string
 	exprs []expr.Program
+
+	states map[string]bool // names of states, to look up
 }
 
 // Link compiles the expressions of a checked program.
@@ -28,6 +30,10 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 		return nil, fmt.Errorf("link %s: edition %d is not known here (want %d)", p.ID, p.Edition, ir.Edition)
 	}
 	out := &Program{Program: p, Limits: DefaultLimits, exprs: make([]expr.Program, len(p.Exprs))}
+	out.states = make(map[string]bool, len(p.States))
+	for _, s := range p.States {
+		out.states[s.Name] = true
+	}
 	for i, e := range p.Exprs[1:] {
 		c, ok := langs[e.Lang]
 		if !ok {

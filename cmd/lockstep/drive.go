@@ -31,6 +31,7 @@ func (s *session) run(ctx context.Context) (result, error) {
 		s.instance = id
 		s.mu.Unlock()
 	}
+	s.asking = ctx
 	if s.virtual != nil {
 		return s.runVirtual(ctx)
 	}
@@ -89,6 +90,7 @@ func (s *session) runReal(ctx context.Context) (result, error) {
 		ctx, stop = context.WithDeadlineCause(ctx, deadline, errTimeout)
 		defer stop()
 	}
+	s.asking = ctx
 	lines := make(chan line)
 	if s.events.stream != nil {
 		go s.events.read(ctx, lines)

@@ -84,3 +84,19 @@ states: [{name: Greet, type: inject, start: {kind: default}, data: {}, end: {kin
 		}
 	}
 }
+
+// TestInterruptWhileAsking ends the context while --step waits for an answer, under the
+// real clock.
+func TestInterruptWhileAsking(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	over := make(chan struct{})
+	defer close(over)
+	var told bytes.Buffer
+	a := &app{in: endless{cancel, over}, out: &bytes.Buffer{}, err: &told}
+	root := a.command()
+	root.SetArgs([]string{"run", "../../examples/hello.yaml", "--step"})
+	if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d; stderr:\n%s", code, exitInterrupted, told.String())
+	}
+}

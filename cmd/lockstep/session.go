@@ -45,7 +45,8 @@ type session struct {
 	records  int    // how many so far
 	instance string // the first one
 	reached  *expr.Value
-	steps    *stepper // nil: the run does not stop
+	steps    *stepper        // nil: the run does not stop
+	asking   context.Context // a question to the person ends with it
 }
 
 // languages are the expression languages of all dialects.

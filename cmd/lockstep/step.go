@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -74,6 +75,29 @@ func (s *session) step(ctx context.Context) error {
 	return nil
 }
 
+// place is where a stopped instance is: its file and line.
+func (s *session) place(ctx context.Context, at stop) string {
+	row, err := s.engine.Get(ctx, at.instance)
+	for _, d := range s.definitions {
+		if err == nil && d.Program.ID == row.Definition {
+			return fmt.Sprintf("%s:%d", d.file, at.record.Pos.Line)
+		}
+	}
+	return fmt.Sprintf("line %d", at.record.Pos.Line)
+}
+
+// isState reports whether a state of that name is anywhere in what runs, and if not,
+// which may be meant.
+func (s *session) isState(name string) (bool, string) {
+	var names []string
+	for _, d := range s.definitions {
+		for _, state := range d.Program.States {
+			names = append(names, state.Name)
+		}
+	}
+	return slices.Contains(names, name), dialect.Suggest(name, names)
+}
+
 // answer asks about one stop and carries the answer out.
 func (s *session) answer(ctx context.Context, at stop) error {
 	p := s.steps
@@ -83,11 +107,11 @@ func (s *session) answer(ctx context.Context, at stop) error {
 	}
 	p.until = ""
 	data := at.record.Data
-	fmt.Fprintf(p.out, "→ %s   %s   line %d\n", plain(name), s.progress.types[name], at.record.Pos.Line)
+	fmt.Fprintf(p.out, "→ %s   %s   %s\n", plain(name), s.progress.types[name], s.place(ctx, at))
 	p.show(data)
 	for {
 		fmt.Fprint(p.out, "[Enter, = JSON, d, u STATE, c, q, ?] ")
-		line, err := p.ask(ctx)
+		line, err := p.ask(s.asking)
 		if err != nil {
 			return err
 		}
@@ -97,9 +121,20 @@ func (s *session) answer(ctx context.Context, at stop) error {
 		case "c":
 			p.free = true
 		case "u":
-			p.until = strings.TrimSpace(arg)
+			until := strings.TrimSpace(arg)
+			known, near := s.isState(until)
+			if !known {
+				fmt.Fprintf(p.out, "  there is no state %q", until)
+				if near != "" {
+					fmt.Fprintf(p.out, "; did you mean %q?", near)
+				}
+				fmt.Fprintln(p.out)
+				continue
+			}
+			p.until = until
 		case "q":
-			return s.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbCancel})
+			first, _, _ := s.seen() // with everything that it started
+			return s.engine.Control(ctx, first, core.Control{Verb: core.VerbCancel})
 		case "d":
 			p.show(data)
 			continue
@@ -128,6 +163,9 @@ func (p *stepper) ask(ctx context.Context) (string, error) {
 	select {
 	case line, open := <-p.lines:
 		if !open {
+			if ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
 			fmt.Fprintln(p.out)
 			return "c", nil
 		}

@@ -272,8 +272,8 @@ func TestExec(t *testing.T) {
 	entry := func(mode, args, rest string) string {
 		return fmt.Sprintf("{exec: {command: [%q, %s], env: {CATALOGUE_TEST: %s, TOKEN: '${env:TOKEN}'}%s}}", os.Args[0], args, mode, rest)
 	}
-	out := invoke(t, o, entry("tell", "a, '{{ $.x }}', '{{ $.n }}', '{{ $.o }}'", ""), `{"x":"; rm -rf $HOME","n":-5,"o":{"k":1}}`)
-	want := `{"args":["a","; rm -rf $HOME","-5","{\"k\":1}"],"home":"","key":"k1","stdin":{"n":-5,"o":{"k":1},"x":"; rm -rf $HOME"},"token":"[secret]"}`
+	out := invoke(t, o, entry("tell", "a, '{{ $.x }}', '{{ $.n }}', '{{ $.o }}'", ""), `{"x":"; rm -rf $HOME","n":5,"o":{"k":1}}`)
+	want := `{"args":["a","; rm -rf $HOME","5","{\"k\":1}"],"home":"","key":"k1","stdin":{"n":5,"o":{"k":1},"x":"; rm -rf $HOME"},"token":"[secret]"}`
 	if out.Failure != nil || out.Value.String() != want {
 		t.Errorf("%+v\ngot  %s\nwant %s", out.Failure, out.Value, want)
 	}

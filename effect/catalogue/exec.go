@@ -27,6 +27,9 @@ type command struct {
 	timeout time.Duration
 }
 
+// keyVariable tells a command the idempotency key of its call.
+const keyVariable = "LOCKSTEP_IDEMPOTENCY_KEY"
+
 // argument is constant, or one that data gives as a whole.
 type argument struct {
 	text    string
@@ -34,7 +37,19 @@ type argument struct {
 	free    bool // a "--" stands before it: it may begin with -
 }
 
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "busybox", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"}
+var shells = []string{"sh", "bash", "rbash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "busybox", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"}
+
+// interpreted reports whether what comes next in a command would be taken as a
+// program: a shell stands before it, also behind env or nice, or a -c or -e.
+func interpreted(before []*dialect.Node) bool {
+	for _, item := range before {
+		if slices.Contains(shells, strings.ToLower(filepath.Base(item.Text))) {
+			return true
+		}
+	}
+	last := before[len(before)-1].Text
+	return slices.Contains([]string{"-c", "-e", "--eval", "--command", "-Command", "--execute"}, last)
+}
 
 func (r *reader) exec(n *dialect.Node) entry {
 	if !r.options.AllowExec {
@@ -52,16 +67,18 @@ func (r *reader) exec(n *dialect.Node) entry {
 		}
 	}
 	if dir := r.constant(n, "directory"); dir != nil {
-		c.dir = dir.Text
-		if !filepath.IsAbs(c.dir) {
-			c.dir = filepath.Join(r.options.Dir, c.dir)
+		if !filepath.IsLocal(dir.Text) {
+			r.report.Errorf(dir, codeValue, "directory lies below the catalogue's folder; %q does not", dir.Text)
 		}
+		c.dir = filepath.Join(r.options.Dir, dir.Text)
 	}
 	if env := n.Get("env"); env != nil && r.kind(env, expr.KindObject, "env") {
 		for _, m := range env.Members {
 			switch {
 			case m.Name() == "" || strings.ContainsAny(m.Name(), "=\x00"):
 				r.report.Errorf(m.KeySpan(), codeValue, "%q is not the name of an environment variable", m.Name())
+			case m.Name() == keyVariable:
+				r.report.Errorf(m.KeySpan(), codeValue, "%s is set by Lockstep, for each call", keyVariable)
 			case !r.kind(m, expr.KindString, "an environment variable"):
 			case strings.Contains(m.Text, "{{"):
 				r.report.Errorf(m, codeCommand, "the environment of a command does not come from data").WithHint("arguments come to it as JSON on stdin")
@@ -108,7 +125,7 @@ func (r *reader) argv(n *dialect.Node, c *command) {
 			r.report.Errorf(item, codeCommand, "the program is constant: data never chooses what runs")
 		case holds && !single(item.Text):
 			r.report.Errorf(item, codeCommand, "{{ }} in a command is one whole argument").WithHint("split it into several arguments, or read stdin")
-		case holds && slices.Contains(shells, strings.ToLower(filepath.Base(list.Items[0].Text))):
+		case holds && interpreted(list.Items[:i]):
 			r.report.Errorf(item, codeCommand, "a shell would interpret this argument").WithHint("let the command read its arguments as JSON from stdin")
 		case holds:
 			a.program = r.program(item, 0, len(item.Text))
@@ -118,7 +135,7 @@ func (r *reader) argv(n *dialect.Node, c *command) {
 }
 
 func (c *command) invoke(ctx context.Context, _ *Catalogue, call effect.Call, s *secrets) (effect.Outcome, error) {
-	run := exec.Command{Dir: c.dir, Timeout: c.timeout, Env: []string{"LOCKSTEP_IDEMPOTENCY_KEY=" + call.Key}}
+	run := exec.Command{Dir: c.dir, Timeout: c.timeout, Env: []string{keyVariable + "=" + call.Key}}
 	for _, name := range []string{"PATH", "SYSTEMROOT"} {
 		if value, ok := os.LookupEnv(name); ok {
 			run.Env = append(run.Env, name+"="+value)
@@ -145,7 +162,21 @@ func (c *command) invoke(ctx context.Context, _ *Catalogue, call effect.Call, s 
 	if err != nil {
 		return effect.Fail(commandFailure(call.Function, err)), nil
 	}
+	result.Stderr = s.errors(result)
 	return outcomeOf(call.Function, result), nil
+}
+
+// errors is what a command wrote to stderr, without secrets, before a line of it is
+// chosen. Where its beginning was cut off, half a secret may stand there.
+func (s *secrets) errors(r exec.Result) string {
+	text := r.Stderr
+	if r.Cut {
+		text = text[min(len(text), s.longest()):]
+	}
+	if replace := s.replacer(); replace != nil {
+		text = replace.Replace(text)
+	}
+	return text
 }
 
 // fill is the argument of one call. Text that begins with - would be taken for an
@@ -159,21 +190,19 @@ func (a argument) fill(args expr.Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch v := r.Value; v.Kind() {
-	case expr.KindString:
-		switch text := v.Str(); {
-		case strings.HasPrefix(text, "-") && !a.free:
-			return "", invalidf("%q begins with -, and would be an option; put \"--\" before %s", text, a.text)
-		case strings.ContainsRune(text, 0):
-			return "", invalidf("it holds the character U+0000")
-		default:
-			return text, nil
-		}
-	case expr.KindNull:
-		return "", invalidf("%s gives nothing", a.text)
-	default:
-		return v.String(), nil
+	text := r.Value.String()
+	if r.Value.Kind() == expr.KindString {
+		text = r.Value.Str()
 	}
+	switch {
+	case r.Value.IsNull():
+		return "", invalidf("%s gives nothing", a.text)
+	case strings.HasPrefix(text, "-") && !a.free:
+		return "", invalidf("%q begins with -, and would be an option; put \"--\" before %s", text, a.text)
+	case strings.ContainsRune(text, 0):
+		return "", invalidf("it holds the character U+0000")
+	}
+	return text, nil
 }
 
 func commandFailure(function string, err error) effect.Failure {

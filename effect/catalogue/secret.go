@@ -50,21 +50,10 @@ const blot = "[secret]"
 // redact takes the values of secrets out of what comes back, in all the forms in which
 // they went out.
 func (s *secrets) redact(o effect.Outcome) effect.Outcome {
-	var pairs []string
-	values := slices.Clone(s.values)
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // a secret may hold another
-	for _, v := range values {
-		if len(v) < shortest {
-			continue
-		}
-		for _, form := range []string{v, url.QueryEscape(v), url.PathEscape(v), escape(v), base64.StdEncoding.EncodeToString([]byte(v))} {
-			pairs = append(pairs, form, blot)
-		}
-	}
-	if len(pairs) == 0 {
+	r := s.replacer()
+	if r == nil {
 		return o
 	}
-	r := strings.NewReplacer(pairs...)
 	o.Value = redactValue(r, o.Value)
 	if o.Failure != nil {
 		f := *o.Failure
@@ -75,6 +64,46 @@ func (s *secrets) redact(o effect.Outcome) effect.Outcome {
 		o.Failure = &f
 	}
 	return o
+}
+
+// replacer blots out secrets; nil where there are none. A line of a secret that has
+// several is a secret too: programs tell errors by lines.
+func (s *secrets) replacer() *strings.Replacer {
+	var values []string
+	for _, v := range s.values {
+		values = append(values, v)
+		values = append(values, strings.Split(v, "\n")...)
+	}
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // a secret may hold another
+	var pairs []string
+	for _, v := range values {
+		if v = strings.TrimSpace(v); len(v) < shortest {
+			continue
+		}
+		quoted := string(expr.AppendQuoted(nil, v))
+		inJSON := quoted[1 : len(quoted)-1]
+		for _, form := range []string{
+			v, url.QueryEscape(v), url.PathEscape(v), escape(v),
+			inJSON, url.QueryEscape(inJSON), url.PathEscape(inJSON), escape(inJSON),
+			base64.StdEncoding.EncodeToString([]byte(v)), base64.RawStdEncoding.EncodeToString([]byte(v)),
+			base64.URLEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(v)),
+		} {
+			pairs = append(pairs, form, blot)
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// longest is the length of the longest secret.
+func (s *secrets) longest() int {
+	n := 0
+	for _, v := range s.values {
+		n = max(n, len(v))
+	}
+	return n
 }
 
 func redactValue(r *strings.Replacer, v expr.Value) expr.Value {

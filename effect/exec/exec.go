@@ -31,6 +31,7 @@ type Result struct {
 	Code   int // exit code
 	Stdout []byte
 	Stderr string // the end of it
+	Cut    bool   // there was more
 }
 
 // Errors of Run.
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	case err != nil:
 		return Result{}, err
 	}
-	return Result{cmd.ProcessState.ExitCode(), stdout.text.Bytes(), stderr.String()}, nil
+	return Result{cmd.ProcessState.ExitCode(), stdout.text.Bytes(), stderr.String(), stderr.cut}, nil
 }
 
 // limitedBuffer keeps what fits, and stops the command that writes more. The buffer is
@@ -93,12 +94,15 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 }
 
 // tail keeps the end of what is written.
-type tail struct{ text []byte }
+type tail struct {
+	text []byte
+	cut  bool
+}
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
 	if extra := len(t.text) - maxErrors; extra > 0 {
-		t.text = append(t.text[:0], t.text[extra:]...)
+		t.text, t.cut = append(t.text[:0], t.text[extra:]...), true
 	}
 	return len(p), nil
 }

@@ -18,7 +18,7 @@ import (
 // anything is sent. Arguments go by name: to the parameters that bear it, the others
 // to the body. The argument `body`, where it is the only one for the body, is the
 // body itself.
-func (o *operation) request(args expr.Value) (effecthttp.Request, *effect.Failure) {
+func (o *operation) request(args expr.Value, given http.Header) (effecthttp.Request, *effect.Failure) {
 	r := effecthttp.Request{Method: o.method, Header: http.Header{}}
 	if args.IsNull() {
 		args = expr.EmptyObject
@@ -26,7 +26,7 @@ func (o *operation) request(args expr.Value) (effecthttp.Request, *effect.Failur
 	if !args.IsObject() {
 		return r, o.invalid("the arguments must be an object, not %s", args.Kind())
 	}
-	if f := o.checkParameters(args); f != nil {
+	if f := o.checkParameters(args, given); f != nil {
 		return r, f
 	}
 	text, media, f := o.writeBody(args)
@@ -52,11 +52,13 @@ func (o *operation) invalid(format string, args ...any) *effect.Failure {
 	}
 }
 
-func (o *operation) checkParameters(args expr.Value) *effect.Failure {
+// checkParameters checks what is there and what is missing; a header that the operator
+// gives counts.
+func (o *operation) checkParameters(args expr.Value, given http.Header) *effect.Failure {
 	for _, p := range o.parameters {
 		v, ok := args.Get(p.name)
 		if !ok || v.IsNull() {
-			if p.required {
+			if p.required && (p.in != "header" || given.Get(p.name) == "") {
 				return o.invalid("the argument %q is missing (a required %s parameter)", p.name, p.in)
 			}
 			continue

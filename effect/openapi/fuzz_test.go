@@ -45,7 +45,7 @@ func FuzzStyles(f *testing.F) {
 		if k.in != inPath {
 			o.path = "/x/y"
 		}
-		r, bad := o.request(expr.Object(expr.Member{Key: "p", Value: v}))
+		r, bad := o.request(expr.Object(expr.Member{Key: "p", Value: v}), nil)
 		if bad != nil {
 			return
 		}
@@ -93,7 +93,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		for _, args := range []string{`{}`, `{"a":1,"i":"x","b":"y"}`, `{"body":[1]}`} {
 			v, _ := expr.ParseJSON([]byte(args))
-			o.request(v)
+			o.request(v, nil)
 		}
 	})
 }

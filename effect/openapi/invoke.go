@@ -68,7 +68,7 @@ func (i *Invoker) Call(ctx context.Context, c effect.Call, extra Extra) effect.O
 	if err != nil {
 		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q: %v", c.Function, err)})
 	}
-	r, f := o.request(c.Args)
+	r, f := o.request(c.Args, extra.Header)
 	if f != nil {
 		return effect.Outcome{Failure: f}
 	}

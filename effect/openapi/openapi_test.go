@@ -425,7 +425,7 @@ func TestServers(t *testing.T) {
 			t.Errorf("%s: %v", c.doc, err)
 			continue
 		}
-		r, f := o.request(expr.EmptyObject)
+		r, f := o.request(expr.EmptyObject, nil)
 		if f != nil || r.URL.String() != c.want {
 			t.Errorf("%s: %v %+v, want %s", c.doc, r.URL, f, c.want)
 		}
