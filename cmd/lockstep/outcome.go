@@ -125,6 +125,12 @@ func (s *session) faultHint(fault *core.Fault) string {
 		return "with --mock every function that is called needs an answer; \"*\" answers for all others"
 	case fault.Code == http.CodeRefused:
 		return "--outbound-allow HOST[:PORT] lets calls reach a private address"
+	case fault.Name == core.FaultRestricted:
+		return "the state's output must satisfy the expression before the workflow may go on; --step shows the data before each state"
+	case fault.Name == core.FaultExpression && fault.Final:
+		return "let the path select less, for example without .. or *; docs/limits.md tells what is allowed"
+	case fault.Name == core.FaultData:
+		return fmt.Sprintf("look at the data above, or see what the state gets with --until %s", quoteArg(fault.Node))
 	case fault.Final, fault.Name == core.FaultStateLimit, fault.Name == core.FaultStepLimit: // what asks for too much has to be changed
 		return ""
 	}
@@ -187,4 +193,12 @@ func (s *session) waitsFor(id string) string {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// quoteArg writes a name as a shell takes it.
+func quoteArg(name string) string {
+	if strings.ContainsAny(name, " '\"$\\!*?[](){}<>|&;`~#") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
 }

@@ -34,7 +34,7 @@ func (c *compiler) way(s *state, e exit) ir.NodeID {
 
 // guard restricts a transition (003 §Restricting Transitions based on state output).
 func (c *compiler) guard(at place, s *state, t *transition, next ir.NodeID) ir.NodeID {
-	refused := c.node(at, &ir.Raise{
+	refused := c.node(place{at.name, posOf(t.expression.node)}, &ir.Raise{
 		Error: restricted, Final: true,
 		Detail: fmt.Sprintf("the transition from %q to %q is not allowed: {{ %s }} is not satisfied by the state's output",
 			s.nameText(), t.to.nameText(), t.expression.src),
