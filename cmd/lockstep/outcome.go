@@ -123,7 +123,7 @@ func (s *session) faultHint(fault *core.Fault) string {
 		return "name the file of the other workflow after the first: lockstep run FILE OTHER"
 	case fault.Name == mock.Missing:
 		return "with --mock every function that is called needs an answer; \"*\" answers for all others"
-	case fault.Code == http.CodeRefused:
+	case fault.Code == http.CodeRefused && strings.Contains(fault.Detail, "outbound policy"):
 		return "--outbound-allow HOST[:PORT] lets calls reach a private address"
 	case fault.Name == core.FaultRestricted:
 		return "the state's output must satisfy the expression before the workflow may go on; --step shows the data before each state"

@@ -69,8 +69,12 @@ func (r *reader) http(n *dialect.Node) entry {
 			r.report.Errorf(result, codeSecret, "a secret cannot stand in the result")
 		}
 	}
-	if header := n.Get("headers").Get("Content-Type"); header != nil {
-		h.media = header.Text
+	if headers := n.Get("headers"); headers != nil {
+		for _, header := range headers.Members {
+			if strings.EqualFold(header.Name(), "Content-Type") {
+				h.media = header.Text
+			}
+		}
 	}
 	if address := r.required(n, "url"); address != nil {
 		r.address(address, h)
