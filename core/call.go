@@ -20,25 +20,28 @@ func (m *machine) scoped(f *frame, scope *ir.Pick) (view, *Fault) {
 	return view{data: v}, nil
 }
 
-func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
+// arguments are what a function is called with.
+func (m *machine) arguments(f *frame, op *ir.Call) (expr.Result, *Fault) {
 	scope, fault := m.scoped(f, &op.Scope)
-	args := expr.EmptyObject
-	if fault == nil {
-		switch {
-		case op.Args != 0:
-			var r expr.Result
-			if r, fault = m.eval(op.Args, scope); fault == nil {
-				m.holes(f, n, r)
-				args = r.Value
-			}
-		case op.Data:
-			args = scope.data
-		}
+	switch {
+	case fault != nil:
+		return expr.Result{}, fault
+	case op.Args != 0:
+		return m.eval(op.Args, scope)
+	case op.Data:
+		return expr.Result{Value: scope.data}, nil
 	}
+	return expr.Result{Value: expr.EmptyObject}, nil
+}
+
+func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
+	r, fault := m.arguments(f, op)
 	if fault != nil {
 		m.raise(f, fault)
 		return
 	}
+	m.holes(f, n, r)
+	args := r.Value
 	fn := m.p.Functions[op.Function]
 	t := f.open(WaitCall, 0, 0)
 	f.phase = phaseWait

@@ -75,10 +75,10 @@ func (m *machine) items(f *frame, each *ir.Each) ([]expr.Value, *Fault) {
 	}
 	src, pos := clip(m.p.Exprs[each.Over].Src), m.p.Exprs[each.Over].Pos
 	if r.Missing && !r.List {
-		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.data, Detail: fmt.Sprintf("the collection %s does not exist in the state data", src)}
+		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.view().whole(), Detail: fmt.Sprintf("the collection %s does not exist in the state data", src)}
 	}
 	if !r.Value.IsArray() {
-		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.data, Detail: fmt.Sprintf("the collection %s is %s, not an array", src, article(r.Value.Kind()))}
+		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.view().whole(), Detail: fmt.Sprintf("the collection %s is %s, not an array", src, article(r.Value.Kind()))}
 	}
 	return r.Value.Items(), nil
 }
@@ -100,7 +100,7 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 	}
 	i, ok := v.Int()
 	if !ok || i < 0 {
-		return 0, &Fault{Name: FaultData, Pos: m.p.Exprs[id].Pos, Data: f.data, Detail: fmt.Sprintf("%s must be a whole number, not %s", what, clip(r.Value.String()))}
+		return 0, &Fault{Name: FaultData, Pos: m.p.Exprs[id].Pos, Data: f.view().whole(), Detail: fmt.Sprintf("%s must be a whole number, not %s", what, clip(r.Value.String()))}
 	}
 	return i, nil
 }
@@ -157,6 +157,9 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 	fan.live--
 	fan.ended++
 	f.dirty = true
+	if op.Each != nil && !f.inner {
+		m.waited() // a long list is no runaway: it ends. What happens in one item is counted
+	}
 	if has && op.Join != ir.JoinDrop {
 		fan.results[slot] = result{value: value, has: true}
 		fan.held++

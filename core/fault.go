@@ -1,6 +1,10 @@
 package core
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/ir"
 )
@@ -18,6 +22,19 @@ type Fault struct {
 	Node   string     `json:"node,omitempty"`   // where it arose
 	Pos    ir.Pos     `json:"pos,omitzero"`
 	Final  bool       `json:"final,omitempty"` // cannot be caught
+
+	Args  expr.Value `json:"args,omitzero"`  // of a call that failed: what the function was given
+	State expr.Value `json:"state,omitzero"` // of an instance that failed: what the expressions of the state see, unless Data is that
+	Cut   []string   `json:"cut,omitempty"`  // which of args, data and state are the beginning of their text: see [MaxFaultData]
+	Trail []Hop      `json:"trail,omitempty"`
+}
+
+// Hop is where a fault was in a workflow that another one waits for. The Trail of a
+// fault has the innermost first; Node and Pos are of the workflow that has the fault now.
+type Hop struct {
+	Workflow string `json:"workflow"`
+	Node     string `json:"node,omitempty"`
+	Pos      ir.Pos `json:"pos,omitzero"`
 }
 
 // Names of faults that the core and the engine raise themselves.
@@ -46,6 +63,43 @@ func (f *Fault) Error() string {
 		s += ": " + f.Detail
 	}
 	return s
+}
+
+// MaxFaultData bounds each value that a fault keeps for people ("fault-data"): a fault
+// is stored, and handed from workflow to workflow.
+const MaxFaultData = 64 << 10
+
+// told is the fault as a failed instance keeps it: with the data of its state, and
+// nothing that is too large. What a child's fault saw is more than what its parent does.
+func (f *Fault) told(state view) *Fault {
+	out := *f
+	if data := state.whole(); len(f.Trail) == 0 && !expr.Equal(data, f.Data) {
+		out.State = data
+	}
+	out.Cut = nil
+	for _, v := range []struct {
+		name  string
+		value *expr.Value
+	}{{"args", &out.Args}, {"data", &out.Data}, {"state", &out.State}} {
+		cut := slices.Contains(f.Cut, v.name)
+		if !cut {
+			*v.value, cut = Shorten(*v.value)
+		}
+		if cut {
+			out.Cut = append(out.Cut, v.name)
+		}
+	}
+	return &out
+}
+
+// Shorten replaces a value that is larger than MaxFaultData by the beginning of its text.
+func Shorten(v expr.Value) (short expr.Value, cut bool) {
+	b := expr.Budget{Output: MaxFaultData}
+	text, err := b.AppendJSON(nil, v)
+	if err == nil {
+		return v, false
+	}
+	return expr.String(strings.ToValidUTF8(string(text[:min(len(text), MaxFaultData)]), "")), true
 }
 
 // matches says whether the catch is meant for the fault (SEMANTICS §Functions,
@@ -98,6 +152,7 @@ func (m *machine) raise(f *frame, fault *Fault) {
 		}
 		fault = &located
 	}
+	sees := f.view()
 	for cur := f; ; {
 		r := &m.p.Regions[cur.region]
 		if i := catchFor(r, fault); i >= 0 && cur.kind != kindRoot {
@@ -106,7 +161,7 @@ func (m *machine) raise(f *frame, fault *Fault) {
 			}
 		}
 		if cur.kind == kindRoot || cur.kind == kindDetached {
-			m.finish(Failed, expr.Null, fault, false)
+			m.finish(Failed, expr.Null, fault.told(sees), false)
 			return
 		}
 		next := m.s.frame(cur.parent)
@@ -134,20 +189,43 @@ func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
 		return true
 	}
 	m.record(Record{Type: RecCaught, Frame: f.id, Node: r.Name, Fault: fault})
-	m.remove(f)
+	m.cut(f)
 	parent.data, parent.dirty = f.input, true
 	m.goTo(parent, c.Next)
 	return true
 }
 
-// stateOf names the state that frame f works for: branches and actions have names of
-// their own, which say little to who reads of a fault.
+// stateOf names the state that frame f works for, or the node where that is not known.
 func (m *machine) stateOf(f *frame) string {
-	own := m.p.Nodes[f.node].Name
+	own := ""
 	for cur := f; cur != nil; cur = m.s.frame(cur.parent) {
-		if name := m.p.Nodes[cur.node].Name; m.p.states[name] {
-			return name
+		if state := m.p.owner[cur.node]; state != "" {
+			return state
+		}
+		if own == "" { // a region that does nothing has no node
+			own = m.p.Nodes[cur.node].Name
 		}
 	}
 	return own
+}
+
+// runaway is the fault of an instance that never waits.
+func (m *machine) runaway(f *frame) *Fault {
+	where, why := fmt.Sprintf("%q", m.stateOf(f)), "is this a loop without an end?"
+	for cur := f; cur.kind != kindRoot; {
+		parent := m.s.frame(cur.parent)
+		if parent == nil {
+			break
+		}
+		if op, ok := m.p.Nodes[parent.node].Op.(*ir.Fan); ok && op.Each != nil && parent.fan != nil && cur.kind == kindBranch {
+			where = fmt.Sprintf("item %d of %d of %s", cur.slot+1, parent.fan.total, where)
+			why = "is this a loop without an end, or too many items inside an item?"
+			break
+		}
+		cur = parent
+	}
+	return &Fault{
+		Name: FaultStepLimit, Final: true,
+		Detail: fmt.Sprintf("%d operations ran without waiting for anything, the last in %s (limit steps-without-waiting): %s", m.p.Limits.Steps, where, why),
+	}
 }

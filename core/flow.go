@@ -76,7 +76,7 @@ func (m *machine) end(f *frame, op *ir.End) {
 			if m.p.WarnSchemas {
 				m.warn(f, &m.p.Nodes[f.node], "%s", text)
 			} else {
-				fault = &Fault{Name: FaultSchema, Detail: text, Data: out, Final: true}
+				fault = &Fault{Name: FaultSchema, Detail: text, Data: out, Final: true, Pos: m.p.Exprs[m.p.OutputSchema].Pos}
 			}
 		}
 		if fault != nil {

@@ -70,7 +70,7 @@ func (m *machine) stops(f *frame, n *ir.Node) bool {
 }
 
 func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
-	if op.Check != 0 && !m.check(f, n, op.Check) {
+	if op.Check != 0 && !m.check(f, n, op) {
 		return
 	}
 	value := f.data
@@ -115,8 +115,8 @@ func (m *machine) branch(f *frame, n *ir.Node, op *ir.Branch) {
 }
 
 // check runs a schema program over the data.
-func (m *machine) check(f *frame, n *ir.Node, schema ir.ExprID) bool {
-	violations, fault := m.violations(schema, f.data)
+func (m *machine) check(f *frame, n *ir.Node, op *ir.Eval) bool {
+	violations, fault := m.violations(op.Check, f.data)
 	if fault == nil && len(violations) > 0 {
 		text := fmt.Sprintf("the data of %q does not adhere to its schema: %s", n.Name, describe(violations))
 		if m.p.WarnSchemas {
@@ -126,6 +126,9 @@ func (m *machine) check(f *frame, n *ir.Node, schema ir.ExprID) bool {
 		fault = &Fault{Name: FaultSchema, Detail: text, Data: f.data}
 	}
 	if fault != nil {
+		if op.CheckPos != (ir.Pos{}) {
+			fault.Pos = op.CheckPos
+		}
 		m.raise(f, fault)
 		return false
 	}
@@ -141,6 +144,14 @@ func (m *machine) violations(schema ir.ExprID, data expr.Value) ([]expr.Value, *
 // that the data lacks (SEMANTICS §Data filters 6, §Control flow ForEach).
 type view struct{ data, lent expr.Value }
 
+// whole is all that there is to see, for people.
+func (v view) whole() expr.Value {
+	if v.lent.IsNull() {
+		return v.data
+	}
+	return expr.Overlay(v.data, v.lent)
+}
+
 // eval evaluates an expression of the program under a fresh budget.
 func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
 	b := expr.NewBudget()
@@ -153,8 +164,15 @@ func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
 	if err == nil {
 		return r, nil
 	}
-	e := m.p.Exprs[id]
-	fault = &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(e.Src), err), Data: v.data, Pos: e.Pos}
+	src, pos := m.p.Exprs[id].Src, m.p.Exprs[id].Pos
+	var part *expr.PartError
+	if errors.As(err, &part) {
+		src = part.Src
+		if places := m.p.Exprs[id].Parts; part.Part < len(places) {
+			pos = places[part.Part]
+		}
+	}
+	fault = &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(src), err), Data: v.whole(), Pos: pos}
 	var limit *expr.LimitError
 	fault.Final = errors.As(err, &limit)
 	return expr.Result{}, fault
@@ -305,7 +323,12 @@ func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
 		}
 		d, err := calendar.ParseDuration(r.Value.Str())
 		if err != nil {
-			return 0, &Fault{Name: FaultData, Data: r.Value, Detail: fmt.Sprintf("%s gives %s, which is not an ISO 8601 duration: %v", clip(m.p.Exprs[s.Expr].Src), clip(r.Value.String()), err)}
+			const which = "is not an ISO 8601 duration: "
+			why := err.Error()
+			if _, rest, said := strings.Cut(why, which); said { // with the text, which stands here already
+				why = rest
+			}
+			return 0, &Fault{Name: FaultData, Data: f.view().whole(), Pos: m.p.Exprs[s.Expr].Pos, Detail: fmt.Sprintf("%s gives %s, which %s%s", clip(m.p.Exprs[s.Expr].Src), clip(r.Value.String()), which, why)}
 		}
 		return addTo(m.now, d)
 	}

@@ -18,7 +18,7 @@ type Program struct {
 	Stops []string
 	exprs []expr.Program
 
-	states map[string]bool // names of states, to look up
+	owner []string // by node: the state it works for
 }
 
 // Link compiles the expressions of a checked program.
@@ -30,11 +30,15 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 		return nil, fmt.Errorf("link %s: edition %d is not known here (want %d)", p.ID, p.Edition, ir.Edition)
 	}
 	out := &Program{Program: p, Limits: DefaultLimits, exprs: make([]expr.Program, len(p.Exprs))}
-	out.states = make(map[string]bool, len(p.States))
-	for _, s := range p.States {
-		out.states[s.Name] = true
-	}
+	out.owner = owners(p)
+	type source struct{ lang, src string }
+	compiled := map[source]expr.Program{} // the same text may stand at many places
 	for i, e := range p.Exprs[1:] {
+		key := source{e.Lang, e.Src}
+		if prog, ok := compiled[key]; ok {
+			out.exprs[i+1] = prog
+			continue
+		}
 		c, ok := langs[e.Lang]
 		if !ok {
 			return nil, fmt.Errorf("link %s: no expression language %q", p.ID, e.Lang)
@@ -43,7 +47,7 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("link %s: expression at %d:%d: %w", p.ID, e.Pos.Line, e.Pos.Column, err)
 		}
-		out.exprs[i+1] = prog
+		out.exprs[i+1], compiled[key] = prog, prog
 	}
 	return out, nil
 }

@@ -221,11 +221,15 @@ func (s *State) frame(id FrameID) *frame { return find(s.frames, id) }
 
 // find looks a frame up in a list sorted by id.
 func find(frames []*frame, id FrameID) *frame {
-	i, ok := slices.BinarySearchFunc(frames, id, func(f *frame, id FrameID) int { return int(int64(f.id) - int64(id)) })
+	i, ok := position(frames, id)
 	if !ok {
 		return nil
 	}
 	return frames[i]
+}
+
+func position(frames []*frame, id FrameID) (int, bool) {
+	return slices.BinarySearchFunc(frames, id, func(f *frame, id FrameID) int { return int(int64(f.id) - int64(id)) })
 }
 
 func (s *State) root() *frame { return s.frames[0] }

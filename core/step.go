@@ -100,10 +100,7 @@ func (m *machine) run() {
 			m.s.steps++
 			f.dirty = true
 			if m.s.steps > m.p.Limits.Steps {
-				m.raise(f, &Fault{
-					Name: FaultStepLimit, Final: true,
-					Detail: fmt.Sprintf("%d nodes ran without waiting for anything (limit steps-without-waiting): is this a loop without an end?", m.p.Limits.Steps),
-				})
+				m.raise(f, m.runaway(f))
 				break
 			}
 			m.exec(f)
@@ -196,6 +193,10 @@ func (m *machine) fired(f *frame, w wait) {
 		name := m.p.Regions[f.region].Name
 		m.record(Record{Type: RecTimedOut, Frame: f.id, Node: name})
 		fault := &Fault{Name: FaultTimeout, Detail: fmt.Sprintf("%q took longer than its timeout", name)}
+		if op, ok := m.p.Nodes[f.node].Op.(*ir.Call); ok {
+			r, _ := m.arguments(f, op) // they could be had when it was called
+			fault.Args = r.Value
+		}
 		if w.kind == WaitTotal && f.kind != kindRoot && f.kind != kindDetached {
 			// The time for all attempts is over: nothing inside can handle that.
 			f, fault.Node, fault.Pos = m.s.frame(f.parent), m.p.Nodes[f.node].Name, m.p.Nodes[f.node].Pos

@@ -1,7 +1,22 @@
 package core
 
-// remove takes a frame out of the tree, with everything below it.
+import "slices"
+
+// remove takes a frame out of the tree that completed: nothing works for it any more.
+// It does not look at the others, of which a wide fan has many.
 func (m *machine) remove(f *frame) {
+	i, ok := position(m.s.frames, f.id)
+	if !ok {
+		m.breakf("frame %d is not in the tree", f.id)
+		return
+	}
+	f.doomed = true
+	m.close(f)
+	m.s.frames = slices.Delete(m.s.frames, i, i+1)
+}
+
+// cut takes a frame out of the tree, with everything that works for it.
+func (m *machine) cut(f *frame) {
 	f.doomed = true
 	m.sweep()
 }
@@ -32,22 +47,32 @@ func (m *machine) closeAll() {
 // the instance.
 func (m *machine) sweep() {
 	kept := m.s.frames[:0]
+	var parent FrameID // of the frame before: siblings stand together
+	orphans := false
 	for _, f := range m.s.frames {
 		if !f.doomed && f.kind != kindRoot && f.kind != kindDetached {
-			f.doomed = find(kept, f.parent) == nil
+			if f.parent != parent {
+				parent, orphans = f.parent, find(kept, f.parent) == nil
+			}
+			f.doomed = orphans
 		}
 		if !f.doomed {
 			kept = append(kept, f)
 			continue
 		}
-		m.interrupted(f)
-		m.closeWaits(f, func(wait) bool { return true })
-		m.forgetFan(f)
-		f.phase = phaseWait
-		if f.stored {
-			m.s.gone = append(f.bulk.gone(m.s.gone, f.id), Page{Frame: f.id})
-		}
+		m.close(f)
 	}
 	clear(m.s.frames[len(kept):])
 	m.s.frames = kept
+}
+
+// close lets go of what a frame waits for and of its pages.
+func (m *machine) close(f *frame) {
+	m.interrupted(f)
+	m.closeWaits(f, func(wait) bool { return true })
+	m.forgetFan(f)
+	f.phase = phaseWait
+	if f.stored {
+		m.s.gone = append(f.bulk.gone(m.s.gone, f.id), Page{Frame: f.id})
+	}
 }
