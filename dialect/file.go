@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -31,6 +32,28 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 	}
 	defer f.Close() // also ends a read from a pipe that the context gave up
 	return ReadAll(ctx, f)
+}
+
+// FindFiles lists the files below a directory that match, sorted. Directories whose
+// name begins with a dot are passed over; pipes and devices are not read unasked.
+// Folders that cannot be read are told together, beside what is found elsewhere.
+func FindFiles(dir string, match func(fs.DirEntry) bool) ([]string, error) {
+	var files []string
+	var failed []error
+	err := filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && at == dir:
+			return err
+		case err != nil:
+			failed = append(failed, err)
+		case entry.IsDir() && at != dir && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case entry.Type()&^fs.ModeSymlink == 0 && match(entry):
+			files = append(files, at)
+		}
+		return nil
+	})
+	return files, errors.Join(append(failed, err)...)
 }
 
 // refused tells what a file is that cannot be a document, "" where it can.

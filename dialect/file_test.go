@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,5 +72,32 @@ func TestReadFileFromAPipe(t *testing.T) {
 	}()
 	if text, err := ReadFile(t.Context(), path); err != nil || string(text) != "id: a\n" {
 		t.Errorf("read %q, %v", text, err)
+	}
+}
+
+// A folder that cannot be read does not hide the others.
+func TestFindFilesGoesOn(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "x.yaml"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "b"), 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Join(dir, "b"), 0o755)
+	files, err := FindFiles(dir, func(fs.DirEntry) bool { return true })
+	if len(files) != 2 || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v, %v", files, err)
+	}
+	if _, err := FindFiles(filepath.Join(dir, "none"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
 }

@@ -93,7 +93,7 @@ func (n *Node) walk(offset int) (at int, quoted bool) {
 			return at, quoted
 		case c == '\\' && (n.style == styleDouble || n.style == styleQuoted):
 			width, length = escapeLen(src[at:], n.style)
-		case n.style != styleQuoted && (isBlank(c) || breakLen(src[at:], true) > 0):
+		case n.style != styleQuoted && isBlank(c):
 			width, length = foldLen(src[at:])
 		}
 		// Escapes that stand for nothing (a broken line) belong to what precedes them.
@@ -117,43 +117,23 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 // foldLen measures white space at the start of text: within a line it is itself;
 // around line breaks all of it is one space, or the breaks but the first.
 func foldLen(text []byte) (width, length int) {
-	switch width, first, rest := blankLen(text); {
-	case first == 0:
+	width, breaks := blankLen(text)
+	if breaks == 0 {
 		return width, width
-	case first > 1: // a separator (LS, PS) stays what it is
-		return width, first + rest
-	default:
-		return width, max(rest, 1)
 	}
+	return width, max(breaks-1, 1)
 }
 
-// blankLen returns how far white space goes, and how many bytes of decoded text
-// its first line break and the others are.
-func blankLen(text []byte) (width, first, rest int) {
-	for width < len(text) {
-		n := breakLen(text[width:], true)
-		switch {
-		case n == 0 && !isBlank(text[width]):
-			return width, first, rest
-		case n == 0:
-			n = 1
-		case first == 0:
-			first = breakText(n)
-		default:
-			rest += breakText(n)
+// blankLen returns how far white space goes, and how many line breaks are in it.
+func blankLen(text []byte) (width, breaks int) {
+	for width < len(text) && isBlank(text[width]) {
+		n := breakLen(text[width:])
+		if n > 0 {
+			breaks++
 		}
-		width += n
+		width += max(n, 1)
 	}
-	return width, first, rest
-}
-
-// breakText is how long a line break of n bytes is in decoded text: CRLF and NEL
-// become LF there, a separator has three bytes.
-func breakText(n int) int {
-	if n == 3 {
-		return n
-	}
-	return 1
+	return width, breaks
 }
 
 // escapeLen measures one escape: its bytes in the source and in the text.
@@ -175,9 +155,9 @@ func escapeLen(text []byte, s style) (width, length int) {
 		return 2, 2
 	case c == 'L', c == 'P': // line and paragraph separator
 		return 2, 3
-	case breakLen(text[1:], true) > 0: // a broken line, joined without a space
-		width, _, rest := blankLen(text[1:])
-		return 1 + width, rest
+	case breakLen(text[1:]) > 0: // a broken line, joined without a space
+		width, breaks := blankLen(text[1:])
+		return 1 + width, breaks - 1
 	default:
 		return 2, 1
 	}
@@ -201,15 +181,15 @@ func (n *Node) blockOffset(offset int) int {
 	src, at, done := n.doc.Source, n.start, 0
 	last := at
 	for {
-		for at < len(src) && breakLen(src[at:], false) == 0 { // to the end of the line
+		for at < len(src) && breakLen(src[at:]) == 0 { // to the end of the line
 			at++
 		}
 		if at >= len(src) {
 			return last
 		}
-		at += breakLen(src[at:], false)
+		at += breakLen(src[at:])
 		end := at
-		for end < len(src) && breakLen(src[end:], false) == 0 {
+		for end < len(src) && breakLen(src[end:]) == 0 {
 			end++
 		}
 		line := strings.Trim(string(src[at:end]), " \t")

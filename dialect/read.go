@@ -63,7 +63,7 @@ func (r *reader) read() *Node {
 		return nil
 	}
 	begin := len(src) - len(bytes.TrimPrefix(src, bom))
-	r.doc.lines = newLineIndex(src, begin, false)
+	r.doc.lines = newLineIndex(src, begin)
 	if !r.encoded(begin) {
 		return nil
 	}

@@ -74,6 +74,24 @@ type FrontEnd interface {
 	Schema() []byte
 }
 
+// Member is a front-end of a family whose name --dialect takes too, for whichever of
+// its members a document is written in.
+type Member interface {
+	Family() string
+
+	// DetectWithin is Detect for a document that is known to be of the family: weaker
+	// marks count. Exactly one member of a family says yes.
+	DetectWithin(root *Node) (reason string, ok bool)
+}
+
+// Ending is a front-end whose specification has words for how instances end.
+type Ending interface {
+	// ExecStatus is the word for an instance that completed, where name is empty, or that
+	// failed with a fault of this name, code and status of the answer. Category is the
+	// specification's own name for such a fault.
+	ExecStatus(name, code, status string) (word, category string)
+}
+
 // Registry holds the front-ends in the order in which they are asked.
 type Registry struct{ frontEnds []FrontEnd }
 
@@ -94,8 +112,17 @@ func (r *Registry) Detect(doc *Document, forced string) (FrontEnd, string, Diagn
 				return f, "--dialect " + forced, r.checkRoot(doc, &report)
 			}
 		}
+		for _, f := range r.frontEnds {
+			m, ok := f.(Member)
+			if !ok || m.Family() != forced {
+				continue
+			}
+			if reason, ok := m.DetectWithin(doc.Root); ok {
+				return f, fmt.Sprintf("--dialect %s, %s", forced, reason), r.checkRoot(doc, &report)
+			}
+		}
 		report.Errorf(nil, CodeUnknownDialect, "there is no dialect %q", forced).
-			WithHint("the dialects are %s", r.names()).DidYouMean(forced, r.nameList())
+			WithHint("the dialects are %s", strings.Join(r.Names(), ", ")).DidYouMean(forced, r.Names())
 		return nil, "", report.Diagnostics()
 	}
 	if ds := r.checkRoot(doc, &report); ds.HasErrors() {
@@ -124,15 +151,17 @@ func (r *Registry) checkRoot(doc *Document, report *Reporter) Diagnostics {
 	return report.Diagnostics()
 }
 
-func (r *Registry) nameList() []string {
-	names := make([]string, len(r.frontEnds))
-	for i, f := range r.frontEnds {
-		names[i] = f.Name()
+// Names lists what --dialect takes: each family before its members.
+func (r *Registry) Names() []string {
+	var names []string
+	for _, f := range r.frontEnds {
+		if m, ok := f.(Member); ok && !slices.Contains(names, m.Family()) {
+			names = append(names, m.Family())
+		}
+		names = append(names, f.Name())
 	}
 	return names
 }
-
-func (r *Registry) names() string { return strings.Join(r.nameList(), ", ") }
 
 func (r *Registry) titles() string {
 	parts := make([]string, len(r.frontEnds))
@@ -145,7 +174,14 @@ func (r *Registry) titles() string {
 // Codes returns the tables of this package and of all front-ends, for [Explain].
 func (r *Registry) Codes() [][]Explanation {
 	tables := [][]Explanation{Codes()}
+	var families []string
 	for _, f := range r.frontEnds {
+		if m, ok := f.(Member); ok {
+			if slices.Contains(families, m.Family()) { // they share their codes
+				continue
+			}
+			families = append(families, m.Family())
+		}
 		tables = append(tables, f.Codes())
 	}
 	return tables

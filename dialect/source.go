@@ -37,7 +37,7 @@ func (d *Document) Line(n int) string {
 		return ""
 	}
 	end := start
-	for end < len(d.Source) && breakLen(d.Source[end:], false) == 0 {
+	for end < len(d.Source) && breakLen(d.Source[end:]) == 0 {
 		end++
 	}
 	return string(d.Source[start:end])
@@ -61,7 +61,7 @@ func (d *Document) span(from, to int) Span {
 	s := Span{Pos: d.pos(from)}
 	line, column := d.lines.pos(to)
 	if line > s.Line {
-		for to = from; to < len(d.Source) && breakLen(d.Source[to:], false) == 0; {
+		for to = from; to < len(d.Source) && breakLen(d.Source[to:]) == 0; {
 			to++
 		}
 		_, column = d.lines.pos(to)
@@ -76,20 +76,19 @@ func (d *Document) span(from, to int) Span {
 // beginning: a mark stands at every start of a line, and within long lines
 // (minified JSON) at least every markStride bytes.
 type lineIndex struct {
-	text    []byte
-	marks   []lineMark
-	unicode bool // NEL, LS and PS end a line too: that is how the YAML library counts
+	text  []byte
+	marks []lineMark
 }
 
 type lineMark struct{ offset, line, column int32 }
 
 const markStride = 512
 
-func newLineIndex(text []byte, from int, unicode bool) lineIndex {
-	x := lineIndex{text: text, unicode: unicode, marks: []lineMark{{int32(from), 1, 1}}}
+func newLineIndex(text []byte, from int) lineIndex {
+	x := lineIndex{text: text, marks: []lineMark{{int32(from), 1, 1}}}
 	line, column, last := int32(1), int32(1), from
 	for i := from; i < len(text); {
-		if n := breakLen(text[i:], unicode); n > 0 {
+		if n := breakLen(text[i:]); n > 0 {
 			i += n
 			line, column, last = line+1, 1, i
 			x.marks = append(x.marks, lineMark{int32(i), line, 1})
@@ -115,7 +114,7 @@ func (x lineIndex) pos(offset int) (line, column int) {
 	i := sort.Search(len(x.marks), func(i int) bool { return int(x.marks[i].offset) > offset })
 	m := x.marks[max(i-1, 0)]
 	column = int(m.column)
-	for at := int(m.offset); at < offset && at < len(x.text) && breakLen(x.text[at:], x.unicode) == 0; column++ {
+	for at := int(m.offset); at < offset && at < len(x.text) && breakLen(x.text[at:]) == 0; column++ {
 		_, n := utf8.DecodeRune(x.text[at:])
 		if at += n; at > offset {
 			break
@@ -138,7 +137,7 @@ func (x lineIndex) offset(line, column int) int {
 	if int(m.line) < line { // behind the last line
 		return len(x.text)
 	}
-	for c := int(m.column); c < column && at < len(x.text) && breakLen(x.text[at:], x.unicode) == 0; c++ {
+	for c := int(m.column); c < column && at < len(x.text) && breakLen(x.text[at:]) == 0; c++ {
 		_, n := utf8.DecodeRune(x.text[at:])
 		at += n
 	}
@@ -159,7 +158,7 @@ func (x lineIndex) start(line int) (offset int, ok bool) {
 }
 
 // breakLen returns how many bytes of line break text begins with.
-func breakLen(text []byte, unicode bool) int {
+func breakLen(text []byte) int {
 	if len(text) == 0 {
 		return 0
 	}
@@ -171,14 +170,6 @@ func breakLen(text []byte, unicode bool) int {
 			return 2
 		}
 		return 1
-	case 0xC2:
-		if unicode && len(text) > 1 && text[1] == 0x85 {
-			return 2
-		}
-	case 0xE2:
-		if unicode && len(text) > 2 && text[1] == 0x80 && (text[2] == 0xA8 || text[2] == 0xA9) {
-			return 3
-		}
 	}
 	return 0
 }

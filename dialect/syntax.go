@@ -55,7 +55,7 @@ const (
 func (d *Document) Syntax() (*Syntax, error) {
 	begin := len(d.Source) - len(bytes.TrimPrefix(d.Source, bom))
 	r := &reader{doc: d, limits: DefaultLimits, report: Reporter{File: d.File}}
-	y := &yamlReader{reader: r, lines: newLineIndex(d.Source, begin, true)}
+	y := &yamlReader{reader: r, lines: newLineIndex(d.Source, begin)}
 	root := y.parse(begin)
 	if root == nil {
 		return nil, fmt.Errorf("read again: %w", r.report.Diagnostics())

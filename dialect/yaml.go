@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -16,16 +17,14 @@ import (
 // decided here, after YAML 1.2's core schema.
 type yamlReader struct {
 	*reader
-	lines lineIndex           // as the library counts lines
+	lines lineIndex
+	shown *strings.Replacer   // see hideSeparators; nil: there are none
 	open  map[*yaml.Node]bool // containers being read: an alias to one is a cycle
 }
 
 func (r *reader) yaml(begin int) *Node {
 	src := r.doc.Source
 	y := &yamlReader{reader: r, lines: r.doc.lines, open: map[*yaml.Node]bool{}}
-	if bytes.Contains(src, []byte("\u0085")) || bytes.Contains(src, []byte("\u2028")) || bytes.Contains(src, []byte("\u2029")) {
-		y.lines = newLineIndex(src, begin, true)
-	}
 	if at := structure(src, 2*r.limits.Nodes); at >= 0 {
 		r.tooMany(at)
 		return nil
@@ -69,11 +68,18 @@ func structure(src []byte, limit int) int {
 
 // parse returns the only document of the stream.
 func (y *yamlReader) parse(begin int) *yaml.Node {
+	src := y.version(begin)
+	if !y.stopped {
+		src = y.hideSeparators(src, begin)
+	}
+	if y.stopped {
+		return nil
+	}
 	guard := &yamlGuard{depth: y.limits.Depth}
 	var root, second yaml.Node
 	var first, next error
 	err := confine(func() error {
-		loader, err := yaml.NewLoader(bytes.NewReader(y.doc.Source[begin:]), yaml.WithPlugin(guard))
+		loader, err := yaml.NewLoader(bytes.NewReader(src), yaml.WithPlugin(guard))
 		if err != nil {
 			return err
 		}
@@ -97,6 +103,9 @@ func (y *yamlReader) parse(begin int) *yaml.Node {
 	case len(root.Content) != 1:
 		y.fatal(begin, begin, CodeEmpty, "the document is empty")
 	default:
+		if y.shown != nil {
+			y.show(&root)
+		}
 		return root.Content[0]
 	}
 	return nil
@@ -155,13 +164,13 @@ func (y *yamlReader) start(n *yaml.Node) int {
 // skipBlank returns where white space and comments end.
 func skipBlank(src []byte, at int) int {
 	for at < len(src) {
-		switch n := breakLen(src[at:], true); {
+		switch n := breakLen(src[at:]); {
 		case n > 0:
 			at += n
 		case isBlank(src[at]):
 			at++
 		case src[at] == '#':
-			for at < len(src) && breakLen(src[at:], true) == 0 {
+			for at < len(src) && breakLen(src[at:]) == 0 {
 				at++
 			}
 		default:
@@ -174,7 +183,7 @@ func skipBlank(src []byte, at int) int {
 // word returns text up to the first white space.
 func word(text []byte) []byte {
 	for i := range text {
-		if isBlank(text[i]) || breakLen(text[i:], true) > 0 {
+		if isBlank(text[i]) || breakLen(text[i:]) > 0 {
 			return text[:i]
 		}
 	}

@@ -15,6 +15,9 @@ func (y *yamlReader) syntax(err error, guard *yamlGuard) {
 		y.fatal(0, 0, CodeSyntax, "the document cannot be read as YAML: %v", err)
 		return
 	}
+	if y.shown != nil {
+		load.Message = y.shown.Replace(load.Message)
+	}
 	at := y.lines.offset(max(load.Mark.Line, 1), max(load.Mark.Column, 1))
 	from := at
 	if load.ContextMark.Line > 0 {

@@ -78,6 +78,26 @@ func TestYAMLMerge(t *testing.T) {
 	}
 }
 
+// The directive says what is the case anyway.
+func TestYAMLVersion(t *testing.T) {
+	for _, src := range []string{
+		"%YAML 1.2\n---\na: yes\n", "\ufeff# c\n\n%YAML  1.2 # c\r\n--- # c\r\na: yes\r\n", "%TAG !e! tag:e,2026:\n%YAML 1.2\n---\na: yes\n...\n",
+	} {
+		doc := mustRead(t, "f", src)
+		if got := doc.Root.Value().String(); got != `{"a":"yes"}` || string(doc.Source) != src {
+			t.Errorf("%q gives %s", src, got)
+		}
+		if s, err := doc.Syntax(); err != nil || s.Content[1].Text != "yes" {
+			t.Errorf("%q: %v", src, err)
+		}
+	}
+	const refused = `documents are read as YAML 1.2, and this line asks for something else; write "%YAML 1.2", or remove the line`
+	checkDiagnostics(t, "f", "%YAML 1.1\n---\na: yes\n", `1:1 DOC001 `+refused)
+	checkDiagnostics(t, "f", "# c\n%YAML\n---\na: yes\n", `2:1 DOC001 `+refused)
+	checkDiagnostics(t, "f", "%YAML 1.2\n%YAML 1.2\n---\na: 1\n", `2:1 DOC001`)
+	checkDiagnostics(t, "f", "%YAML 1.2\na: 1\n", `2:1 DOC001 a line "---" is missing here`)
+}
+
 func TestYAMLErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"a: b: c\n", `1:5 DOC001 a ":" cannot stand here`},
@@ -158,5 +178,45 @@ func TestManyErrorsEnd(t *testing.T) {
 	doc, ds := Read("f", []byte(strings.Repeat("- 010\n", 5000)+"- .inf\n- 1\n"))
 	if errors, warnings := ds.Counts(); errors != 1 || warnings != maxSyntaxErrors || len(doc.Root.Items) != 5002 {
 		t.Errorf("%d errors, %d warnings", errors, warnings)
+	}
+}
+
+// TestSeparatorsEndNoLine: the library ended lines at them, so that what follows one in a
+// comment was read, and text changed.
+func TestSeparatorsEndNoLine(t *testing.T) {
+	for _, sep := range []string{"\u0085", "\u2028", "\u2029"} {
+		for src, want := range map[string]string{
+			"v: a # b" + sep + "w: 1\n":                              `{"v":"a"}`,
+			"# b" + sep + "w: 1\nv: a\n":                             `{"v":"a"}`,
+			"v: a" + sep + "b\n":                                     `{"v":"a` + sep + `b"}`,
+			"v: a " + sep + " b\n":                                   `{"v":"a ` + sep + ` b"}`,
+			"v: 'a " + sep + sep + " b'\n":                           `{"v":"a ` + sep + sep + ` b"}`,
+			"v: \"a" + sep + "\"\n":                                  `{"v":"a` + sep + `"}`,
+			"v: |\n  a" + sep + "  b\n  c\n":                         `{"v":"a` + sep + `  b\nc\n"}`,
+			"v: >\n  a" + sep + "b\n  c\n":                           `{"v":"a` + sep + `b c\n"}`,
+			"v" + sep + "w: \"\ue000\\ue001\\U0000E002" + sep + "\"": `{"v` + sep + `w":"` + "\ue000\ue001\ue002" + sep + `"}`,
+		} {
+			doc := mustRead(t, "f", src)
+			if got := doc.Root.Value().String(); got != want {
+				t.Errorf("%+q is %+q, want %+q", src, got, want)
+			}
+		}
+		_, found := Read("f", []byte("\ufeff# a"+sep+"b\nv: a"+sep+" b: c\n"))
+		if len(found) != 1 || found[0].Line != 2 || found[0].Column != 8 {
+			t.Errorf("%+q: %v", sep, found)
+		}
+	}
+	doc := mustRead(t, "f", "a: \"x\u2028\u0085 {{ \"\n")
+	if at := doc.Root.Get("a").ColumnIn(len("x\u2028\u0085 ")); at.Line != 1 || at.Column != 9 {
+		t.Errorf("it stands at %v", at)
+	}
+
+	var all strings.Builder // no character is left to stand in for one
+	for c := firstPrivate; c <= lastPrivate; c++ {
+		all.WriteRune(c)
+	}
+	_, found := Read("f", []byte("\ufeffa: 1\nb: x\u2028"+all.String()))
+	if len(found) != 1 || found[0].Code != CodeEncoding || found[0].Line != 2 || found[0].Column != 5 || !strings.Contains(found[0].Hint, `\u2028`) {
+		t.Errorf("%v", found)
 	}
 }

@@ -45,6 +45,16 @@ type Result struct {
 // null or empty.
 func (r Result) True() bool { return !r.Missing && r.Value.Truthy() }
 
+// PartError is a failure of one of several expressions in a template.
+type PartError struct {
+	Part int    // which of the template's strings that hold expressions; keys count in their sorted order
+	Src  string // the expression
+	Err  error
+}
+
+func (e *PartError) Error() string { return e.Err.Error() }
+func (e *PartError) Unwrap() error { return e.Err }
+
 // SyntaxError is a place in an expression's source that does not parse.
 type SyntaxError struct {
 	Offset int // byte offset in the source

@@ -9,7 +9,7 @@ func (p *Program) Check() error {
 	if len(p.Nodes) == 0 || p.Nodes[0].Op != nil {
 		c.fail("slot 0 of the nodes must be the placeholder")
 	}
-	if len(p.Exprs) == 0 || p.Exprs[0] != (Expr{}) {
+	if len(p.Exprs) == 0 || p.Exprs[0].Src != "" {
 		c.fail("slot 0 of the expressions must be the placeholder")
 	}
 	if len(p.Regions) == 0 || p.Regions[0].Entry == 0 {
@@ -31,6 +31,7 @@ func (p *Program) Check() error {
 	}
 	c.events(p.Start.Events...)
 	c.span(p.Start.Window)
+	c.needs(p.Start)
 	for i, r := range p.Regions {
 		c.at = fmt.Sprintf("region %d (%s)", i, r.Name)
 		c.region(r)
@@ -76,6 +77,24 @@ func (c *checker) events(ids ...EventID) {
 		if id < 0 || int(id) >= len(c.p.Events) {
 			c.fail("no event %d", id)
 		}
+	}
+}
+
+// needs checks the sets of events that start an instance.
+func (c *checker) needs(s Start) {
+	for _, n := range s.Any {
+		c.span(n.Window)
+		if len(n.Slots) == 0 {
+			c.fail("a start that needs no event")
+		}
+		for _, slot := range n.Slots {
+			if slot < 0 || slot >= len(s.Events) {
+				c.fail("no start event %d", slot)
+			}
+		}
+	}
+	if s.All && len(s.Any) > 0 {
+		c.fail("a start needs all events or any set of them, not both")
 	}
 }
 

@@ -11,6 +11,7 @@ type Op interface{ opName() string }
 // with the data as it is here.
 type Eval struct {
 	Check      ExprID `json:"check,omitempty"`
+	CheckPos   Pos    `json:"checkPos,omitzero"` // where the schema is asked for; nodes share schemas
 	From       ExprID `json:"from,omitempty"`
 	Put        Put    `json:"put,omitzero"`
 	Checkpoint bool   `json:"checkpoint,omitempty"`

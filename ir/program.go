@@ -121,6 +121,9 @@ type Expr struct {
 	Lang string `json:"lang"`
 	Src  string `json:"src"`
 	Pos  Pos    `json:"pos,omitzero"`
+	// Parts are the places of the strings inside a template that hold expressions, in
+	// the order that an expr.PartError counts in; none where the template is one string.
+	Parts []Pos `json:"parts,omitempty"`
 }
 
 // Function is something a program can call.
@@ -147,6 +150,7 @@ type Event struct {
 	Name      string        `json:"name"`
 	Source    string        `json:"source,omitempty"`
 	Type      string        `json:"type,omitempty"`
+	Either    string        `json:"either,omitempty"` // of a consumed event: its type or its id must be this
 	Produced  bool          `json:"produced,omitempty"`
 	Correlate []Correlation `json:"correlate,omitempty"`
 	Metadata  string        `json:"metadata,omitempty"`
@@ -155,8 +159,13 @@ type Event struct {
 
 // Correlation is one attribute by which events belong to an instance: it must
 // equal Value where given, else what the first consumed event had.
+//
+// From says where an event has it: a path into the event that begins with $, or the
+// name of an attribute, else of a field of the data. Events may have the same
+// attribute at different places. Without From it is the attribute of that name.
 type Correlation struct {
 	Attribute string `json:"attribute"`
+	From      string `json:"from,omitempty"`
 	Value     ExprID `json:"value,omitempty"`
 }
 
@@ -166,7 +175,15 @@ type Start struct {
 	Events   []EventID `json:"events,omitempty"`
 	All      bool      `json:"all,omitempty"`   // all of Events are needed, else any one
 	Window   Span      `json:"window,omitzero"` // with All: from the first event to the last
+	Any      []Need    `json:"any,omitempty"`   // instead: all of one of these are needed
 	Schedule *Schedule `json:"schedule,omitempty"`
+}
+
+// Need is one set of events that starts an instance. An event that several slots ask
+// for fills them all; the instance gets one for each slot of the set.
+type Need struct {
+	Slots  []int `json:"slots"`           // indexes into Start.Events
+	Window Span  `json:"window,omitzero"` // from the first event to the last
 }
 
 // Schedule restricts or triggers starts. Exactly one of Interval and Cron is set.
@@ -194,6 +211,7 @@ type State struct {
 	Name         string `json:"name"`
 	ID           string `json:"id,omitempty"`
 	Type         string `json:"type"`
+	In           string `json:"in,omitempty"` // the branch that it stands in; "": the workflow itself
 	Start        bool   `json:"start,omitempty"`
 	End          bool   `json:"end,omitempty"`
 	Compensation bool   `json:"compensation,omitempty"`
@@ -218,6 +236,7 @@ const (
 	EdgeCondition  EdgeKind = "condition"
 	EdgeEvent      EdgeKind = "event"
 	EdgeDefault    EdgeKind = "default"
+	EdgeTimeout    EdgeKind = "timeout"
 	EdgeError      EdgeKind = "error"
 	EdgeCompensate EdgeKind = "compensate"
 )

@@ -151,20 +151,11 @@ func Find(paths ...string) ([]string, error) {
 			files = append(files, path)
 			continue
 		}
-		err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir() && at != path && strings.HasPrefix(entry.Name(), "."):
-				return fs.SkipDir
-			case entry.Type()&^fs.ModeSymlink == 0 && IsFile(entry.Name()):
-				files = append(files, at)
-			}
-			return nil
-		})
+		below, err := dialect.FindFiles(path, func(entry fs.DirEntry) bool { return IsFile(entry.Name()) })
 		if err != nil {
 			return nil, fmt.Errorf("look for scenario files: %w", err)
 		}
+		files = append(files, below...)
 	}
 	if len(files) == 0 {
 		return nil, errNoFiles

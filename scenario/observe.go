@@ -62,9 +62,10 @@ func statusOf(row store.Instance) string {
 
 // fault describes why an instance failed, and where in the definition that is.
 func (w *world) fault(row store.Instance) *Fault {
+	trail := Trail(w.definitions, row.Definition, row.Fault)
 	return &Fault{
 		Value: faultValue(row.Fault), Text: row.Fault.Error(), State: row.Fault.Node,
-		Place: Locate(w.definitions, row.Definition, row.Fault),
+		Place: trail[len(trail)-1].Place, Inner: trail[:len(trail)-1],
 	}
 }
 
@@ -78,7 +79,10 @@ func faultValue(f *core.Fault) expr.Value {
 	if err != nil {
 		return expr.EmptyObject
 	}
-	return v.Without("pos").Without("final")
+	for _, key := range []string{"pos", "final", "args", "state", "cut", "trail"} {
+		v = v.Without(key)
+	}
+	return v
 }
 
 func refused(err error) *Fault {

@@ -80,6 +80,7 @@ type Fault struct {
 	Text  string     // one line
 	State string
 	Place Place
+	Inner []Hop // where it was in workflows that this one waits for, innermost first
 }
 
 // Call is one call of a function.

@@ -17,7 +17,7 @@ func sampleReports(t *testing.T) []Report {
 	created := defaultClock
 	failed := Outcome{
 		Status: StatusFailed, Path: []string{"Charge", "Refund"}, Created: created, Ended: created.Add(90 * time.Second),
-		Fault:     &Fault{Value: value(t, `{"name": "Declined"}`), Text: "Declined (402)", State: "Charge", Place: Place{dialect.Pos{File: "order.yaml", Line: 7, Column: 3}, dialect.Pos{File: "order.yaml", Line: 9, Column: 5}}},
+		Fault:     &Fault{Value: value(t, `{"name": "Declined"}`), Text: "Declined (402)", State: "Charge", Place: Place{dialect.Pos{File: "order.yaml", Line: 7, Column: 3}, dialect.Pos{File: "order.yaml", Line: 9, Column: 5}}, Inner: []Hop{{"pay", "Ask", Place{dialect.Pos{File: "pay.yaml", Line: 4, Column: 3}, dialect.Pos{File: "pay.yaml", Line: 4, Column: 3}}}}},
 		Calls:     []Call{{Function: "charge", Arguments: value(t, `{"id": 1}`)}, {Function: "ship", Arguments: expr.EmptyObject}},
 		Produced:  []expr.Value{value(t, `{"id": "x", "type": "a", "source": "s", "data": {"n": 1}}`)},
 		Instances: 1,
@@ -61,6 +61,7 @@ func TestWriteText(t *testing.T) {
       instances: expected 2, got 1
       path taken: Charge → Refund
       fault: Declined (402), in state "Charge" at order.yaml:7:3 (there at line 9, column 5)
+      it arose in state "Ask" of workflow "pay" at pay.yaml:4:3
 b_test.yaml  INVALID
 2 scenarios: 1 passed, 1 failed, 1 file invalid
 `

@@ -135,6 +135,9 @@ func failureLines(r Result) []string {
 			line += " at " + at
 		}
 		out = append(out, line)
+		if len(f.Inner) > 0 {
+			out = append(out, "it arose in "+f.Inner[0].String())
+		}
 	}
 	for _, wait := range r.Outcome.WaitsFor {
 		out = append(out, "waits for: "+wait)

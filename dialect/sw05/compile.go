@@ -18,9 +18,16 @@ import (
 type compiler struct {
 	w       *workflow
 	p       *ir.Program
-	exprs   map[ir.Expr]ir.ExprID // without places
-	entries []ir.NodeID           // by state
+	exprs   map[exprKey]ir.ExprID
+	entries []ir.NodeID // by state
 	undo    map[*state]ir.RegionID
+}
+
+// exprKey tells expressions apart. Those of the same text at two places are two, so
+// that a fault names the right one; schemas, which may be large, are one.
+type exprKey struct {
+	lang, src string
+	pos       ir.Pos
 }
 
 // place names a node for people.
@@ -30,7 +37,7 @@ type place struct {
 }
 
 func compile(w *workflow, opts dialect.Options) *ir.Program {
-	c := &compiler{w: w, exprs: map[ir.Expr]ir.ExprID{}, undo: map[*state]ir.RegionID{}}
+	c := &compiler{w: w, exprs: map[exprKey]ir.ExprID{}, undo: map[*state]ir.RegionID{}}
 	c.p = &ir.Program{
 		ID: w.id.Text, Dialect: Name, Edition: ir.Edition, WarnSchemas: opts.Schemas == "warn",
 		Nodes: make([]ir.Node, 1), Exprs: make([]ir.Expr, 1), Regions: make([]ir.Region, 1),
@@ -39,7 +46,7 @@ func compile(w *workflow, opts dialect.Options) *ir.Program {
 	c.p.Name = c.label("name", w.name)
 	c.p.Version = c.label("version", w.version)
 	c.p.Description = c.label("description", w.description)
-	c.p.InputSchema, c.p.OutputSchema = c.schema(w.inputSchema), c.schema(w.outputSchema)
+	c.p.InputSchema, c.p.OutputSchema = c.schemaHere(w.inputSchema), c.schemaHere(w.outputSchema)
 	c.tables()
 	for _, s := range w.states {
 		c.entries = append(c.entries, c.node(placeOf(s), &ir.Eval{}, 0))
@@ -142,13 +149,16 @@ func (c *compiler) region(r ir.Region) ir.RegionID {
 	return ir.RegionID(len(c.p.Regions) - 1)
 }
 
-// expr adds an expression once; the place is that of its first use.
+// expr adds an expression once.
 func (c *compiler) expr(lang, src string, n *dialect.Node) ir.ExprID {
-	key := ir.Expr{Lang: lang, Src: src}
+	return c.exprAs(exprKey{lang, src, posOf(n)}, n)
+}
+
+func (c *compiler) exprAs(key exprKey, n *dialect.Node) ir.ExprID {
 	if id, ok := c.exprs[key]; ok {
 		return id
 	}
-	c.p.Exprs = append(c.p.Exprs, ir.Expr{Lang: lang, Src: src, Pos: posOf(n)})
+	c.p.Exprs = append(c.p.Exprs, ir.Expr{Lang: key.lang, Src: key.src, Pos: posOf(n)})
 	id := ir.ExprID(len(c.p.Exprs) - 1)
 	c.exprs[key] = id
 	return id
@@ -160,14 +170,51 @@ func (c *compiler) template(t *template) ir.ExprID {
 	if t == nil {
 		return 0
 	}
-	return c.expr(jsonpath.TemplateLang, t.value.String(), t.node)
+	id := c.expr(jsonpath.TemplateLang, t.value.String(), t.node)
+	if e := &c.p.Exprs[id]; e.Parts == nil && t.value.Kind() != expr.KindString {
+		e.Parts = parts(nil, t.node, t.value)
+	}
+	return id
 }
 
+// parts adds the places of the strings of a template that hold expressions, in the
+// order in which it is filled: keys are sorted.
+func parts(out []ir.Pos, n *dialect.Node, v expr.Value) []ir.Pos {
+	for i, item := range v.Items() {
+		out = parts(out, n.Items[i], item)
+	}
+	for _, m := range v.Members() {
+		out = parts(out, n.Get(m.Key), m.Value)
+	}
+	if hasExpression(v.Str()) {
+		out = append(out, posOf(n))
+	}
+	return out
+}
+
+// schema adds a schema once, wherever it is used.
 func (c *compiler) schema(s *schema) ir.ExprID {
 	if s == nil {
 		return 0
 	}
+	return c.exprAs(exprKey{lang: jsonschema.Lang, src: s.text}, s.node)
+}
+
+// schemaHere adds the schema of the workflow's input or output with its place.
+func (c *compiler) schemaHere(s *schema) ir.ExprID {
+	if s == nil {
+		return 0
+	}
 	return c.expr(jsonschema.Lang, s.text, s.node)
+}
+
+// checked is an operation that checks the state data.
+func (c *compiler) checked(s *schema) *ir.Eval {
+	out := &ir.Eval{Check: c.schema(s)}
+	if s != nil {
+		out.CheckPos = posOf(s.node)
+	}
+	return out
 }
 
 func (c *compiler) quantity(q *quantity) ir.ExprID {

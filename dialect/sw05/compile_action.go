@@ -1,6 +1,9 @@
 package sw05
 
-import "github.com/lockstep-workflows/lockstep/ir"
+import (
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
 
 // actions runs actions one after the other, or side by side.
 func (c *compiler) actions(at place, a actions, next ir.NodeID) ir.NodeID {
@@ -70,8 +73,9 @@ func (c *compiler) invoke(at place, a *action, next ir.NodeID) ir.NodeID {
 }
 
 // spawn starts another workflow; what it gives is merged where it is waited for.
-func (c *compiler) spawn(at place, workflow string, wait bool, next ir.NodeID) ir.NodeID {
-	op := &ir.Spawn{Workflow: workflow, Wait: wait}
+func (c *compiler) spawn(at place, workflow *dialect.Node, wait bool, next ir.NodeID) ir.NodeID {
+	at.pos = posOf(workflow) // what is not there, or fails, is told where it is named
+	op := &ir.Spawn{Workflow: workflow.Text, Wait: wait}
 	if wait {
 		op.Result = merge(ir.Pick{})
 	}

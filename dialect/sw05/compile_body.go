@@ -49,13 +49,20 @@ func (c *compiler) arms(arms []ir.Arm, o *onEvents, next ir.NodeID, all bool) []
 	for _, u := range o.events {
 		arm := ir.Arm{Event: eventID(u), Put: merge(c.eventPick(o.filter)), Next: next}
 		if slices.ContainsFunc(arms, func(a ir.Arm) bool {
-			return a.Event == arm.Event && (!all || a.Put.Pick == arm.Put.Pick)
+			return a.Event == arm.Event && (!all || c.samePick(a.Put.Pick, arm.Put.Pick))
 		}) {
 			continue
 		}
 		arms = append(arms, arm)
 	}
 	return arms
+}
+
+// samePick reports whether two picks select the same, wherever they stand.
+func (c *compiler) samePick(a, b ir.Pick) bool {
+	same := c.p.Exprs[a.Expr].Src == c.p.Exprs[b.Expr].Src
+	a.Expr, b.Expr = 0, 0
+	return same && a == b
 }
 
 // callbackState runs its action, then waits for the event that its region
@@ -96,7 +103,7 @@ func (c *compiler) foreachState(at place, b *foreachState, next ir.NodeID) ir.No
 // work is what a branch or an iteration does; an empty one does nothing.
 func (c *compiler) work(at place, a actions, workflow *dialect.Node) ir.NodeID {
 	if workflow != nil {
-		return c.spawn(at, workflow.Text, true, 0)
+		return c.spawn(at, workflow, true, 0)
 	}
 	return c.actions(at, a, 0)
 }

@@ -12,7 +12,8 @@ import "github.com/lockstep-workflows/lockstep/ir"
 // output filter (SEMANTICS §Data filters 12).
 func (c *compiler) state(s *state) {
 	at := placeOf(s)
-	entry := &ir.Eval{Check: c.schema(s.inputSchema), Put: replace(c.statePick(s.input))}
+	entry := c.checked(s.inputSchema)
+	entry.Put = replace(c.statePick(s.input))
 	first := ir.NodeID(0)
 	if !s.region() {
 		first = c.body(s, false)
@@ -75,7 +76,7 @@ func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
 	case *parallelState:
 		return c.parallelState(at, b, next)
 	case *subflowState:
-		return c.spawn(at, b.workflow.Text, b.wait, next)
+		return c.spawn(at, b.workflow, b.wait, next)
 	case *injectState:
 		if b.data == nil || b.data.value.Len() == 0 {
 			return next // nothing to merge, whatever the data is
@@ -98,7 +99,7 @@ func (c *compiler) output(s *state, next, out ir.NodeID) ir.NodeID {
 		ops = append(ops, &ir.Eval{Put: put})
 	}
 	if s.outputSchema != nil {
-		ops = append(ops, &ir.Eval{Check: c.schema(s.outputSchema)})
+		ops = append(ops, c.checked(s.outputSchema))
 	}
 	if len(ops) == 0 && out != 0 {
 		ops = append(ops, &ir.Eval{})

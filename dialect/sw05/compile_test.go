@@ -2,6 +2,8 @@ package sw05
 
 import (
 	"flag"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,6 +83,79 @@ func evaluable(t testing.TB, p *ir.Program) {
 		}
 		if _, err := c.Compile(e.Src); err != nil {
 			t.Errorf("%s %s: %v", e.Lang, e.Src, err)
+		}
+	}
+}
+
+// TestExpressionsHaveTheirOwnPlaces: also those of the same text, and those inside of
+// a template, in the order of its keys.
+func TestExpressionsHaveTheirOwnPlaces(t *testing.T) {
+	doc, _ := dialect.Read("places.yaml", []byte(`id: places
+name: Places
+states:
+- name: A
+  type: inject
+  start: {kind: default}
+  data:
+    z: "{{ $.x }}"
+    b:
+    - "no expression"
+    - {d: 1, c: "see {{ $.x }}"}
+  stateDataFilter: {dataOutputPath: "{{ $.x }}"}
+  transition: {nextState: B}
+- name: B
+  type: inject
+  data: {}
+  stateDataFilter:
+    dataOutputPath: "{{ $.x }}"
+  end: {kind: default}
+`))
+	p, found := FrontEnd{}.Compile(dialect.Source{Document: doc})
+	if p == nil {
+		t.Fatal(found)
+	}
+	got := map[string]bool{}
+	for _, e := range p.Exprs[1:] {
+		got[fmt.Sprintf("%s%v%v", e.Src, e.Pos, e.Parts)] = true
+	}
+	want := map[string]bool{
+		`{"b":["no expression",{"c":"see {{ $.x }}","d":1}],"z":"{{ $.x }}"}{8 5}[{11 17} {8 8}]`: true,
+		"$.x{12 37}[]": true,
+		"$.x{18 21}[]": true,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// TestEqualFiltersOfAnEventAreOneArm: an event that stands twice with the same filter is
+// waited for once, wherever the filters stand.
+func TestEqualFiltersOfAnEventAreOneArm(t *testing.T) {
+	doc, _ := dialect.Read("arms.yaml", []byte(`id: arms
+name: Arms
+functions: [{name: f}]
+events: [{name: e, type: e, source: s}]
+states:
+- name: A
+  type: event
+  start: {kind: default}
+  exclusive: false
+  onEvents:
+  - eventRefs: [e]
+    eventDataFilter: {dataOutputPath: "{{ $.x }}"}
+    actions: [{functionRef: {refName: f}}]
+  - eventRefs: [e]
+    eventDataFilter: {dataOutputPath: "{{ $.x }}"}
+    actions: [{functionRef: {refName: f}}]
+  end: {kind: default}
+`))
+	p, found := FrontEnd{}.Compile(dialect.Source{Document: doc})
+	if p == nil {
+		t.Fatal(found)
+	}
+	for _, n := range p.Nodes {
+		if a, ok := n.Op.(*ir.Await); ok && len(a.Arms) != 1 {
+			t.Errorf("%d arms", len(a.Arms))
 		}
 	}
 }

@@ -142,7 +142,8 @@ func (s *scanner) noRoot() error {
 	case s.has("{"):
 		hint = "two braces are enough: {{ $.name }}"
 	case s.has("."):
-		hint = "write $" + strings.TrimSpace(s.src[s.pos:min(len(s.src), s.pos+20)])
+		rest, _, _ := strings.Cut(s.src[s.pos:], "}}")
+		hint = "write $" + strings.TrimSpace(strings.ToValidUTF8(rest[:min(len(rest), 20)], ""))
 	case w != "":
 		hint = fmt.Sprintf("did you mean $.%s?", w)
 	}

@@ -42,6 +42,7 @@ type tmpl struct {
 	parts    []part   // a string with expressions in it
 	items    []*tmpl  // an array
 	keys     []string // an object's, sorted, with items
+	part     int      // of a string with expressions: how many are before it
 }
 
 // part is text, and the expression after it if there is one.
@@ -62,7 +63,7 @@ func (TemplateCompiler) Compile(src string) (expr.Program, error) {
 		}
 		return nil, err
 	}
-	t, err := compileValue(v)
+	t, err := new(builder).value(v)
 	if err != nil {
 		return nil, locate(src, err)
 	}
@@ -72,14 +73,24 @@ func (TemplateCompiler) Compile(src string) (expr.Program, error) {
 	return &template{t}, nil
 }
 
-func compileValue(v expr.Value) (*tmpl, error) {
+// builder compiles the values of a template, in the order in which they are filled.
+type builder struct {
+	parts int // strings with expressions so far
+}
+
+func (b *builder) value(v expr.Value) (*tmpl, error) {
 	switch v.Kind() {
 	case expr.KindString:
-		return compileString(v.Str())
+		t, err := compileString(v.Str())
+		if err == nil && !t.isConstant() {
+			t.part = b.parts
+			b.parts++
+		}
+		return t, err
 	case expr.KindArray:
 		items := make([]*tmpl, 0, v.Len())
 		for _, it := range v.Items() {
-			t, err := compileValue(it)
+			t, err := b.value(it)
 			if err != nil {
 				return nil, err
 			}
@@ -89,7 +100,7 @@ func compileValue(v expr.Value) (*tmpl, error) {
 	case expr.KindObject:
 		keys, items := make([]string, 0, v.Len()), make([]*tmpl, 0, v.Len())
 		for _, m := range v.Members() {
-			t, err := compileValue(m.Value)
+			t, err := b.value(m.Value)
 			if err != nil {
 				return nil, err
 			}
@@ -211,12 +222,19 @@ func (f *filler) fill(t *tmpl, depth int) (expr.Value, error) {
 	switch {
 	case t.path != nil:
 		v, _, err := f.value(t.path)
-		if err != nil {
-			return expr.Null, err
+		if err == nil {
+			err = f.budget.EmitValue(v, depth)
 		}
-		return v, f.budget.EmitValue(v, depth)
+		if err != nil {
+			return expr.Null, &expr.PartError{Part: t.part, Src: t.path.src, Err: err}
+		}
+		return v, nil
 	case t.parts != nil:
-		return f.text(t.parts)
+		v, at, err := f.text(t.parts)
+		if err != nil {
+			return expr.Null, &expr.PartError{Part: t.part, Src: at, Err: err}
+		}
+		return v, nil
 	case t.items != nil:
 		if err := f.budget.Step(len(t.items)); err != nil {
 			return expr.Null, err
@@ -248,12 +266,15 @@ func (f *filler) value(p *path) (expr.Value, bool, error) {
 }
 
 // text interpolates: null and nothing are empty, text stands as it is, everything
-// else as compact JSON.
-func (f *filler) text(parts []part) (expr.Value, error) {
+// else as compact JSON. With an error it tells at which expression.
+func (f *filler) text(parts []part) (_ expr.Value, at string, _ error) {
 	var out []byte
 	for _, p := range parts {
+		if p.path != nil {
+			at = p.path.src
+		}
 		if err := f.budget.Emit(len(p.text)); err != nil {
-			return expr.Null, err
+			return expr.Null, at, err
 		}
 		out = append(out, p.text...)
 		if p.path == nil {
@@ -262,20 +283,20 @@ func (f *filler) text(parts []part) (expr.Value, error) {
 		v, ok, err := p.path.eval(f.scope)
 		switch {
 		case err != nil:
-			return expr.Null, err
+			return expr.Null, at, err
 		case !ok:
 			f.holes = append(f.holes, p.path.src)
 		case v.IsNull():
 		case v.Kind() == expr.KindString:
 			if err := f.budget.Emit(v.Len()); err != nil {
-				return expr.Null, err
+				return expr.Null, at, err
 			}
 			out = append(out, v.Str()...)
 		default:
 			if out, err = f.budget.AppendJSON(out, v); err != nil {
-				return expr.Null, err
+				return expr.Null, at, err
 			}
 		}
 	}
-	return expr.String(string(out)), nil
+	return expr.String(string(out)), at, nil
 }

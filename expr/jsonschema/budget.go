@@ -25,8 +25,12 @@ import (
 // value meets a schema and before anything below, and pays there. When the budget
 // is used up the hook panics, and check catches that.
 type checker struct {
-	schema *lib.Schema
-	budget *expr.Budget
+	library *lib.Compiler
+	schema  *lib.Schema
+	budget  *expr.Budget
+
+	set   *Set                   // nil: the schema is one for itself
+	ready map[string]*lib.Schema // of the set
 }
 
 // exhausted carries a *expr.LimitError out of the library.
@@ -34,19 +38,23 @@ type exhausted struct{ err error }
 
 func newChecker(doc any) (*checker, error) {
 	c := &checker{}
-	l := newLibrary()
-	l.RegisterVocabulary(&lib.Vocabulary{URL: "lockstep:///vocabulary", Compile: c.hook})
-	l.AssertVocabs()
-	l.UseRegexpEngine(c.regexp)
-	if err := l.AddResource(base, doc); err != nil {
+	c.open()
+	if err := c.library.AddResource(base, doc); err != nil {
 		return nil, err
 	}
-	schema, err := l.Compile(base)
+	schema, err := c.library.Compile(base)
 	if err != nil {
 		return nil, err
 	}
 	c.schema = schema
 	return c, nil
+}
+
+func (c *checker) open() {
+	c.library = newLibrary()
+	c.library.RegisterVocabulary(&lib.Vocabulary{URL: "lockstep:///vocabulary", Compile: c.hook})
+	c.library.AssertVocabs()
+	c.library.UseRegexpEngine(c.regexp)
 }
 
 // check validates data.
@@ -93,15 +101,22 @@ func (c *checker) pay(n int) {
 }
 
 // hook is called for every schema that is compiled.
-func (c *checker) hook(ctx *lib.CompilerContext, _ map[string]any) (lib.SchemaExt, error) {
+func (c *checker) hook(ctx *lib.CompilerContext, source map[string]any) (lib.SchemaExt, error) {
 	s := ctx.Enqueue(nil) // the schema itself
 	format := s.Format
 	name := ""
 	if format != nil {
 		name = format.Name
 	}
+	other, refers := "", false
+	if c.set != nil {
+		other, refers = source[Ref].(string)
+	}
 	s.Format = &lib.Format{Name: name, Validate: func(v any) error {
 		c.pay(c.cost(s, v))
+		if refers && s.Ref == nil {
+			s.Ref = c.named(other) // the library looks at it next
+		}
 		if format == nil {
 			return nil
 		}

@@ -84,6 +84,10 @@ func (p *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 	case p.idle <- c:
 	default:
 	}
+	return listed(found, err, b)
+}
+
+func listed(found []violation, err error, b *expr.Budget) (expr.Result, error) {
 	if err != nil {
 		return expr.Result{}, err
 	}
