@@ -177,6 +177,25 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A key behind "?" has no layout here, and it is said what to write instead.
+func TestExplicitKeysAreToldHowToBeWritten(t *testing.T) {
+	for src, line := range map[string]string{"id: x\n? explicit\n: 1\n": "line 2", "? first\n: 1\n": "line 1", "a:\n- b: 1\n- ? c\n  : 1\n": "line 3"} {
+		_, err := format.Source("odd.yaml", []byte(src), nil)
+		if !errors.Is(err, format.ErrRefused) || !strings.Contains(err.Error(), line+` marks a key with "?"; write it as "key: value"`) {
+			t.Errorf("%q: %v", src, err)
+		}
+	}
+}
+
+func TestTheVersionOfYAMLStaysOnTop(t *testing.T) {
+	definitions, _ := orders(t)
+	src := "# mine\n%YAML 1.2  # the new one\n---\nname:   a\nid: yes\n"
+	want := "# mine\n%YAML 1.2  # the new one\n---\nid: \"yes\"\nname: a\n"
+	if got := keepsEverything(t, "a.yaml", []byte(src), definitions); string(got) != want {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 // Sorted, an alias would stand before its anchor: then keys stay where they are.
 func TestAnAliasNeverComesBeforeItsAnchor(t *testing.T) {
 	definitions, _ := orders(t)
@@ -201,4 +220,27 @@ func FuzzSource(f *testing.F) {
 			unchanged(t, "fuzz.yaml", src, out, definitions)
 		}
 	})
+}
+
+// What is no mapping is told so, not by the text before it.
+func TestWhatIsNoMappingIsTold(t *testing.T) {
+	for src, want := range map[string]string{
+		"null\n":         "the document must be a mapping",
+		"# a\ntext\n":    "the document must be a mapping",
+		"&all\nid: x\n":  "the document must be a mapping without an anchor or a tag",
+		"!!map\nid: x\n": "the document must be a mapping without an anchor or a tag",
+	} {
+		if _, err := format.Source("odd.yaml", []byte(src), nil); !errors.Is(err, format.ErrRefused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", src, err)
+		}
+	}
+}
+
+// Separators are text like any other, also at the end of a comment.
+func TestSeparatorsStay(t *testing.T) {
+	src := "a:   x\u2028y  # one\u0085\n# two\u2029b: 1\nb:   'z\u0085'\n"
+	want := "a: x\u2028y  # one\u0085\n# two\u2029b: 1\nb: 'z\u0085'\n"
+	if got := keepsEverything(t, "a.yaml", []byte(src), nil); string(got) != want {
+		t.Errorf("got %q", got)
+	}
 }

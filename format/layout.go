@@ -1,7 +1,9 @@
 package format
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -12,7 +14,7 @@ import (
 // and "" among them is an empty line.
 type tree struct {
 	src    string
-	header []string // before the first key: it stays at the top whatever that key is
+	header []string // before the first key: it stays at the top whatever that key is (see split)
 	root   *block
 	footer []string // from a line "..." on
 }
@@ -53,6 +55,9 @@ type layout struct {
 type puzzle struct{ line, text string }
 
 func (p puzzle) Error() string {
+	if p.text == "?" || strings.HasPrefix(p.text, "? ") {
+		return fmt.Sprintf("line %s marks a key with \"?\"; write it as \"key: value\", without the mark", p.line)
+	}
 	return fmt.Sprintf("line %s cannot be laid out: %q", p.line, p.text)
 }
 
@@ -74,13 +79,21 @@ func takeApart(doc *dialect.Document) (t *tree, err error) {
 	t = &tree{src: l.src}
 	text := strings.TrimPrefix(l.src[:root.Begin], mark)
 	l.pos = root.Begin
-	if !isBlock(root) || root.Props != "" || strings.TrimLeft(text[strings.LastIndexByte(text, '\n')+1:], " ") != "" {
+	switch {
+	case root.Props != "":
+		return nil, errors.New("the document must be a mapping without an anchor or a tag before it")
+	case root.Kind != dialect.SyntaxMapping && root.Kind != dialect.SyntaxSequence:
+		return nil, errors.New("the document must be a mapping")
+	case !isBlock(root) || strings.TrimLeft(text[strings.LastIndexByte(text, '\n')+1:], " ") != "":
 		l.fail(text)
 	}
 	for line := range strings.Lines(text) {
-		t.header = add(t.header, strings.TrimSpace(line))
+		t.header = add(t.header, trim(line))
 	}
+	own := split(t.header)
 	t.root = l.block(root)
+	first := t.root.entries[0]
+	t.header, first.head = t.header[:own], append(t.header[own:len(t.header):len(t.header)], first.head...)
 	l.end(t)
 	return t, nil
 }
@@ -91,7 +104,25 @@ func isBlock(s *dialect.Syntax) bool {
 
 func (l *layout) fail(text string) {
 	line := strings.Count(l.src[:min(l.pos, len(l.src))], "\n") + 1
-	panic(puzzle{fmt.Sprint(line), strings.TrimSpace(text)})
+	panic(puzzle{fmt.Sprint(line), trim(text)})
+}
+
+// trim takes the blanks and breaks from around a line. What else Unicode counts as white
+// space is text.
+func trim(line string) string { return strings.Trim(line, " \t\n") }
+
+// split returns where, among the lines before the first key, those begin that speak of that
+// key and move with it: a paragraph of comments that touches it, below other comments. A
+// paragraph that stands alone speaks of the whole document.
+func split(header []string) int {
+	at := len(header)
+	for at > 0 && strings.HasPrefix(header[at-1], "#") {
+		at--
+	}
+	if at == 0 || header[at-1] != "" || !slices.ContainsFunc(header[:at], func(line string) bool { return strings.HasPrefix(line, "#") }) {
+		return len(header)
+	}
+	return at
 }
 
 // add adds a line, without repeating empty ones.
@@ -194,7 +225,7 @@ func (l *layout) gap(to, column int) []string {
 	empty := false
 	closed := l.closed
 	for i, line := range lines[1:] {
-		text := strings.TrimSpace(line)
+		text := trim(line)
 		switch {
 		case i == len(lines)-2: // before the entry itself
 			if text != "" {
@@ -250,7 +281,7 @@ func (l *layout) end(t *tree) {
 	for i, line := range rest {
 		if i > 0 && strings.HasPrefix(line, "...") {
 			for _, line := range rest[i:] {
-				t.footer = add(t.footer, strings.TrimSpace(line))
+				t.footer = add(t.footer, trim(line))
 			}
 			break
 		}
@@ -271,7 +302,7 @@ func (t *tree) comments() []string {
 	var all []string
 	take := func(lines ...string) {
 		for _, line := range lines {
-			if line = strings.TrimSpace(line); line != "" {
+			if line = trim(line); line != "" {
 				all = append(all, line)
 			}
 		}

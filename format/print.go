@@ -1,6 +1,7 @@
 package format
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -16,9 +17,17 @@ type printer struct {
 func (t *tree) String() string {
 	p := &printer{src: t.src}
 	p.lines(t.header, 0)
+	if n := len(t.header); n > 0 && strings.HasPrefix(t.header[n-1], "#") && t.root.commented() {
+		p.WriteByte('\n') // what speaks of the first key is not part of the header
+	}
 	p.block(t.root, 0, false)
 	p.lines(t.footer, 0)
 	return p.Builder.String()
+}
+
+// commented reports whether comments stand before the first entry.
+func (b *block) commented() bool {
+	return slices.ContainsFunc(b.entries[0].allHead(), func(line string) bool { return line != "" })
 }
 
 func (p *printer) lines(lines []string, column int) {

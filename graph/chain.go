@@ -117,8 +117,9 @@ func (s *sketch) connect(above, below int, l *link, seen map[[2]int]bool) {
 		seen[key] = true
 	}
 	p := s.priority(above, below, l)
-	s.down[above] = append(s.down[above], arc{to: below, priority: p})
-	s.up[below] = append(s.up[below], arc{to: above, priority: p})
+	upper, lower := l.back && above == l.from, l.back && below == l.to
+	s.down[above] = append(s.down[above], arc{to: below, priority: p, ownSide: upper, farSide: lower})
+	s.up[below] = append(s.up[below], arc{to: above, priority: p, ownSide: lower, farSide: upper})
 }
 
 // priority says which pieces are to be straight: first the long lines, then the

@@ -7,11 +7,13 @@
 //	Layout       layout.go               the stages below, one after the other
 //	             box.go, measure.go      how large each state is
 //	             cycle.go, rank.go       which row it stands in
-//	             chain.go, order.go      its place in the row, with few crossings
+//	             chain.go, order.go      its place in the row, with few crossings;
+//	             aside.go                those of lines at the sides of boxes count too
 //	             place.go                x: Brandes and Köpf's four alignments, balanced
 //	             settle.go, push.go      x again: what is linked drawn together
-//	             lane.go, route.go       lines beside boxes; y, and where lines meet boxes
-//	             line.go                 the lines
+//	             lane.go, stretch.go     lines beside boxes, and how they go up straight
+//	             route.go                y, and where lines meet boxes
+//	             straighten.go, line.go  small kinks are taken out; the lines
 //	SVG, DOT …   one file each
 //
 // Everything is deterministic: the same program gives the same bytes. The effort

@@ -155,6 +155,22 @@ func wellFormed(t *testing.T, svg, text string) {
 	}
 }
 
+// Mermaid 12 and PlantUML refuse empty texts; DOT and state-machine-cat do not.
+func TestNoTextIsEmpty(t *testing.T) {
+	empty := regexp.MustCompile(`""|\|" *"\||: *\n|: *\\n|title *\n`)
+	for _, text := range []string{"", " ", "\x00\x01"} {
+		for _, format := range []string{"mermaid", "puml"} {
+			out := render(t, format, everywhere(text))
+			if format == "mermaid" {
+				_, out, _ = strings.Cut(out, "\n---\n")
+			}
+			if found := empty.FindString(out); found != "" {
+				t.Errorf("%q: %s has %q in\n%s", text, format, found, out)
+			}
+		}
+	}
+}
+
 func TestHostileTexts(t *testing.T) {
 	for _, text := range hostile {
 		checkEscapes(t, text)

@@ -87,6 +87,7 @@ func TestInsideOfStates(t *testing.T) {
 		"for each item of $.items (2 at once) [call book]. Then Decide. Undone by Undo.",
 		"If again it goes to Decide. If more or much more it goes to Both. Otherwise it goes to Wait.",
 		"After 1 day it goes to Child.",
+		"On Paid (money) it goes to Finish. On Dropped it goes to Give up.",
 		"on Paid [call book], on Dropped [call cancel]",
 		"Finish (operation): call tell, send Done. Then it ends.",
 		"Pause (delay): wait 1 h 30 min.",

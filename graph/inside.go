@@ -14,8 +14,9 @@ const maxParts = 200
 type inside struct {
 	parts   []Part
 	notes   []string
-	timeout string  // of a choice between events: its default is taken then
-	catches []catch // those that lead somewhere
+	timeout string   // of a choice between events: its default is taken then
+	catches []catch  // those that lead somewhere
+	events  []string // of a choice between events, in the order of its ways
 	// What the ways out of a switch send, by condition, and by default.
 	ways      []string
 	otherwise string
@@ -50,6 +51,7 @@ type walker struct {
 	left   int
 	branch string             // actions without a name bear that of their branch
 	active map[ir.NodeID]bool // on the way here: a program may loop
+	first  *Part              // the race between event expressions that is being told
 }
 
 // run lists what happens from a node to the end of its region or state.
@@ -95,11 +97,18 @@ func (w *walker) op(n *ir.Node) ([]Part, bool) {
 	case *ir.Await:
 		return w.await(op)
 	case *ir.Branch:
+		if w.node.Type != "switch" && w.choice(op) {
+			return w.decided(op)
+		}
 		for _, c := range op.Cases {
 			w.in.ways = append(w.in.ways, w.sends(c.Next))
 		}
 		w.in.otherwise = w.sends(n.Next)
 	case *ir.Fan:
+		if w.node.Type == "event" && op.Need != 0 {
+			w.race(op)
+			return nil, true
+		}
 		return []Part{w.fan(op)}, true
 	case *ir.Spawn:
 		text := "run " + op.Workflow
@@ -122,7 +131,7 @@ func (w *walker) callText(name string, id ir.FunctionID) string {
 		function = w.r.p.Functions[id].Name
 	}
 	_, isState := w.r.index[name]
-	if name == "" || name == function || name == w.branch || isState {
+	if name == "" || name == function || name == w.branch || name == w.node.Name || isState {
 		return function
 	}
 	return name + " (" + function + ")"
@@ -218,6 +227,7 @@ func (w *walker) await(op *ir.Await) ([]Part, bool) {
 		w.in.timeout = limit
 		for _, arm := range op.Arms {
 			w.in.ways = append(w.in.ways, w.sends(arm.Next))
+			w.in.events = append(w.in.events, w.r.eventName(arm.Event))
 		}
 		w.in.otherwise = w.sends(op.OnTimeout)
 		return nil, false
@@ -250,6 +260,15 @@ func (w *walker) await(op *ir.Await) ([]Part, bool) {
 	return []Part{fan}, false
 }
 
+// branchParts lists what a branch does: its states, where it has any.
+func (w *walker) branchParts(id ir.RegionID) []Part {
+	entry := w.r.p.Regions[id].Entry
+	if entry > 0 && int(entry) < len(w.r.p.Nodes) && w.r.p.Nodes[entry].Mark == ir.MarkEntered {
+		return w.states(entry)
+	}
+	return w.enter(id)
+}
+
 func (w *walker) fan(op *ir.Fan) Part {
 	if op.Each != nil {
 		text := "for each " + op.Each.Var
@@ -273,7 +292,7 @@ func (w *walker) fan(op *ir.Fan) Part {
 		name := w.r.p.Regions[b.Region].Name
 		outer := w.branch
 		w.branch = name
-		inner := w.enter(b.Region)
+		inner := w.branchParts(b.Region)
 		w.branch = outer
 		if len(inner) == 1 && (inner[0].Text == name || name == w.node.Name) {
 			part.Parts = append(part.Parts, inner[0]) // an action by itself: its name is not told twice
@@ -282,6 +301,74 @@ func (w *walker) fan(op *ir.Fan) Part {
 		part.Parts = append(part.Parts, Part{Kind: PartBranch, Text: name, Parts: inner})
 	}
 	return part
+}
+
+// choice reports whether a branch is one of the compiler's own, and no way out.
+func (w *walker) choice(op *ir.Branch) bool {
+	id := op.Cases[0].When
+	return id > 0 && int(id) < len(w.r.p.Exprs) && w.r.p.Exprs[id].Lang == "choice"
+}
+
+// race tells expressions over events of which one must come true (Serverless Workflow
+// 0.1). What follows each is told at the branch behind it.
+func (w *walker) race(op *ir.Fan) {
+	w.first = &Part{Kind: PartFan, Text: "the first"}
+	for _, b := range op.Branches {
+		region := &w.r.p.Regions[b.Region]
+		if region.Collect {
+			w.first.Parts = append(w.first.Parts, Part{Kind: PartChoice, Text: "on " + region.Name})
+		} else if wait := w.enter(b.Region); len(wait) == 1 { // their time
+			w.first.Note = strings.TrimPrefix(wait[0].Text, "wait ") + " at most"
+		}
+	}
+}
+
+// decided follows a branch of the compiler's own.
+func (w *walker) decided(op *ir.Branch) ([]Part, bool) {
+	part := w.first
+	if part == nil || len(part.Parts) != len(op.Cases) {
+		return nil, true
+	}
+	w.first = nil
+	for i, c := range op.Cases {
+		part.Parts[i].Parts = w.run(c.Next)
+	}
+	return []Part{*part}, false
+}
+
+// states lists the states of a branch, in the order in which ways lead to them.
+func (w *walker) states(entry ir.NodeID) []Part {
+	var parts []Part
+	entries := map[string]ir.NodeID{}
+	for id, n := range w.r.p.Nodes {
+		if n.Mark == ir.MarkEntered {
+			entries[n.Name] = ir.NodeID(id)
+		}
+	}
+	queue := []string{w.r.p.Nodes[entry].Name}
+	for seen := map[string]bool{queue[0]: true}; len(queue) > 0; queue = queue[1:] {
+		name := queue[0]
+		outer := w.node
+		for _, s := range w.r.p.States {
+			if s.Name == name {
+				w.node = &Node{Name: s.Name, Type: s.Type}
+			}
+		}
+		text := name
+		if w.node != outer {
+			text += " (" + w.node.Type + ")"
+		}
+		part := Part{Kind: PartBranch, Text: text, Parts: w.run(entries[name])}
+		w.node = outer
+		parts = append(parts, part)
+		for _, e := range w.r.p.Edges {
+			if e.From == name && e.To != "" && !seen[e.To] {
+				seen[e.To] = true
+				queue = append(queue, e.To)
+			}
+		}
+	}
+	return parts
 }
 
 func (w *walker) exprText(id ir.ExprID) string {

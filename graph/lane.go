@@ -35,8 +35,9 @@ func (s *sketch) sides() {
 		if !l.back {
 			continue
 		}
-		s.addLane(e.To, s.goesLeft(e.To, l.first(), s.down), lane{edge: -1, stroke: e.stroke(), wide: laneWide})
-		s.addLane(e.From, s.goesLeft(e.From, l.last(), s.up), lane{edge: l.edge, out: true, wide: laneWide})
+		inLeft, outLeft := s.goesLeft(l)
+		s.addLane(e.To, inLeft, lane{edge: -1, stroke: e.stroke(), wide: laneWide})
+		s.addLane(e.From, outLeft, lane{edge: l.edge, out: true, wide: laneWide})
 	}
 	for i, e := range s.g.Edges {
 		if e.From >= 0 && (e.From == e.To || s.beside(e)) {
@@ -66,8 +67,8 @@ func (s *sketch) attachArcs(l *link) {
 	upper, lower := 0.0, 0.0
 	switch {
 	case l.back:
-		in, _, _ := s.lanes[e.To].find(func(k lane) bool { return k.edge == -1 && k.stroke == e.stroke() })
-		out, _, _ := s.lanes[e.From].find(func(k lane) bool { return k.edge == l.edge && k.out })
+		in, _, _ := s.arrives(l)
+		out, _, _ := s.leaves(l)
 		upper, lower = in.x, out.x
 	default:
 		if e.From >= 0 {
@@ -95,21 +96,39 @@ func (s *sketch) offset(above, below int, down, up func(*arc) *float64, x float6
 	}
 }
 
-// goesLeft compares what a line would cross on either side of its box.
-func (s *sketch) goesLeft(node, neighbour int, near [][]arc) bool {
+// goesLeft compares what a line that goes up would cross on either side of its
+// boxes, and reports for its end and its beginning whether left is better.
+func (s *sketch) goesLeft(l *link) (in, out bool) {
+	e := s.g.Edges[l.edge]
+	upper, lower := s.sidePull(e.To, l.first(), s.down), s.sidePull(e.From, l.last(), s.up)
+	if len(l.chain) == 0 { // from one row to the next: on one side
+		upper += lower
+		lower = upper
+	}
+	return s.freeSide(e.To, upper < 0), s.freeSide(e.From, lower < 0)
+}
+
+// freeSide is the wish for the left side of a box, unless a box stands beside it.
+func (s *sketch) freeSide(node int, left bool) bool {
 	if s.side[node] >= 0 || s.host[node] >= 0 {
 		return s.side[node] >= 0
 	}
-	left, right := 0, 0
+	return left
+}
+
+// sidePull is below 0 where a line to a neighbour crosses less on the left of a box.
+func (s *sketch) sidePull(node, neighbour int, near [][]arc) int {
+	pull := 0
 	for _, a := range near[s.ofNode[node]] {
 		switch {
+		case a.ownSide:
 		case s.verts[a.to].pos < s.verts[neighbour].pos:
-			left += 1 + int(a.priority)
+			pull += 1 + int(a.priority)
 		case s.verts[a.to].pos > s.verts[neighbour].pos:
-			right += 1 + int(a.priority)
+			pull -= 1 + int(a.priority)
 		}
 	}
-	return left < right
+	return pull
 }
 
 func (s *sketch) addLane(node int, left bool, l lane) {
@@ -167,16 +186,26 @@ func (s *sketch) sideRoom(node int) float64 {
 
 // find returns a lane and the number of lanes outside of it, and whether it is on
 // the left.
-func (n *lanes) find(match func(lane) bool) (l lane, outer int, left bool) {
-	for i, l := range n.left {
-		if match(l) {
-			return l, len(n.left) - 1 - i, true
+func (n *lanes) find(match func(lane) bool) (l *lane, outer int, left bool) {
+	for i := range n.left {
+		if match(n.left[i]) {
+			return &n.left[i], len(n.left) - 1 - i, true
 		}
 	}
-	for i, l := range n.right {
-		if match(l) {
-			return l, len(n.right) - 1 - i, false
+	for i := range n.right {
+		if match(n.right[i]) {
+			return &n.right[i], len(n.right) - 1 - i, false
 		}
 	}
-	return lane{}, 0, false
+	return &lane{}, 0, false
+}
+
+// arrives and leaves are the lanes of a link that goes up.
+func (s *sketch) arrives(l *link) (at *lane, outer int, left bool) {
+	e := s.g.Edges[l.edge]
+	return s.lanes[e.To].find(func(k lane) bool { return k.edge == -1 && k.stroke == e.stroke() })
+}
+
+func (s *sketch) leaves(l *link) (at *lane, outer int, left bool) {
+	return s.lanes[s.g.Edges[l.edge].From].find(func(k lane) bool { return k.edge == l.edge && k.out })
 }

@@ -78,6 +78,7 @@ func Layout(g *Graph) *Drawing {
 	s.sides()
 	s.place()
 	s.settle()
+	s.stretch()
 	return s.draw()
 }
 
@@ -101,6 +102,8 @@ type sketch struct {
 	up     [][]arc // neighbours in the row above
 	down   [][]arc
 	lanes  []lanes // by node
+
+	sideDown, sideUp []bool // by vertex: lines are attached at its sides
 }
 
 type vertexKind uint8
@@ -154,6 +157,8 @@ type arc struct {
 	to       int
 	priority int8    // which pieces are kept straight
 	own, far float64 // where it is attached, from the centres of both ends
+	ownSide  bool    // it is attached at a side of the box, not at its top or bottom
+	farSide  bool
 }
 
 // attach finds the compensating states that stand beside the state they undo:

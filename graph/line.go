@@ -87,7 +87,7 @@ func (r *router) line(l link) Line {
 // lane, and in at the side of the upper one.
 func (r *router) backLine(l link) Line {
 	e := r.g.Edges[l.edge]
-	out, outer, left := r.lanes[e.From].find(func(k lane) bool { return k.edge == l.edge && k.out })
+	out, outer, left := r.leaves(&l)
 	var p pen
 	lower, upper := r.verts[l.to], r.verts[l.from]
 	x, y := r.sideOf(e.From, left), r.attachAt(e.From, -outer)
@@ -104,7 +104,7 @@ func (r *router) backLine(l link) Line {
 		p.swing(r.verts[l.chain[i]].x, b.bottom)
 		p.straight(p.at().X, b.top)
 	}
-	in, outer, left := r.lanes[e.To].find(func(k lane) bool { return k.edge == -1 && k.stroke == e.stroke() })
+	in, outer, left := r.arrives(&l)
 	x, y = r.sideOf(e.To, left), r.attachAt(e.To, 1+outer)
 	column, bow = upper.x+in.x, corner
 	dir := Point{-1, 0}

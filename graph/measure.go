@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"math"
 	"strings"
 	"unicode"
 )
@@ -94,7 +95,7 @@ func (f font) wrap(text string, width float64, n int) []string {
 	text = clean(text)
 	var lines []string
 	for len(lines) < n-1 && f.width(text) > width {
-		at := f.breakAt(text, width)
+		at := f.breakAt(text, width, n-1-len(lines))
 		if comma := strings.Index(text, ", "); comma > 0 && comma < at {
 			at = comma + 2 // a second thought goes on a line of its own
 		}
@@ -107,31 +108,51 @@ func (f font) wrap(text string, width float64, n int) []string {
 	return append(lines, f.cut(text, width))
 }
 
-// breakAt finds where a line may end: behind a space or a mark between words,
-// else before a capital inside a word, else anywhere.
-func (f font) breakAt(text string, width float64) int {
-	used, word, capital, hard := 0.0, 0, 0, 0
-	var before rune
-	for at, r := range text {
-		if at > 0 {
-			switch {
-			case strings.ContainsRune(" -_/.,", before):
-				word = at
-			case unicode.IsUpper(r) && unicode.IsLower(before) && used > width/3:
-				capital = at
+// breakAt finds the best end of a line: at a good place (see breakCost), with
+// little room left, and so that the rest has room in the lines that follow.
+func (f font) breakAt(text string, width float64, following int) int {
+	best, at, used := 0, 0, 0.0
+	lowest, total := math.Inf(1), f.width(text)
+	runes := []rune(text)
+	for i, r := range runes {
+		if i > 0 {
+			cost := breakCost(runes, i) + max(width-used, 0)/width
+			if total-used > width*float64(following) {
+				cost += 1.5
 			}
-			hard = at
+			if cost <= lowest {
+				best, lowest = at, cost
+			}
 		}
 		if used += f.width(string(r)); used > width && r != ' ' {
 			break
 		}
-		before = r
+		at += len(string(r))
 	}
+	return best
+}
+
+// breakCost says how bad it is to break before a character: not at all behind a
+// space, a little between the parts of a path or an expression, more before a
+// capital inside a word, and most inside a word.
+func breakCost(text []rune, at int) float64 {
+	before, next := text[at-1], text[at]
+	dollar := at > 1 && strings.ContainsRune("$@", text[at-2])
+	number := at > 1 && unicode.IsDigit(text[at-2]) && unicode.IsDigit(next)
+	const operators = "=<>!&|+*"
 	switch {
-	case word > 0:
-		return word
-	case capital > 0:
-		return capital
+	case before == ' ':
+		return 0
+	case strings.ContainsRune("-_/,;:", before) && !number:
+		return 0.3
+	case before == '.' && !dollar && !number:
+		return 0.5
+	case strings.ContainsRune("[(", next) && !strings.ContainsRune("[(?", before):
+		return 0.5
+	case strings.ContainsRune(operators, before) && !strings.ContainsRune(operators, next):
+		return 0.6
+	case unicode.IsUpper(next) && unicode.IsLower(before):
+		return 2
 	}
-	return hard
+	return 4
 }

@@ -108,18 +108,17 @@ func (m *mermaid) edge(i int, e Edge) {
 		arrow = "-.->"
 	}
 	label := ""
-	if len(e.Labels) > 0 {
-		lines := make([]string, len(e.Labels))
-		for k, l := range e.Labels {
-			lines[k] = mermaidText(clean(l))
-		}
+	if lines := e.lines(mermaidText); len(lines) > 0 {
 		label = "|\"" + strings.Join(lines, "<br/>") + "\"|"
 	}
 	m.putf("  %s %s%s %s\n", from, arrow, label, to)
 }
 
 // mermaidText writes whatever could mean something to Mermaid, to Markdown or to
-// HTML as a character code.
+// HTML as a character code. A text cannot be empty.
 func mermaidText(text string) string {
+	if text == "" {
+		return " "
+	}
 	return harmless(text, func(r rune) string { return fmt.Sprintf("#%d;", r) })
 }

@@ -56,6 +56,17 @@ func harmless(text string, escape func(rune) string) string {
 	return b.String()
 }
 
+// lines are an edge's labels in another language, without those that say nothing.
+func (e Edge) lines(escape func(string) string) []string {
+	var out []string
+	for _, l := range e.Labels {
+		if l = clean(l); l != "" {
+			out = append(out, escape(l))
+		}
+	}
+	return out
+}
+
 // insideLines are the parts of a state, one a line, groups indented.
 func insideLines(n Node) []string {
 	var out []string

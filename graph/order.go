@@ -19,15 +19,16 @@ func (s *sketch) order() {
 	for _, a := range s.down {
 		arcs += len(a)
 	}
+	s.findSides()
 	var kept [][]int
 	best := -1
 	for _, begin := range []struct{ mirrored, upwards bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		s.firstOrder(begin.mirrored)
 		for i, stale := 0, 0; i < sweeps && stale < sweepsStale && best != 0; i++ {
 			if i > 0 {
-				s.sweep((i%2 == 1) != begin.upwards)
+				s.sweep((i%2 == 1) != begin.upwards, begin.mirrored, i%4 >= 2)
 				if arcs < swapBelow {
-					s.swap()
+					s.swap(i%4 >= 2)
 				}
 			}
 			n := s.crossings()
@@ -41,6 +42,40 @@ func (s *sketch) order() {
 	}
 	s.ranks = kept
 	s.number()
+	s.face(best)
+}
+
+// face turns everything around if that brings more first ways to the left of the
+// others, and does not cost a crossing.
+func (s *sketch) face(crossings int) {
+	turned := 0
+	for _, arcs := range s.down {
+		first := -1
+		for _, a := range arcs {
+			switch {
+			case a.ownSide:
+			case first < 0:
+				first = s.verts[a.to].pos
+			case first > s.verts[a.to].pos:
+				turned++
+			default:
+				turned--
+			}
+		}
+		s.steps += len(arcs)
+	}
+	if turned <= 0 {
+		return
+	}
+	turn := func() {
+		for _, row := range s.ranks {
+			slices.Reverse(row)
+		}
+		s.number()
+	}
+	if turn(); s.crossings() > crossings {
+		turn()
+	}
 }
 
 func (s *sketch) copyRanks() [][]int {
@@ -100,8 +135,10 @@ func (s *sketch) firstOrder(mirrored bool) {
 }
 
 // sweep orders each row by the mean place of its neighbours in the row before.
-// Vertices without any stay where they are.
-func (s *sketch) sweep(downwards bool) {
+// Vertices without any stay where they are. What comes from the side of a box goes
+// to the right of what comes from its middle, or left; and where the means are the
+// same, the order is sometimes turned around: there may be a better one beyond.
+func (s *sketch) sweep(downwards, sideLeft, turned bool) {
 	mean := make([]float64, len(s.verts))
 	for i := range s.ranks {
 		row, near := s.ranks[i], s.up
@@ -114,12 +151,21 @@ func (s *sketch) sweep(downwards bool) {
 			if len(near[v]) == 0 {
 				continue
 			}
-			sum := 0
+			sum := 0.0
 			for _, a := range near[v] {
-				sum += s.verts[a.to].pos
+				sum += float64(s.verts[a.to].pos)
+				switch {
+				case a.farSide && sideLeft:
+					sum -= 0.4
+				case a.farSide:
+					sum += 0.4
+				}
 			}
-			mean[v] = float64(sum) / float64(len(near[v]))
+			mean[v] = sum / float64(len(near[v]))
 			moving, slots = append(moving, v), append(slots, at)
+		}
+		if turned {
+			slices.Reverse(moving)
 		}
 		slices.SortStableFunc(moving, func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
 		for k, at := range slots {
@@ -131,23 +177,29 @@ func (s *sketch) sweep(downwards bool) {
 	}
 }
 
-// swap exchanges neighbours in a row while that removes crossings.
-func (s *sketch) swap() {
-	for range 4 {
+// swap exchanges neighbours in a row while that removes crossings; freely, in the
+// first pass, also where it does not add any.
+func (s *sketch) swap(freely bool) {
+	for pass := range 4 {
 		better := false
 		for _, row := range s.ranks {
+			if s.steps > orderSteps {
+				return
+			}
 			for i := 0; i+1 < len(row); i++ {
 				a, b := row[i], row[i+1]
-				before := s.between(s.up, a, b) + s.between(s.down, a, b)
-				after := s.between(s.up, b, a) + s.between(s.down, b, a)
-				if after < before {
+				before := s.between(s.up, a, b) + s.between(s.down, a, b) + s.sidesOver(a, b)
+				s.verts[a].pos, s.verts[b].pos = i+1, i
+				after := s.between(s.up, b, a) + s.between(s.down, b, a) + s.sidesOver(a, b)
+				if after < before || freely && pass == 0 && after == before {
 					row[i], row[i+1] = b, a
-					s.verts[a].pos, s.verts[b].pos = i+1, i
-					better = true
+					better = better || after < before
+				} else {
+					s.verts[a].pos, s.verts[b].pos = i, i+1
 				}
 			}
 		}
-		if !better || s.steps > orderSteps {
+		if !better {
 			return
 		}
 	}
@@ -169,7 +221,7 @@ func (s *sketch) between(near [][]arc, a, b int) int {
 
 // crossings counts the crossings of all lines, row by row, with a tree of sums.
 func (s *sketch) crossings() int {
-	total := 0
+	total := s.sideCrossings()
 	var ends, tree []int
 	for i := 0; i+1 < len(s.ranks); i++ {
 		width := len(s.ranks[i+1])

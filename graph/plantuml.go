@@ -10,7 +10,11 @@ import (
 // PlantUML writes a state diagram; states with groups are composite states.
 func PlantUML(w io.Writer, g *Graph) error {
 	p := &plantUML{g: g, ids: g.identifiers()}
-	p.putf("@startuml\ntitle %s\nhide empty description\n", plantText(clean(g.Title())))
+	p.putf("@startuml\n")
+	if title := clean(g.Title()); title != "" {
+		p.putf("title %s\n", plantText(title))
+	}
+	p.putf("hide empty description\n")
 	for i, n := range g.Nodes {
 		p.node(i, n)
 	}
@@ -94,17 +98,14 @@ func (p *plantUML) edge(e Edge) {
 	}
 	arrow := map[string]string{"solid": "-->", "dashed": "-[#B3261E,dashed]->", "dotted": "-[#7A4FC4,dotted]->"}[e.stroke()]
 	label := ""
-	if len(e.Labels) > 0 {
-		lines := make([]string, len(e.Labels))
-		for k, l := range e.Labels {
-			lines[k] = plantText(clean(l))
-		}
+	if lines := e.lines(plantText); len(lines) > 0 {
 		label = " : " + strings.Join(lines, `\n`)
 	}
 	p.putf("%s %s %s%s\n", from, arrow, to, label)
 }
 
 // plantText writes whatever could mean something to PlantUML as a character code.
+// A state's name cannot be empty.
 func plantText(text string) string {
 	if text == "" {
 		return " "

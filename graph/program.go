@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/ir"
@@ -11,6 +12,9 @@ import (
 func FromProgram(p *ir.Program) *Graph {
 	r := reader{p: p, g: &Graph{ID: p.ID, Version: p.Version, Name: p.Name}, index: map[string]int{}, merged: map[edgeKey]int{}}
 	for _, s := range p.States {
+		if s.In != "" {
+			continue // it is shown inside of the state whose branch it stands in
+		}
 		if _, twice := r.index[s.Name]; twice {
 			continue // no front-end emits it; a diagram has one box per name
 		}
@@ -51,7 +55,8 @@ func FromProgram(p *ir.Program) *Graph {
 		case ir.EdgeCondition:
 			r.edge(from, to, Condition, strings.TrimPrefix(e.Label+way(from), ", "))
 		case ir.EdgeEvent:
-			r.edge(from, to, Event, "on "+e.Label+way(from))
+			label := eventLabel(e.Label, in.events, ways[from])
+			r.edge(from, to, Event, label+way(from))
 		case ir.EdgeDefault:
 			if in.timeout != "" {
 				r.edge(from, to, Timeout, "after "+in.timeout+in.otherwise)
@@ -106,13 +111,33 @@ func (r *reader) start() {
 		}
 	}
 	if len(r.p.Start.Events) > 0 {
-		label = "on " + r.eventNames(r.p.Start.Events, r.p.Start.All)
+		label = "on " + r.startEvents(r.p.Start)
 	}
 	for i, n := range r.g.Nodes {
 		if n.Start {
 			r.edge(Outside, i, Start, label)
 		}
 	}
+}
+
+// startEvents tells the events that start an instance, or the sets of them.
+func (r *reader) startEvents(s ir.Start) string {
+	if len(s.Any) == 0 {
+		return r.eventNames(s.Events, s.All)
+	}
+	var sets []string
+	for _, need := range s.Any {
+		var ids []ir.EventID
+		for _, slot := range need.Slots {
+			if slot >= 0 && slot < len(s.Events) {
+				ids = append(ids, s.Events[slot])
+			}
+		}
+		if set := r.eventNames(ids, true); !slices.Contains(sets, set) {
+			sets = append(sets, set)
+		}
+	}
+	return strings.Join(sets, " or ")
 }
 
 func (r *reader) eventNames(ids []ir.EventID, all bool) string {
@@ -150,6 +175,14 @@ func errorLabel(name string, catches []catch, n int) string {
 		label += ", undo first"
 	}
 	return label + catches[n].sends
+}
+
+// eventLabel says which event it is, and the name of the condition if it has one.
+func eventLabel(name string, events []string, n int) string {
+	if n < len(events) && events[n] != name {
+		return "on " + events[n] + " (" + name + ")"
+	}
+	return "on " + name
 }
 
 func count(n int, one, many string) string {

@@ -15,7 +15,7 @@ func (s *sketch) push(groups [][]int) bool {
 	moved := false
 	for g := range groups {
 		for _, dir := range []float64{1, -1} {
-			for p.from(g, dir) {
+			for s.settled < settleSteps && p.from(g, dir) {
 				moved = true
 			}
 			if s.settled >= settleSteps {

@@ -9,7 +9,7 @@ import (
 const (
 	rowGap    = 42.0 // between two rows of states
 	labelGap  = 22.0 // between a row and the labels below it
-	arrowGap  = 26.0 // between labels and the row below them
+	arrowGap  = 30.0 // between labels and the row below them
 	gapSpread = 0.07 // how much a gap grows with the longest way across it
 	gapMore   = 34.0
 	arrowLong = 8.0
@@ -39,6 +39,7 @@ func (s *sketch) draw() *Drawing {
 		b.move(x-b.W/2, y-b.H/2)
 	}
 	r.ports()
+	r.straighten()
 	d := &Drawing{Graph: s.g, Boxes: s.boxes, Marks: s.marks, Lines: make([]Line, len(s.g.Edges))}
 	for i := range s.verts {
 		if v := &s.verts[i]; v.kind == markVertex {
@@ -144,7 +145,7 @@ func (r *router) ports() {
 // they go; one that can be straight is.
 func (r *router) spread(node int, via []int, at map[port]float64, wants func(int) float64) {
 	x, _ := r.centre(node)
-	zone := r.boxes[node].W * 0.36
+	zone := r.boxes[node].W * 0.4
 	slices.SortStableFunc(via, func(a, b int) int { return cmp.Compare(wants(a), wants(b)) })
 	if len(via) == 1 {
 		want := wants(via[0])

@@ -78,69 +78,6 @@ func (s *svg) document() {
 
 func heading(g *Graph) string { return titleFont.cut(clean(cmp.Or(g.Name, g.ID)), 900) }
 
-func (s *svg) line(l *Line) {
-	e := s.d.Graph.Edges[l.Edge]
-	tint := light["line"]
-	switch e.Kind {
-	case Error:
-		tint = light["error"]
-	case Compensate:
-		tint = light["undo"]
-	}
-	s.putf(`<g class="ls-edge ls-%s"%s%s><title>%s</title>`, class(string(e.Kind)),
-		s.end("data-from", e.From), s.end("data-to", e.To), attr(Sentence(s.d.Graph, e)))
-	dash := ""
-	switch e.stroke() {
-	case "dashed":
-		dash = ` stroke-dasharray="6 4"`
-	case "dotted":
-		dash = ` stroke-dasharray="1.5 4.5" stroke-linecap="round"`
-	}
-	s.putf(`<path class="ls-path" d="%s" fill="none" stroke="%s" stroke-width="1.6"%s/>`, pathData(l), tint, dash)
-	if e.Kind == Default && len(l.Path) > 0 {
-		at := l.Path[0].To // the mark of a default way, as in BPMN
-		s.putf(`<path class="ls-path" d="M%s %sl8 -5" stroke="%s" stroke-width="1.6"/>`, num(at.X-4), num(at.Y+8), tint)
-	}
-	x, y := l.Dir.X, l.Dir.Y
-	at := func(along, across float64) string {
-		return num(l.Tip.X-x*along-y*across) + " " + num(l.Tip.Y-y*along+x*across)
-	}
-	s.putf(`<path class="ls-tip" d="M%sL%sL%sL%sz" fill="%s"/>`, at(0, 0), at(9.5, 4.3), at(7.2, 0), at(9.5, -4.3), tint)
-	if len(l.Labels) > 0 {
-		s.putf(`<rect class="ls-pill" x="%s" y="%s" width="%s" height="%s" rx="5" fill="%s"/>`,
-			num(l.Pill.X), num(l.Pill.Y), num(l.Pill.W), num(l.Pill.H), light["paper"])
-		if tint == light["line"] {
-			tint = light["muted"]
-		}
-		for _, t := range l.Labels {
-			s.text(t, labelFont, tint)
-		}
-	}
-	s.putf("</g>\n")
-}
-
-func (s *svg) end(name string, node int) string {
-	if node < 0 {
-		return ""
-	}
-	return fmt.Sprintf(` %s="%s"`, name, attr(s.d.Graph.Nodes[node].Name))
-}
-
-func pathData(l *Line) string {
-	var b strings.Builder
-	for i, c := range l.Path {
-		switch {
-		case i == 0:
-			fmt.Fprintf(&b, "M%s %s", num(c.To.X), num(c.To.Y))
-		case c.Straight:
-			fmt.Fprintf(&b, "L%s %s", num(c.To.X), num(c.To.Y))
-		default:
-			fmt.Fprintf(&b, "C%s %s %s %s %s %s", num(c.C1.X), num(c.C1.Y), num(c.C2.X), num(c.C2.Y), num(c.To.X), num(c.To.Y))
-		}
-	}
-	return b.String()
-}
-
 func (s *svg) box(b *Box, n Node) {
 	accent := "other"
 	if slices.Contains(accents, n.Type) {
