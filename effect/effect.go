@@ -46,6 +46,7 @@ type Outcome struct {
 	None    bool // there is no value
 	Failure *Failure
 	Delay   time.Duration // the answer counts from this much later on (mocks under virtual time)
+	Parked  bool          // nobody here can carry it out: a person, or another program, will answer
 }
 
 // Failure is why a call did not succeed. Definitions match it by Name, Title, Type,

@@ -9,7 +9,7 @@ func (f *Failure) Describe(body expr.Value) {
 		body = inner
 	}
 	for _, key := range []string{"name", "error"} {
-		if name := Text(body, key); name != "" {
+		if name := Name(body, key); name != "" {
 			f.Name = name
 			break
 		}
@@ -21,6 +21,12 @@ func (f *Failure) Describe(body expr.Value) {
 			break
 		}
 	}
+}
+
+// Name is a member of an object, if it is text: a number names nothing.
+func Name(v expr.Value, key string) string {
+	m, _ := v.Get(key)
+	return m.Str()
 }
 
 // Text is a member of an object as text, if it is text or a number.

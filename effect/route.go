@@ -34,6 +34,7 @@ func ParseOperation(text string) Operation {
 		return Operation{}
 	}
 	document, id, _ := strings.Cut(text, "#")
+	document = LowerScheme(document)
 	o := Operation{Document, document, id}
 	if Remote(document) {
 		if method := strings.ToUpper(id); id == "" || slices.Contains(methods, method) {
@@ -47,6 +48,16 @@ func ParseOperation(text string) Operation {
 func Remote(ref string) bool {
 	scheme, _, ok := strings.Cut(ref, "://")
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+}
+
+// LowerScheme is an address with its scheme in lower case, which is how everybody else
+// writes and looks for it (RFC 3986 §3.1); other references stay as they are.
+func LowerScheme(ref string) string {
+	if !Remote(ref) {
+		return ref
+	}
+	scheme, rest, _ := strings.Cut(ref, "://")
+	return strings.ToLower(scheme) + "://" + rest
 }
 
 // Router chooses who carries out a call. What the definition says of a function

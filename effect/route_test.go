@@ -13,7 +13,7 @@ func TestParseOperation(t *testing.T) {
 	for text, want := range map[string]effect.Operation{
 		"":                             {},
 		"https://x/p":                  {Kind: effect.PlainURL, Document: "https://x/p"},
-		"HTTPS://x/p#put":              {Kind: effect.PlainURL, Document: "HTTPS://x/p", ID: "PUT"},
+		"HTTPS://x/p#put":              {Kind: effect.PlainURL, Document: "https://x/p", ID: "PUT"},
 		"https://x/api.json#getPet":    {Kind: effect.Document, Document: "https://x/api.json", ID: "getPet"},
 		"https://x/api.json#TRACE":     {Kind: effect.Document, Document: "https://x/api.json", ID: "TRACE"},
 		"api.json#get":                 {Kind: effect.Document, Document: "api.json", ID: "get"},

@@ -103,7 +103,9 @@ func TestExplanations(t *testing.T) {
 		return slices.Compact(out)
 	}
 	for _, e := range Codes() {
-		if got := codes(e.Bad, e.Code != codeNoExec); len(got) != 1 || got[0] != e.Code {
+		if got := codes(e.Bad, e.Code != codeNoExec); e.Code == codeUnknown {
+			continue // of a definition: TestFunctionMissingInTheCatalogue
+		} else if len(got) != 1 || got[0] != e.Code {
 			t.Errorf("%s: Bad leads to %v", e.Code, got)
 		}
 		if got := codes(e.Good, true); len(got) > 0 {
@@ -128,7 +130,7 @@ func TestDiagnostics(t *testing.T) {
 		"functions: {f: {http: {url: 'https://{{ $[\"/\"] }}'}}}":               "1:38 FN007",
 		"functions: {f: {http: {url: 'https://u:p@x/y'}}}":                      "1:29 FN005 url holds a user",
 		"functions: {f: {http: {url: 'https://x/y#z'}}}":                        "1:29 FN005",
-		"functions: {f: {http: {url: 'https://x/{{ $.a'}}}":                     "1:29 FN006",
+		"functions: {f: {http: {url: 'https://x/{{ $.a'}}}":                     "1:40 FN006",
 		"functions: {f: {http: {url: 'https://x', headers: {Host: y}}}}":        "1:52 FN005",
 		"functions: {f: {http: {url: 'https://x', headers: {'a b': y}}}}":       "1:52 FN005",
 		"functions: {f: {http: {url: 'https://x', headers: {a: 1}}}}":           "1:55 FN001",

@@ -2,8 +2,8 @@ package catalogue
 
 import "github.com/lockstep-workflows/lockstep/dialect"
 
-// The codes of catalogues. All are errors; what is wrong with an OpenAPI document has
-// the codes of effect/openapi.
+// The codes of catalogues. All are errors, except the one about definitions; what is
+// wrong with an OpenAPI document has the codes of effect/openapi.
 const (
 	codeType    = "FN001"
 	codeKey     = "FN002"
@@ -15,6 +15,7 @@ const (
 	codeNoExec  = "FN008"
 	codeCommand = "FN009"
 	codeSecret  = "FN010"
+	codeUnknown = "FN011" // warning, in a definition
 )
 
 // Codes explains every code of this package.
@@ -80,5 +81,11 @@ var explanations = []dialect.Explanation{
 			"path of an http call, in the headers of an openapi call, and in env of a command.",
 		Bad:  "functions:\n  charge:\n    http: {url: \"https://pay.example/charge\", headers: {Authorization: \"${env:}\"}}\n",
 		Good: "functions:\n  charge:\n    http: {url: \"https://pay.example/charge\", headers: {Authorization: \"Bearer ${env:TOKEN}\"}}\n",
+	},
+	{
+		Code: codeUnknown, Title: "a function that the catalogue does not have",
+		Text: "The definition names the function and gives it no operation, so that its name is looked up in the catalogue (--functions FILE), " +
+			"which does not have it. A call fails with FunctionNotFound. The first example is a definition, the second a catalogue.",
+		Bad: "functions:\n- {name: chrage}\n", Good: good,
 	},
 }

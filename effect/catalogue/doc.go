@@ -20,6 +20,6 @@
 // is resolved when a call is made, never found in data, and its value is blotted out of
 // everything that comes back.
 //
-// Read the files in this order: read.go (the file), template.go and secret.go, then one
+// Read the files in this order: read.go (the file), template.go, secret.go and header.go, then one
 // file for each kind.
 package catalogue

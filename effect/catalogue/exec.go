@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,16 @@ func interpreted(before []*dialect.Node) bool {
 		}
 	}
 	last := before[len(before)-1].Text
-	return slices.Contains([]string{"-c", "-e", "--eval", "--command", "-Command", "--execute"}, last)
+	if slices.Contains([]string{"-c", "-e", "-S", "--eval", "--command", "-Command", "--execute", "--split-string"}, last) {
+		return true
+	}
+	// Flags may be written together: python -Ic, perl -ne.
+	together := len(last) > 2 && last[0] == '-' && last[1] != '-' && strings.ContainsAny(last[len(last)-1:], "ceES")
+	return together && slices.ContainsFunc(before, func(item *dialect.Node) bool { return interpreters.MatchString(filepath.Base(item.Text)) })
 }
+
+// interpreters take a program as the argument of a flag.
+var interpreters = regexp.MustCompile(`(?i)^(env|python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|osascript|Rscript|raku|guile|julia|groovy)[0-9.]*(\.exe)?$`)
 
 func (r *reader) exec(n *dialect.Node) entry {
 	if !r.options.AllowExec {
@@ -83,7 +92,7 @@ func (r *reader) exec(n *dialect.Node) entry {
 			case strings.Contains(m.Text, "{{"):
 				r.report.Errorf(m, codeCommand, "the environment of a command does not come from data").WithHint("arguments come to it as JSON on stdin")
 			default:
-				c.env = append(c.env, named{m.Name(), r.template(m)})
+				c.env = append(c.env, named{name: m.Name(), value: r.template(m)})
 			}
 		}
 	}
@@ -121,12 +130,14 @@ func (r *reader) argv(n *dialect.Node, c *command) {
 				WithHint("put it into env")
 		case strings.ContainsRune(item.Text, 0):
 			r.report.Errorf(item, codeValue, "an argument cannot hold the character U+0000")
+		case i == 0 && strings.TrimSpace(item.Text) == "":
+			r.report.Errorf(item, codeValue, "the program is empty; the first element of command names it")
 		case holds && i == 0:
 			r.report.Errorf(item, codeCommand, "the program is constant: data never chooses what runs")
 		case holds && !single(item.Text):
 			r.report.Errorf(item, codeCommand, "{{ }} in a command is one whole argument").WithHint("split it into several arguments, or read stdin")
 		case holds && interpreted(list.Items[:i]):
-			r.report.Errorf(item, codeCommand, "a shell would interpret this argument").WithHint("let the command read its arguments as JSON from stdin")
+			r.report.Errorf(item, codeCommand, "a shell or another interpreter would run this argument").WithHint("let the command read its arguments as JSON from stdin")
 		case holds:
 			a.program = r.program(item, 0, len(item.Text))
 		}
@@ -225,13 +236,19 @@ func outcomeOf(function string, r exec.Result) effect.Outcome {
 	v, err := expr.ParseJSON([]byte(text))
 	if r.Code != 0 {
 		f := effect.Failure{Name: effect.Unnamed}
+		how := fmt.Sprintf("exited with %d", r.Code)
 		if err == nil && v.IsObject() {
-			f.Describe(v)
 			f.Data = v
+			if r.Signal == "" { // else it did not come to say what went wrong
+				f.Describe(v)
+			}
 		}
 		f.Code = strconv.Itoa(r.Code)
+		if r.Signal != "" {
+			how, f.Code = "was killed by signal "+r.Signal, r.Signal
+		}
 		if f.Detail == "" {
-			f.Detail = fmt.Sprintf("function %q: the command exited with %d", function, r.Code)
+			f.Detail = fmt.Sprintf("function %q: the command %s", function, how)
 			if last := lastLine(r.Stderr); last != "" {
 				f.Detail += ": " + last
 			}

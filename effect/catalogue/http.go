@@ -2,13 +2,11 @@ package catalogue
 
 import (
 	"context"
-	nethttp "net/http"
-	"net/textproto"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/effect"
@@ -30,8 +28,9 @@ type httpCall struct {
 }
 
 type named struct {
-	name  string
-	value *template
+	name   string
+	value  *template
+	inside []step // of a header: the expressions that stand in other text
 }
 
 // step is a piece of an address after the host.
@@ -61,7 +60,7 @@ func (r *reader) http(n *dialect.Node) entry {
 	}
 	if query := n.Get("query"); query != nil && r.kind(query, expr.KindObject, "query") {
 		for _, m := range query.Members {
-			h.query = append(h.query, named{m.Name(), r.template(m)})
+			h.query = append(h.query, named{name: m.Name(), value: r.template(m)})
 		}
 	}
 	if result := n.Get("result"); result != nil {
@@ -76,44 +75,22 @@ func (r *reader) http(n *dialect.Node) entry {
 			}
 		}
 	}
+	if body := n.Get("body"); body != nil && !body.Is(expr.KindString) {
+		if _, err := h.encode(body.Value()); err != nil {
+			r.report.Errorf(body, codeValue, "%v", err)
+		}
+	}
 	if address := r.required(n, "url"); address != nil {
 		r.address(address, h)
 	}
 	return h
 }
 
-var (
-	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	notOurs    = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Proxy-Authorization", "Idempotency-Key"}
-)
-
-func (r *reader) headers(n *dialect.Node) []named {
-	all := n.Get("headers")
-	if all == nil || !r.kind(all, expr.KindObject, "headers") {
-		return nil
-	}
-	var out []named
-	for _, m := range all.Members {
-		name := textproto.CanonicalMIMEHeaderKey(m.Name())
-		switch {
-		case !headerName.MatchString(m.Name()):
-			r.report.Errorf(m.KeySpan(), codeValue, "%q is not the name of a header", m.Name())
-		case slices.Contains(notOurs, name):
-			r.report.Errorf(m.KeySpan(), codeValue, "the header %q belongs to Lockstep", name)
-		case r.kind(m, expr.KindString, "a header"):
-			out = append(out, named{name, r.template(m)})
-		}
-	}
-	return out
-}
-
-var expression = regexp.MustCompile(`\{\{.*?\}\}`)
-
 // address takes a url apart. Scheme and host are constant.
 func (r *reader) address(n *dialect.Node, h *httpCall) {
 	r.secretsIn(n)
 	scheme, rest, ok := strings.Cut(n.Text, "://")
-	if !ok || scheme != "http" && scheme != "https" {
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
 		if strings.Contains(scheme, "{{") || looksSecret(scheme) {
 			r.report.Errorf(n, codeHost, "the scheme of a url is constant")
 			return
@@ -139,45 +116,80 @@ func (r *reader) address(n *dialect.Node, h *httpCall) {
 	case base.User != nil:
 		r.report.Errorf(n, codeValue, "url holds a user or password").WithHint("write headers: {Authorization: \"Basic ${env:NAME}\"}")
 		return
-	case strings.Contains(expression.ReplaceAllString(n.Text[end:], ""), "#"):
-		r.report.Errorf(n, codeValue, "url has a fragment (#…), which is never sent")
+	case http.CheckPort(base) != nil:
+		r.report.Errorf(n.SpanIn(len(scheme)+3, end), codeValue, "url: %v", http.CheckPort(base))
 		return
 	}
 	h.base = base
 	h.address = r.steps(n, end)
+	if slices.ContainsFunc(h.address, func(p step) bool { return strings.Contains(p.text, "#") }) {
+		r.report.Errorf(n, codeValue, "url has a fragment (#…), which is never sent")
+		return
+	}
+	r.checkAddress(n, h)
 }
 
 // steps takes apart what stands behind the host.
-func (r *reader) steps(n *dialect.Node, at int) []step {
+func (r *reader) steps(n *dialect.Node, begin int) []step {
 	var out []step
 	query := false
-	add := func(text string) {
-		if text != "" {
-			out = append(out, step{text: text, query: query})
-			query = query || strings.Contains(text, "?")
-		}
-	}
-	for at < len(n.Text) {
-		rest := n.Text[at:]
-		e, s := expression.FindStringIndex(rest), secretRef.FindStringSubmatchIndex(rest)
-		switch {
-		case e != nil && (s == nil || e[0] < s[0]):
-			add(rest[:e[0]])
-			out = append(out, step{program: r.program(n, at+e[0], at+e[1]), source: rest[e[0]:e[1]], query: query})
-			at += e[1]
-		case s != nil:
-			add(rest[:s[0]])
-			out = append(out, step{secret: rest[s[2]:s[3]], query: query})
-			at += s[1]
-		default:
-			add(rest)
-			if strings.Contains(rest, "{{") {
-				r.report.Errorf(n, codeExpr, "malformed expression: {{ without }}")
+	text := n.Text[begin:]
+	constant := func(from, to int, more bool) { // text and secrets
+		for from < to {
+			piece, secret := text[from:to], ""
+			next := to
+			if s := secretRef.FindStringSubmatchIndex(piece); s != nil {
+				next, secret, piece = from+s[1], piece[s[2]:s[3]], piece[:s[0]]
 			}
-			at = len(n.Text)
+			if piece = literal(piece, more && secret == ""); piece != "" {
+				out = append(out, step{text: piece, query: query})
+				query = query || strings.Contains(piece, "?")
+			}
+			if secret != "" {
+				out = append(out, step{secret: secret, query: query})
+			}
+			from = next
 		}
 	}
+	at := 0
+	for _, e := range expressions(text) {
+		constant(at, e.from, true)
+		out = append(out, step{program: r.program(n, begin+e.from, begin+e.to), source: text[e.from:e.to], query: query})
+		at = e.to
+	}
+	constant(at, len(text), false)
 	return out
+}
+
+// checkAddress reports what is wrong with the constant parts of an address: every call
+// would fail.
+func (r *reader) checkAddress(n *dialect.Node, h *httpCall) {
+	sample := ""
+	for _, p := range h.address {
+		if p.text == "" {
+			p.text = "x" // data is judged for each call
+		}
+		sample += p.text
+	}
+	if strings.ContainsFunc(sample, unicode.IsControl) {
+		r.report.Errorf(n, codeValue, "url holds a line break or another control character")
+		return
+	}
+	path, query, _ := strings.Cut(sample, "?")
+	for _, part := range strings.Split(path, "/") {
+		plain, err := url.PathUnescape(part)
+		switch {
+		case err != nil:
+			r.report.Errorf(n, codeValue, "the path of url holds a %% that is not followed by two hexadecimal digits").WithHint("a %% itself is written %%25")
+			return
+		case plain == "." || plain == "..":
+			r.report.Errorf(n, codeValue, "the path of url has the step %q", part)
+			return
+		}
+	}
+	if _, err := url.PathUnescape(query); err != nil {
+		r.report.Errorf(n, codeValue, "the query of url holds a %% that is not followed by two hexadecimal digits").WithHint("a %% itself is written %%25")
+	}
 }
 
 func (h *httpCall) invoke(ctx context.Context, c *Catalogue, call effect.Call, s *secrets) (effect.Outcome, error) {
@@ -195,13 +207,15 @@ func (h *httpCall) invoke(ctx context.Context, c *Catalogue, call effect.Call, s
 		if err != nil {
 			return effect.Outcome{}, err
 		}
-		r.Body = h.encode(v)
+		if r.Body, err = h.encode(v); err != nil {
+			return effect.Outcome{}, err
+		}
 		if header.Get("Content-Type") == "" {
 			header.Set("Content-Type", h.media)
 		}
 	}
 	r.Secret = len(s.values) > 0
-	where := h.method + " " + h.base.String()
+	where := h.method + " " + h.base.String() + h.template()
 	a, err := c.options.Client.Do(ctx, r)
 	if err != nil {
 		return http.Failed(where, err), nil
@@ -216,50 +230,89 @@ func (h *httpCall) invoke(ctx context.Context, c *Catalogue, call effect.Call, s
 	return out, nil
 }
 
+// template is the path as it is written, for those who read of a failure: without the
+// query, and without what {{ }} and secrets gave.
+func (h *httpCall) template() string {
+	out := ""
+	for _, p := range h.address {
+		before, _, query := strings.Cut(p.text, "?")
+		switch {
+		case p.query:
+			return out
+		case p.secret != "":
+			before = "${env:" + p.secret + "}"
+		case p.source != "":
+			before = p.source
+		}
+		if out += before; query {
+			break
+		}
+	}
+	return out
+}
+
+const formMedia = "application/x-www-form-urlencoded"
+
 // encode writes the body as its Content-Type says: JSON, a form, or the text itself.
-func (h *httpCall) encode(v expr.Value) []byte {
+func (h *httpCall) encode(v expr.Value) ([]byte, error) {
 	media, _, _ := strings.Cut(h.media, ";")
-	switch media = strings.TrimSpace(strings.ToLower(media)); {
-	case media == "application/x-www-form-urlencoded" && v.IsObject():
+	media = strings.TrimSpace(strings.ToLower(media))
+	switch {
+	case media == "application/json" || strings.HasSuffix(media, "+json"):
+	case v.Kind() == expr.KindString:
+		return []byte(v.Str()), nil
+	case isNothing(v):
+		return nil, invalidf("the body gives nothing, and %s cannot say so", media)
+	case media == formMedia && v.IsObject():
 		form := &url.URL{}
 		_ = http.AddQuery(form, v) // it is an object
-		return []byte(form.RawQuery)
-	case v.Kind() == expr.KindString && media != "application/json" && !strings.HasSuffix(media, "+json"):
-		return []byte(v.Str())
+		return []byte(form.RawQuery), nil
+	case media == formMedia:
+		return nil, invalidf("the body is a form, and must be an object or a text, not %s", kindName(v.Kind()))
 	}
-	return v.AppendJSON(nil)
+	return v.AppendJSON(nil), nil
 }
 
 // target is the address of one call. What {{ }} gives is one step of the path at most.
 func (h *httpCall) target(args expr.Value, s *secrets) (*url.URL, error) {
-	var out strings.Builder
-	for _, p := range h.address {
+	out := ""
+	for i, p := range h.address {
 		switch {
 		case p.secret != "":
 			value, err := s.resolve(p.secret)
 			if err != nil {
 				return nil, err
 			}
-			out.WriteString(escape(value))
+			out += escape(value)
 		case p.program != nil:
-			text, err := evalText(p.program, args)
+			v, err := evalValue(p.program, args)
 			if err != nil {
 				return nil, err
 			}
-			if text == "" && !p.query {
+			switch text := textOf(v); {
+			case !p.query && (text == "" || isNothing(v)):
 				return nil, invalidf("%s gives nothing, and a part of the path cannot be empty", p.source)
+			case isNothing(v):
+				out = withoutPair(out, h.address[i+1:])
+			default:
+				out += escape(text)
 			}
-			out.WriteString(escape(text))
 		default:
-			out.WriteString(p.text)
+			if strings.HasSuffix(out, "?") {
+				p.text = strings.TrimPrefix(p.text, "&") // the pair before it was left out
+			}
+			out += p.text
 		}
 	}
-	target, err := url.Parse(h.base.Scheme + "://" + h.base.Host + out.String())
+	target, err := url.Parse(h.base.Scheme + "://" + h.base.Host + out)
 	if err != nil || target.Host != h.base.Host {
 		return nil, invalidf("the address is not valid")
 	}
+	target.ForceQuery = false
 	for _, part := range strings.Split(target.EscapedPath(), "/") {
-		if part == "." || part == ".." {
+		// Servers read %2e as a dot.
+		plain, err := url.PathUnescape(part)
+		if plain == "." || plain == ".." || err != nil {
 			return nil, invalidf("the path of the address would have the step %q", part)
 		}
 	}
@@ -277,25 +330,19 @@ func (h *httpCall) target(args expr.Value, s *secrets) (*url.URL, error) {
 	return target, http.AddQuery(target, expr.Object(members...))
 }
 
-func fillHeaders(all []named, args expr.Value, s *secrets) (nethttp.Header, error) {
-	out := nethttp.Header{}
-	for _, h := range all {
-		v, err := h.value.fill(args, s)
-		if err != nil {
-			return nil, err
-		}
-		text := v.Str()
-		if v.Kind() != expr.KindString && !v.IsNull() {
-			text = v.String()
-		}
-		if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
-			return nil, invalidf("the header %q would hold a line break or another control character", h.name)
-		}
-		if text != "" {
-			out.Set(h.name, text)
-		}
+// withoutPair cuts name= off the end of an address, where nothing follows that would
+// belong to its value.
+func withoutPair(text string, next []step) string {
+	if len(next) > 0 && !strings.HasPrefix(next[0].text, "&") {
+		return text
 	}
-	return out, nil
+	path, query, _ := strings.Cut(text, "?")
+	at := strings.LastIndex(query, "&")
+	name, ok := strings.CutSuffix(query[at+1:], "=")
+	if !ok || name == "" || strings.Contains(name, "=") {
+		return text
+	}
+	return path + "?" + query[:max(at, 0)]
 }
 
 // escape makes text safe as a part of a path or a query.

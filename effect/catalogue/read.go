@@ -38,7 +38,7 @@ func Read(ctx context.Context, file string, text []byte, o Options) (*Catalogue,
 	}
 	doc, found := dialect.Read(file, text)
 	r := &reader{ctx: ctx, options: o, report: dialect.Reporter{File: file}}
-	c := &Catalogue{options: o, entries: map[string]entry{}}
+	c := &Catalogue{options: o, entries: map[string]entry{}, kinds: map[string]string{}}
 	if doc.Root != nil {
 		r.functions(doc.Root, c)
 	}
@@ -73,6 +73,9 @@ func (r *reader) functions(root *dialect.Node, c *Catalogue) {
 		return
 	}
 	for _, n := range list.Members {
+		if n.Name() == "" {
+			r.report.Errorf(n.KeySpan(), codeValue, "a function has a name, and this one is empty")
+		}
 		if !r.object(n, fmt.Sprintf("function %q", n.Name()), append([]string{"description"}, kinds...)...) {
 			continue
 		}
@@ -88,6 +91,7 @@ func (r *reader) functions(root *dialect.Node, c *Catalogue) {
 			given = append(given, m.Name())
 			if e := r.entry(n.Name(), m); e != nil {
 				c.entries[n.Name()] = e
+				c.kinds[n.Name()] = m.Name()
 			}
 		}
 		switch {
@@ -130,7 +134,10 @@ func (r *reader) kind(n *dialect.Node, want expr.Kind, what string) bool {
 		return true
 	}
 	d := r.report.Errorf(n, codeType, "%s must be %s, not %s", what, kindName(want), kindName(n.Kind))
-	if want == expr.KindString && (n.Is(expr.KindNumber) || n.Is(expr.KindBool)) {
+	switch {
+	case want == expr.KindString && what == "timeout" && n.Is(expr.KindNumber):
+		d.WithHint("of seconds: write PT%sS", n.Raw())
+	case want == expr.KindString && (n.Is(expr.KindNumber) || n.Is(expr.KindBool)):
 		d.WithHint("write %q", n.Raw())
 	}
 	return false

@@ -125,9 +125,7 @@ func (t *template) hasSecret() bool {
 func (t *template) fill(args expr.Value, s *secrets) (expr.Value, error) {
 	switch {
 	case t.program != nil:
-		budget := expr.NewBudget()
-		r, err := t.program.Eval(args, &budget)
-		return r.Value, err
+		return evalValue(t.program, args)
 	case t.parts != nil:
 		text, err := fillText(t.parts, args, s)
 		return expr.String(text), err
@@ -162,28 +160,108 @@ func fillText(parts []part, args expr.Value, s *secrets) (string, error) {
 			out.WriteString(value)
 			continue
 		}
-		text, err := evalText(p.program, args)
+		v, err := evalValue(p.program, args)
 		if err != nil {
 			return "", err
 		}
-		out.WriteString(text)
+		out.WriteString(textOf(v))
 	}
 	return out.String(), nil
 }
 
-// evalText is what a program gives, as text; null and nothing are empty.
-func evalText(p expr.Program, args expr.Value) (string, error) {
+// evalValue is what a program gives.
+func evalValue(p expr.Program, args expr.Value) (expr.Value, error) {
 	budget := expr.NewBudget()
 	r, err := p.Eval(args, &budget)
-	switch {
-	case err != nil:
-		return "", err
-	case r.Value.IsNull():
-		return "", nil
-	case r.Value.Kind() == expr.KindString:
-		return r.Value.Str(), nil
+	return r.Value, err
+}
+
+// isNothing reports whether a path selected nothing: null, or a list without matches.
+func isNothing(v expr.Value) bool { return v.IsNull() || v.IsArray() && v.Len() == 0 }
+
+// textOf is a value as text; null is empty.
+func textOf(v expr.Value) string {
+	switch v.Kind() {
+	case expr.KindNull:
+		return ""
+	case expr.KindString:
+		return v.Str()
 	}
-	return r.Value.String(), nil
+	return v.String()
+}
+
+// span is a piece of a text.
+type span struct{ from, to int }
+
+// expressions finds those of a text. One that is malformed ends with its first }}, or
+// with the text.
+func expressions(text string) []span {
+	var out []span
+	for at := 0; ; {
+		i := strings.Index(text[at:], "{{")
+		if i < 0 {
+			return out
+		}
+		i += at
+		at = i + 2
+		before := strings.TrimRight(text[:i], "\\")
+		if (i-len(before))%2 == 1 {
+			continue // \{{ is text
+		}
+		found := span{i, len(text)}
+		// A }} may stand inside of an expression, too: the first that makes one ends it.
+		for end := at; ; {
+			j := strings.Index(text[end:], "}}")
+			if j < 0 {
+				break
+			}
+			end += j + 2
+			if found.to == len(text) {
+				found.to = end
+			}
+			if jsonpath.CheckTemplateString(text[i:end]) == nil {
+				found.to = end
+				break
+			}
+		}
+		out = append(out, found)
+		at = found.to
+	}
+}
+
+// inside finds the expressions of a text that do not stand alone in it.
+func (r *reader) inside(n *dialect.Node) []step {
+	var out []step
+	for _, e := range expressions(n.Text) {
+		if source := n.Text[e.from:e.to]; jsonpath.CheckTemplateString(source) == nil { // else it was told
+			out = append(out, step{program: r.program(n, e.from, e.to), source: source})
+		}
+	}
+	if len(out) == 1 && out[0].source == strings.TrimSpace(n.Text) {
+		return nil
+	}
+	return out
+}
+
+// literal is a piece of a text without expressions: \{{ is {{, and before a {{ two \ are
+// one.
+func literal(text string, more bool) string {
+	kept := text
+	if more {
+		kept = strings.TrimRight(text, "\\")
+	}
+	var out strings.Builder
+	for rest := kept; ; {
+		before, after, ok := strings.Cut(rest, "{{")
+		if !ok {
+			out.WriteString(rest)
+			break
+		}
+		plain := strings.TrimRight(before, "\\")
+		out.WriteString(plain + strings.Repeat("\\", (len(before)-len(plain))/2) + "{{")
+		rest = after
+	}
+	return out.String() + strings.Repeat("\\", (len(text)-len(kept))/2)
 }
 
 // single compiles a text that is one {{ }} and nothing else, and says whether it is one.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -28,7 +30,8 @@ type Command struct {
 
 // Result is how it ended.
 type Result struct {
-	Code   int // exit code
+	Code   int    // exit code
+	Signal string // that killed it, such as SIGKILL; Code is then -1
 	Stdout []byte
 	Stderr string // the end of it
 	Cut    bool   // there was more
@@ -40,11 +43,12 @@ var (
 	ErrOutput  = fmt.Errorf("the command wrote more than %d bytes (limit exec-output-bytes)", MaxOutput)
 )
 
-// Run runs a command to its end. The error says why there is no result; a command that
+// Run runs a command to its end; what it started and left behind ends with it. The error says why there is no result; a command that
 // exits with another code than 0 has one.
 func Run(ctx context.Context, c Command) (Result, error) {
+	named := "the function's timeout"
 	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
+		c.Timeout, named = DefaultTimeout, "limit exec-timeout"
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -60,6 +64,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.WaitDelay = time.Second // for what it left behind with our pipes open
 	group(cmd)
 	err := cmd.Run()
+	if cmd.Process != nil {
+		endGroup(cmd)
+	}
 	var exit *exec.ExitError
 	switch {
 	case stdout.over:
@@ -67,13 +74,27 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
 	case limited.Err() != nil:
-		return Result{}, fmt.Errorf("%w: more than %v (limit exec-timeout)", ErrTimeout, c.Timeout)
+		return Result{}, fmt.Errorf("%w: more than %v (%s)", ErrTimeout, c.Timeout, named)
 	case errors.As(err, &exit):
 	case errors.Is(err, exec.ErrWaitDelay):
 	case err != nil:
-		return Result{}, err
+		return Result{}, startError(c, err)
 	}
-	return Result{cmd.ProcessState.ExitCode(), stdout.text.Bytes(), stderr.String(), stderr.cut}, nil
+	return Result{cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState), stdout.text.Bytes(), stderr.String(), stderr.cut}, nil
+}
+
+// startError tells a directory that is missing, for which the system blames the program.
+func startError(c Command, err error) error {
+	if c.Dir == "" {
+		return err
+	}
+	switch info, bad := os.Stat(c.Dir); {
+	case errors.Is(bad, fs.ErrNotExist):
+		return fmt.Errorf("the directory %q, in which the command runs, is missing", c.Dir)
+	case bad == nil && !info.IsDir():
+		return fmt.Errorf("%q, in which the command runs, is not a directory", c.Dir)
+	}
+	return err
 }
 
 // limitedBuffer keeps what fits, and stops the command that writes more. The buffer is

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"fmt"
 	"mime"
 	nethttp "net/http"
@@ -35,6 +36,7 @@ func (a Answer) Success() bool { return a.Status < 300 }
 
 // value reads the body as its media type says.
 func (a Answer) value() (expr.Value, error) {
+	a.Body = bytes.TrimPrefix(a.Body, []byte("\ufeff")) // a byte order mark is no part of the text
 	media, _, err := mime.ParseMediaType(a.Media)
 	if err != nil {
 		media = ""
@@ -86,8 +88,8 @@ func problem(f *effect.Failure, v expr.Value) {
 	f.Title, f.Type, f.Detail = effect.Text(v, "title"), effect.Text(v, "type"), effect.Text(v, "detail")
 	f.Code = effect.Text(v, "code")
 	switch {
-	case effect.Text(v, "name") != "":
-		f.Name = effect.Text(v, "name")
+	case effect.Name(v, "name") != "":
+		f.Name = effect.Name(v, "name")
 	case f.Type == "" || f.Type == "about:blank":
 		f.Type = ""
 	case f.Title != "":

@@ -32,7 +32,7 @@ func (c *Client) Invoke(ctx context.Context, call effect.Call) effect.Outcome {
 	where := method + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
 	req, err := request(method, target, call.Args)
 	if err != nil {
-		return effect.Fail(effect.Failure{Name: effect.InvalidArguments, Code: CodeArguments, Detail: fmt.Sprintf("%s: %v", where, err), Data: call.Args})
+		return effect.Fail(effect.Failure{Name: effect.InvalidArguments, Code: CodeArguments, Detail: fmt.Sprintf("%s: %v", where, err)})
 	}
 	req.Key = call.Key
 	a, err := c.Do(ctx, req)
@@ -61,7 +61,9 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
 	}
-	req, err := nethttp.NewRequest(r.Method, r.URL.String(), body)
+	target := *r.URL
+	target.RawQuery = escapeQuery(target.RawQuery)
+	req, err := nethttp.NewRequest(r.Method, target.String(), body)
 	if err != nil {
 		return Answer{}, &Error{CodeInvalid, "the request cannot be made"}
 	}
@@ -117,30 +119,52 @@ func request(method string, target *url.URL, args expr.Value) (Request, error) {
 	return r, nil
 }
 
-// AddQuery adds arguments to a URL's query: an array repeats its name, null is left
-// out, an object is compact JSON.
+// AddQuery adds arguments to a URL's query: an array repeats its name, null and empty
+// arrays are left out, an object is compact JSON.
 func AddQuery(target *url.URL, args expr.Value) error {
 	if !args.IsObject() {
 		return errors.New("arguments of a call without a body must be an object, not " + args.Kind().String())
 	}
-	query := target.Query()
+	var query strings.Builder
+	query.WriteString(target.RawQuery) // as it is written: its order and its signs may mean something
+	add := func(name, value string) {
+		if query.Len() > 0 && !strings.HasSuffix(query.String(), "&") {
+			query.WriteByte('&')
+		}
+		query.WriteString(url.QueryEscape(name) + "=" + url.QueryEscape(value))
+	}
 	for _, m := range args.Members() {
 		items := []expr.Value{m.Value}
 		if m.Value.IsArray() {
 			items = m.Value.Items()
 		}
 		for _, v := range items {
-			switch v.Kind() {
-			case expr.KindNull:
-			case expr.KindString:
-				query.Add(m.Key, v.Str())
+			switch {
+			case v.IsNull() || v.IsArray() && v.Len() == 0:
+			case v.Kind() == expr.KindString:
+				add(m.Key, v.Str())
 			default:
-				query.Add(m.Key, v.String())
+				add(m.Key, v.String())
 			}
 		}
 	}
-	target.RawQuery = query.Encode()
+	target.RawQuery = query.String()
 	return nil
+}
+
+// escapeQuery escapes what cannot stand in a query (RFC 3986 §3.4), and leaves what can
+// as it is written.
+func escapeQuery(text string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c > ' ' && c < 0x7f && !strings.ContainsRune("\"<>#\\^`{|}", rune(c)) {
+			out.WriteByte(c)
+		} else {
+			out.WriteString("%" + string(hex[c>>4]) + string(hex[c&15]))
+		}
+	}
+	return out.String()
 }
 
 // Failed is the outcome of a call that got no usable answer.

@@ -8,6 +8,7 @@ import (
 	nethttp "net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -123,7 +124,10 @@ type Answer struct {
 
 // send makes one request, redirects included; timeout 0 is call-timeout.
 func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Duration) (Answer, error) {
-	fill(&timeout, c.limits.Timeout)
+	named := " (the function's timeout)"
+	if timeout == 0 {
+		timeout, named = c.limits.Timeout, " (limit call-timeout)"
+	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if req.Header.Get("User-Agent") == "" {
@@ -131,7 +135,7 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 	}
 	resp, err := c.http.Do(req.WithContext(limited))
 	if err != nil {
-		return Answer{}, c.explain(ctx, err, timeout)
+		return Answer{}, c.explain(ctx, err, timeout.String()+named)
 	}
 	defer resp.Body.Close()
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
@@ -139,7 +143,7 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limits.ResponseBytes+1))
 	if err != nil {
-		return Answer{}, c.explain(ctx, err, timeout)
+		return Answer{}, c.explain(ctx, err, timeout.String()+named)
 	}
 	if int64(len(body)) > c.limits.ResponseBytes {
 		return Answer{}, &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("the answer is larger than %d bytes (limit response-bytes)", c.limits.ResponseBytes)}
@@ -167,8 +171,20 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Msg }
 
+// CheckPort reports a port that no address has.
+func CheckPort(u *url.URL) error {
+	port := u.Port()
+	if port == "" {
+		return nil
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("there is no port %s", port)
+	}
+	return nil
+}
+
 // explain turns what net/http says into an Error.
-func (c *Client) explain(ctx context.Context, err error, timeout time.Duration) error {
+func (c *Client) explain(ctx context.Context, err error, timeout string) error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own
@@ -181,7 +197,7 @@ func (c *Client) explain(ctx context.Context, err error, timeout time.Duration) 
 		if ctx.Err() != nil {
 			return &Error{CodeTimeout, "no answer came in time"}
 		}
-		return &Error{CodeTimeout, fmt.Sprintf("no answer came within %v (limit call-timeout)", timeout)}
+		return &Error{CodeTimeout, "no answer came within " + timeout}
 	}
 	var inURL *url.Error
 	if errors.As(err, &inURL) {

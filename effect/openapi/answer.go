@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	effecthttp "github.com/lockstep-workflows/lockstep/effect/http"
+	"github.com/lockstep-workflows/lockstep/expr"
 )
 
 // outcome is what an answer means. One that went well must adhere to the document,
@@ -17,7 +18,11 @@ func (o *operation) outcome(a effecthttp.Answer, where string) effect.Outcome {
 	if out.Failure != nil || out.None {
 		return out
 	}
-	found, err := o.answerCheck(a).violations(out.Value)
+	schema := o.answerCheck(a)
+	if schema != nil && schema.structured && out.Value.Kind() == expr.KindString && !isJSON(a.Media) {
+		return out // text that stands for the object, such as XML
+	}
+	found, err := schema.violations(out.Value)
 	if err != nil {
 		return effect.Fail(effect.Failure{
 			Name: effect.Unnamed, Code: effecthttp.CodeInvalid, Status: strconv.Itoa(a.Status),
@@ -25,7 +30,7 @@ func (o *operation) outcome(a effecthttp.Answer, where string) effect.Outcome {
 		})
 	}
 	if len(found) > 0 {
-		return effect.Outcome{Failure: violated(where+": the answer does not adhere to the document", codeReceived, found)}
+		return effect.Outcome{Failure: violated(where+": the answer does not adhere to the document", codeReceived, found, out.Value)}
 	}
 	return out
 }

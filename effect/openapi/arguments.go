@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/textproto"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -37,10 +37,11 @@ func (o *operation) request(args expr.Value, given http.Header) (effecthttp.Requ
 		r.Body = text
 		r.Header.Set("Content-Type", media)
 	}
-	query, f := o.place(args, r.Header)
+	query, f := o.place(args, r.Header, given)
 	if f != nil {
 		return r, f
 	}
+	add(r.Header, given)
 	r.URL, f = o.address(args, query)
 	return r, f
 }
@@ -52,18 +53,21 @@ func (o *operation) invalid(format string, args ...any) *effect.Failure {
 	}
 }
 
-// checkParameters checks what is there and what is missing; a header that the operator
-// gives counts.
+// checkParameters checks what is there and what is missing; a header or a cookie that
+// the operator gives counts.
 func (o *operation) checkParameters(args expr.Value, given http.Header) *effect.Failure {
 	for _, p := range o.parameters {
+		if p.given(given) {
+			continue // whatever the argument is, it is not sent
+		}
 		v, ok := args.Get(p.name)
 		if !ok || v.IsNull() {
-			if p.required && (p.in != "header" || given.Get(p.name) == "") {
+			if p.required {
 				return o.invalid("the argument %q is missing (a required %s parameter)", p.name, p.in)
 			}
 			continue
 		}
-		if f := o.conform(p.check, v, fmt.Sprintf("the argument %q", p.name), "/"+pointerToken(p.name), !p.json); f != nil {
+		if f := o.conform(p.check, v, fmt.Sprintf("the argument %q", p.name), "/"+pointerToken(p.name), textOnly(!p.json)); f != nil {
 			return f
 		}
 	}
@@ -74,15 +78,36 @@ func pointerToken(text string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(text)
 }
 
+// written says which parts of a value are sent as text.
+type written uint8
+
+const (
+	asJSON   written = iota // none
+	asText                  // all
+	asFields                // those of a form: its fields that are not objects
+)
+
+func textOnly(text bool) written {
+	if text {
+		return asText
+	}
+	return asJSON
+}
+
 // conform checks a value that is to be sent. What is sent as text has no type: there
-// 42 is as good as "42".
-func (o *operation) conform(c *check, v expr.Value, what, at string, text bool) *effect.Failure {
+// 42 is as good as "42", also as an item of a list.
+func (o *operation) conform(c *check, v expr.Value, what, at string, how written) *effect.Failure {
 	found, err := c.violations(v)
-	if err == nil && len(found) > 0 && text {
-		if other, ok := otherType(v); ok {
-			if again, err := c.violations(other); err == nil && len(again) == 0 {
-				return nil
-			}
+	if err == nil && len(found) > 0 && how != asJSON {
+		blamed := map[string]bool{}
+		for _, one := range found {
+			blamed[one.pointer] = true
+		}
+		if how == asFields {
+			blamed = fieldsOf(v, blamed)
+		}
+		if again, err := c.violations(retype(v, "", blamed)); err == nil && len(again) == 0 {
+			return nil
 		}
 	}
 	if err != nil {
@@ -94,7 +119,45 @@ func (o *operation) conform(c *check, v expr.Value, what, at string, text bool) 
 	for i := range found {
 		found[i].pointer = at + found[i].pointer
 	}
-	return violated(fmt.Sprintf("operation %q: %s does not adhere to the document", o.id, what), codeSent, found)
+	return violated(fmt.Sprintf("operation %q: %s does not adhere to the document", o.id, what), codeSent, found, expr.Null)
+}
+
+// fieldsOf leaves out what stands inside of an object of a form, which is sent as JSON.
+func fieldsOf(form expr.Value, blamed map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range form.Members() {
+		at := "/" + pointerToken(m.Key)
+		out[at] = blamed[at]
+		for i, item := range m.Value.Items() {
+			if at := at + "/" + strconv.Itoa(i); !item.IsObject() {
+				out[at] = blamed[at]
+			}
+		}
+	}
+	return out
+}
+
+// retype gives the simple values that a check blames the other type that their text
+// could have.
+func retype(v expr.Value, at string, blamed map[string]bool) expr.Value {
+	switch v.Kind() {
+	case expr.KindArray:
+		items := make([]expr.Value, 0, v.Len())
+		for i, item := range v.Items() {
+			items = append(items, retype(item, at+"/"+strconv.Itoa(i), blamed))
+		}
+		return expr.Array(items...)
+	case expr.KindObject:
+		members := make([]expr.Member, 0, v.Len())
+		for _, m := range v.Members() {
+			members = append(members, expr.Member{Key: m.Key, Value: retype(m.Value, at+"/"+pointerToken(m.Key), blamed)})
+		}
+		return expr.Object(members...)
+	}
+	if other, ok := otherType(v); ok && blamed[at] {
+		return other
+	}
+	return v
 }
 
 func otherType(v expr.Value) (expr.Value, bool) {
@@ -115,23 +178,19 @@ const (
 	codeReceived = "response-schema"
 )
 
-// violated is the failure of a value that does not adhere to its schema.
-func violated(what, code string, found []violation) *effect.Failure {
-	const most = 3
-	items := make([]expr.Value, 0, len(found))
+// violated is the failure of a value that does not adhere to its schema; answer is what
+// came back, if anything did.
+func violated(what, code string, found []violation, answer expr.Value) *effect.Failure {
+	const most = 5
 	var told []string
-	for i, v := range found {
-		items = append(items, expr.Object(
-			expr.Member{Key: "pointer", Value: expr.String(v.pointer)}, expr.Member{Key: "message", Value: expr.String(v.message)}))
-		if i < most {
-			told = append(told, v.String())
-		}
+	for _, v := range found[:min(len(found), most)] {
+		told = append(told, v.String())
 	}
 	detail := what + ": " + strings.Join(told, "; ")
 	if len(found) > most {
 		detail += fmt.Sprintf(" and %d more", len(found)-most)
 	}
-	return &effect.Failure{Name: effect.SchemaViolation, Code: code, Detail: detail, Data: expr.Array(items...)}
+	return &effect.Failure{Name: effect.SchemaViolation, Code: code, Detail: detail, Data: answer}
 }
 
 // rest are the arguments that no parameter takes.
@@ -157,14 +216,18 @@ func (o *operation) writeBody(args expr.Value) (text []byte, media string, f *ef
 		}
 		return nil, "", nil
 	}
-	if !whole && !o.body.open {
+	if o.body.strict || !whole && !o.body.open {
 		for _, m := range v.Members() {
 			if !slices.Contains(o.body.properties, m.Key) {
 				return nil, "", o.unknown(m.Key, o.body.properties)
 			}
 		}
 	}
-	if f := o.checkBody(v, whole); f != nil {
+	at := ""
+	if whole {
+		at = "/" + pointerToken(rest.Members()[0].Key)
+	}
+	if f := o.checkBody(v, at); f != nil {
 		return nil, "", f
 	}
 	text, media, err := o.body.encoded(v)
@@ -193,11 +256,8 @@ func (b *body) wants() string {
 	return ": its properties are " + few(b.properties)
 }
 
-func (o *operation) checkBody(v expr.Value, whole bool) *effect.Failure {
-	at := ""
-	if whole {
-		at = "/body"
-	}
+// checkBody checks the body, which is the argument at the pointer or all of them.
+func (o *operation) checkBody(v expr.Value, at string) *effect.Failure {
 	isForm := o.body.kind == bodyForm || o.body.kind == bodyMultipart
 	if isForm && v.IsObject() {
 		for _, name := range o.body.properties {
@@ -209,12 +269,16 @@ func (o *operation) checkBody(v expr.Value, whole bool) *effect.Failure {
 				}
 				continue
 			}
-			if bad := o.conform(f.check, value, fmt.Sprintf("the argument %q", name), at+"/"+pointerToken(name), true); bad != nil {
+			if bad := o.conform(f.check, value, fmt.Sprintf("the argument %q", name), at+"/"+pointerToken(name), asText); bad != nil {
 				return bad
 			}
 		}
 	}
-	return o.conform(o.body.check, v, "the request body", at, o.body.kind == bodyText)
+	how := textOnly(o.body.kind == bodyText)
+	if isForm {
+		how = asFields
+	}
+	return o.conform(o.body.check, v, "the request body", at, how)
 }
 
 // unknown refuses an argument that has no place in the request: most likely it is
@@ -239,11 +303,11 @@ func (o *operation) unknown(name string, properties []string) *effect.Failure {
 
 // place writes the parameters of headers, cookies and the query, and returns the
 // latter.
-func (o *operation) place(args expr.Value, header http.Header) (query []string, f *effect.Failure) {
+func (o *operation) place(args expr.Value, header, given http.Header) (query []string, f *effect.Failure) {
 	var cookies []string
 	for _, p := range o.parameters {
 		v, ok := args.Get(p.name)
-		if !ok || v.IsNull() || p.in == inPath {
+		if !ok || v.IsNull() || p.in == inPath || p.given(given) {
 			continue
 		}
 		var err error
@@ -258,7 +322,10 @@ func (o *operation) place(args expr.Value, header http.Header) (query []string, 
 			query = append(query, more...)
 		case inCookie:
 			more, err = p.pairs(v, escape, escape)
-			cookies = append(cookies, more...)
+			cookies = append(cookies, slices.DeleteFunc(more, func(pair string) bool {
+				name, _, _ := strings.Cut(pair, "=")
+				return hasCookie(given, name)
+			})...)
 		case inHeader:
 			var text string
 			if text, err = p.inline(v, asIs); err == nil {
@@ -276,50 +343,4 @@ func (o *operation) place(args expr.Value, header http.Header) (query []string, 
 		header.Set("Cookie", strings.Join(cookies, "; "))
 	}
 	return query, nil
-}
-
-// address is the URL with the path filled in. An argument never adds a step to the
-// path, and never goes up.
-func (o *operation) address(args expr.Value, query []string) (*url.URL, *effect.Failure) {
-	template, fixed, _ := strings.Cut(o.path, "?")
-	path := strings.TrimSuffix(o.base.EscapedPath(), "/")
-	for _, piece := range pieces(template) {
-		if piece.name == "" {
-			path += literal(piece.text)
-			continue
-		}
-		p := o.parameter(piece.name)
-		v, _ := args.Get(piece.name)
-		text, err := p.inline(v, escape)
-		if err != nil {
-			return nil, o.invalid("the argument %q: %v", p.name, err)
-		}
-		if text == "" {
-			return nil, o.invalid("the argument %q is empty, and a part of the path cannot be", p.name)
-		}
-		path += text
-	}
-	for _, step := range strings.Split(path, "/") {
-		if step == "." || step == ".." {
-			return nil, o.invalid("the path %q would have the step %q", path, step)
-		}
-	}
-	if fixed != "" {
-		query = append([]string{fixed}, query...)
-	}
-	u := *o.base
-	var err error
-	if u.Path, err = url.PathUnescape(path); err != nil {
-		return nil, o.invalid("the path %q is not valid", path)
-	}
-	u.RawPath, u.RawQuery = path, strings.Join(query, "&")
-	return &u, nil
-}
-
-// literal is text of a path template; escapes that are there already stay.
-func literal(text string) string {
-	if _, err := url.PathUnescape(text); err != nil {
-		return percent(text, unreserved+"/:@!$&'()*+,;=")
-	}
-	return percent(text, unreserved+"/:@!$&'()*+,;=%")
 }

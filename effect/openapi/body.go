@@ -32,6 +32,7 @@ type body struct {
 	check      *check
 	properties []string          // those that are described
 	open       bool              // there may be others
+	strict     bool              // form fields of 2.0: what is not listed has no place, whichever way it comes
 	fields     map[string]*field // of forms
 }
 
@@ -41,6 +42,7 @@ type field struct {
 	styled    bool   // the document says how
 	media     string // of a part, where the document says so
 	file      bool   // a part with a file name
+	content   bool   // media is that of the text itself (contentMediaType)
 }
 
 var preferred = []string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
@@ -76,13 +78,17 @@ func (c *compiler) body3(p place) (*body, error) {
 	}
 	chosen, kind := chooseMedia(all)
 	b := &body{kind: kind, media: chosen, open: true}
-	required, _ := p.Get("required")
-	b.required = required.Bool()
+	var err error
+	if b.required, _, err = flag(p, "the request body", "required"); err != nil {
+		return nil, err
+	}
 	if chosen == "" {
 		chosen, b.media = all[0], "application/json"
 	}
 	if kind == bodyText && strings.Contains(chosen, "*") {
-		b.media = "text/plain"
+		if b.media = "application/octet-stream"; strings.HasPrefix(chosen, "text/") {
+			b.media = "text/plain"
+		}
 	}
 	media, _ := content.member(chosen)
 	schema, ok := media.member("schema")
@@ -91,26 +97,49 @@ func (c *compiler) body3(p place) (*body, error) {
 	}
 	encoding, _ := media.member("encoding")
 	for _, m := range encoding.Members() {
-		if err := b.encode(m.Key, m.Value); err != nil {
+		if err := b.encode(m.Key, place{encoding.doc, "", m.Value}); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-// describe takes from a schema what a body needs.
+// describe takes from a schema what a body needs. What is sent as text has no
+// properties: a schema of XML, for example, describes what the text stands for.
 func (c *compiler) describe(b *body, schema place) {
+	if b.kind == bodyText {
+		if !c.structured(schema, map[string]bool{}) {
+			b.check = c.compileSchema("the request body", schema, sent)
+		}
+		return
+	}
 	b.check = c.compileSchema("the request body", schema, sent)
 	properties := map[string]place{}
 	b.open = c.shape(schema, properties, 0) || len(properties) == 0
 	b.fields = map[string]*field{}
 	for name, p := range properties {
 		b.properties = append(b.properties, name)
-		p, err := c.lib.follow(p)
-		format := effect.Text(p.Value, "format")
-		b.field(name).file = err == nil && effect.Text(p.Value, "type") == "string" && (format == "binary" || format == "base64")
+		c.file(b.field(name), p)
 	}
 	slices.Sort(b.properties)
+}
+
+// file reads whether a field, or each item of it, is a file.
+func (c *compiler) file(f *field, p place) {
+	if c.say(p, "type") == "array" {
+		for _, one := range c.lib.same(p, c.version) {
+			if items, ok := one.member("items"); ok {
+				p = items
+				break
+			}
+		}
+	}
+	if media := c.say(p, "contentMediaType"); media != "" && c.version == v31 {
+		f.file, f.media, f.content = true, media, true
+		return
+	}
+	format := c.say(p, "format")
+	f.file = c.say(p, "type") == "string" && (format == "binary" || format == "base64")
 }
 
 // field finds or makes the description of a field: a list repeats its name, an object
@@ -128,20 +157,29 @@ func (b *body) field(name string) *field {
 }
 
 // encode reads an Encoding Object.
-func (b *body) encode(name string, v expr.Value) error {
+func (b *body) encode(name string, p place) error {
 	f := b.field(name)
-	f.media = effect.Text(v, "contentType")
-	if text := effect.Text(v, "style"); text != "" {
+	if media := effect.Text(p.Value, "contentType"); media != "" {
+		f.media, f.content = media, false
+	}
+	if text := effect.Text(p.Value, "style"); text != "" {
 		s, ok := styles[text]
 		if !ok || !slices.Contains(s.in, inQuery) {
 			return broken("the field %q of the request body: the style %q is not one for forms", name, text)
 		}
 		f.style, f.styled, f.explode = s.style, true, s.style == form
 	}
-	if explode, ok := v.Get("explode"); ok {
-		f.explode = explode.Bool()
+	what := fmt.Sprintf("the field %q of the request body", name)
+	explode, given, err := flag(p, what, "explode")
+	if err != nil {
+		return err
 	}
-	return nil
+	if given {
+		f.explode, f.styled = explode, true
+	}
+	f.reserved, given, err = flag(p, what, "allowReserved")
+	f.styled = f.styled || given
+	return err
 }
 
 func (c *compiler) body2(o *operation, p place, consumes []string) error {
@@ -158,8 +196,10 @@ func (c *compiler) body2(o *operation, p place, consumes []string) error {
 	if b.media, b.kind = chooseMedia(usable); b.media == "" {
 		b.media = "application/json"
 	}
-	required, _ := p.Get("required")
-	b.required = required.Bool()
+	var err error
+	if b.required, _, err = flag(p, fmt.Sprintf("parameter %q", b.name), "required"); err != nil {
+		return err
+	}
 	if schema, ok := p.member("schema"); ok {
 		c.describe(b, schema)
 	}
@@ -170,7 +210,7 @@ func (c *compiler) body2(o *operation, p place, consumes []string) error {
 // field2 adds a form field of 2.0, which has a check of its own, as a parameter has.
 func (c *compiler) field2(o *operation, p place, consumes []string) error {
 	if o.body == nil {
-		o.body = &body{kind: bodyForm, media: "application/x-www-form-urlencoded"}
+		o.body = &body{kind: bodyForm, media: "application/x-www-form-urlencoded", strict: true}
 		if slices.Contains(consumes, "multipart/form-data") {
 			o.body.kind, o.body.media = bodyMultipart, "multipart/form-data"
 		}
@@ -179,12 +219,13 @@ func (c *compiler) field2(o *operation, p place, consumes []string) error {
 		return broken("it has a body and form fields")
 	}
 	f := o.body.field(effect.Text(p.Value, "name"))
-	required, _ := p.Get("required")
-	f.required = required.Bool()
+	var err error
+	if f.required, _, err = flag(p, fmt.Sprintf("parameter %q", f.name), "required"); err != nil {
+		return err
+	}
 	if f.file = effect.Text(p.Value, "type") == "file"; f.file {
 		o.body.kind, o.body.media = bodyMultipart, "multipart/form-data"
 	}
-	var err error
 	if f.style, f.explode, err = collection(p, form, "formData"); err != nil {
 		return err
 	}
@@ -218,8 +259,12 @@ func (b *body) encoded(v expr.Value) (text []byte, media string, err error) {
 			continue
 		}
 		f := b.field2(m.Key)
-		f.json = !f.styled && (m.Value.IsObject() || isJSON(f.media))
-		more, err := f.pairs(m.Value, escapeForm, escapeForm)
+		f.json = !f.styled && (m.Value.IsObject() || isJSON(f.media) && !f.content)
+		value := escapeForm
+		if f.reserved {
+			value = escapeReservedForm
+		}
+		more, err := f.pairs(m.Value, escapeForm, value)
 		if err != nil {
 			return nil, "", fmt.Errorf("the field %q: %w", m.Key, err)
 		}
@@ -242,7 +287,14 @@ func (b *body) multipart(v expr.Value) ([]byte, string, error) {
 	for _, m := range v.Members() {
 		f := b.field2(m.Key)
 		items := []expr.Value{m.Value}
-		if m.Value.IsArray() && !isJSON(f.media) {
+		switch {
+		case m.Value.IsArray() && b.strict && !f.explode: // 2.0: a list is one text unless it is multi
+			text, err := f.inline(m.Value, asIs)
+			if err != nil {
+				return nil, "", fmt.Errorf("the field %q: %w", m.Key, err)
+			}
+			items = []expr.Value{expr.String(text)}
+		case m.Value.IsArray() && (f.content || !isJSON(f.media)):
 			items = m.Value.Items()
 		}
 		for _, item := range items {
@@ -286,7 +338,7 @@ func (f *field) part(w *multipart.Writer, v expr.Value) error {
 	text := textOf(v)
 	if media != "" {
 		header.Set("Content-Type", media)
-		if isJSON(media) {
+		if isJSON(media) && (!f.content || v.Kind() != expr.KindString) {
 			text = v.String()
 		}
 	}

@@ -17,6 +17,19 @@ const (
 // Codes explains every code of this package.
 func Codes() []dialect.Explanation { return explanations }
 
+// Hint says what to try where a call fails with a code of this package; it is empty for
+// other codes.
+func Hint(code string) string { return hints[code] }
+
+var hints = map[string]string{
+	codeOpen: "see that the document is where the operation says: a file lies in the definition's folder or below it; of an address, " +
+		"\"lockstep validate --fetch FILE\" tells why it cannot be opened, and --outbound-allow HOST[:PORT] lets it be a private one",
+	codeRead:      "correct the document, which is not well-formed; \"lockstep validate --fetch FILE\" tells where",
+	codeNoOpenAPI: "let the operation name an OpenAPI document (2.0, 3.0, 3.1), or an address with a method: https://host/path#POST",
+	codeNoID:      "write after the # an operationId of the document, in exactly its spelling",
+	codeBroken:    "correct the document, or answer the calls of the function with --mock FILE; \"lockstep explain OA005\" tells more",
+}
+
 const good = "functions:\n- {name: getPet, operation: pets.yaml#getPet}\n"
 
 var explanations = []dialect.Explanation{
@@ -47,7 +60,8 @@ var explanations = []dialect.Explanation{
 	{
 		Code: codeBroken, Title: "an operation cannot be called",
 		Text: "The document has the operation, but something that a call needs is missing or contradicts itself: a reference that leads " +
-			"nowhere, a placeholder in the path without a parameter, no server with a host, a parameter that nothing can write.",
+			"nowhere, a placeholder in the path without a parameter or a parameter without its placeholder, no server with a host, a " +
+			"parameter that nothing can write.",
 		Bad: "functions:\n- {name: getPet, operation: pets.yaml#lost}\n", Good: good,
 	},
 	{
@@ -58,7 +72,7 @@ var explanations = []dialect.Explanation{
 	},
 	{
 		Code: codeTwice, Title: "two operations have the same operationId",
-		Text: "An operationId is unique in a document. Here two operations bear it; the first one in the order of paths and methods is called.",
+		Text: "An operationId is unique in a document. Here several operations bear it; the first one in the document is called (of one path: get, put, post, delete, options, head, patch, trace).",
 		Bad:  "functions:\n- {name: getPet, operation: pets.yaml#twin}\n", Good: good,
 	},
 }

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -41,18 +42,29 @@ func broken(format string, args ...any) error {
 	return &problem{code: codeBroken, msg: fmt.Sprintf(format, args...)}
 }
 
-// document is one text, read.
+// document is one text, read. One that cannot be read is kept without its text, so
+// that a call can tell it from one that could not be opened.
 type document struct {
-	ref  string
-	text string
-	root expr.Value
+	ref   string
+	text  string
+	root  expr.Value
+	paths []string // as they stand in it, one after the other
 }
 
 // place is a value in a document.
 type place struct {
 	doc *document
-	ptr string // JSON pointer; only of what a $ref led to
+	ptr string // # and a JSON pointer; only of what a $ref led to
 	expr.Value
+}
+
+// key tells what a $ref led to from everything else in the library; it is empty for a
+// value that was reached in another way.
+func (p place) key() string {
+	if p.ptr == "" {
+		return ""
+	}
+	return p.doc.ref + p.ptr
 }
 
 func (p place) member(key string) (place, bool) {
@@ -68,14 +80,20 @@ type opened struct {
 
 // library opens documents once and remembers the order.
 type library struct {
-	open  func(ref string) ([]byte, error)
-	docs  map[string]opened
-	order []*document
-	bytes int
+	ctx     context.Context // of who uses it now
+	open    func(ref string) ([]byte, error)
+	docs    map[string]opened
+	order   []*document
+	bytes   int
+	indexes map[*document]*index
+	schemas map[string]*schemas
 }
 
 func newLibrary(open func(ref string) ([]byte, error)) *library {
-	return &library{open: open, docs: map[string]opened{}}
+	return &library{
+		ctx: context.Background(), open: open,
+		docs: map[string]opened{}, indexes: map[*document]*index{}, schemas: map[string]*schemas{},
+	}
 }
 
 // get returns a document by its reference without a fragment.
@@ -85,17 +103,24 @@ func (l *library) get(ref string) (*document, error) {
 	}
 	d, err := l.read(ref)
 	l.docs[ref] = opened{d, err}
-	if err == nil {
+	if d != nil {
 		l.order = append(l.order, d)
 	}
 	return d, err
 }
 
+// errUnread is what a pinned document without a text stands for.
+var errUnread = errors.New("it could not be read when the definition was deployed")
+
+// read opens a document. With an error there is one only where it was opened.
 func (l *library) read(ref string) (*document, error) {
 	if len(l.order) == maxDocuments {
 		return nil, &problem{code: codeOpen, msg: fmt.Sprintf("the definition refers to more than %d documents (limit pinned-documents)", maxDocuments), document: true}
 	}
 	text, err := l.open(ref)
+	if errors.Is(err, errUnread) {
+		return &document{ref: ref}, &problem{code: codeRead, msg: fmt.Sprintf("the document %q: %v", ref, err), document: true}
+	}
 	if err != nil {
 		return nil, &problem{code: codeOpen, msg: fmt.Sprintf("the document cannot be opened: %v", err), document: true}
 	}
@@ -104,9 +129,15 @@ func (l *library) read(ref string) (*document, error) {
 	}
 	doc, found := dialect.Read(ref, text)
 	if found.HasErrors() || doc.Root == nil {
-		return nil, &problem{code: codeRead, msg: "the document cannot be read: " + firstError(found), document: true}
+		return &document{ref: ref}, &problem{code: codeRead, msg: "the document cannot be read: " + firstError(found), document: true}
 	}
-	return &document{ref, string(text), doc.Root.Value()}, nil
+	d := &document{ref: ref, text: string(text), root: doc.Root.Value()}
+	if paths := doc.Root.Get("paths"); paths != nil {
+		for _, n := range paths.Members {
+			d.paths = append(d.paths, n.Name())
+		}
+	}
+	return d, nil
 }
 
 func firstError(found dialect.Diagnostics) string {
@@ -158,7 +189,7 @@ func (l *library) resolve(from *document, ref string) (place, error) {
 	if err != nil {
 		return place{}, broken("the reference %q in %q cannot be followed: %v", ref, from.ref, err)
 	}
-	return place{doc, pointer, v}, nil
+	return place{doc, "#" + pointer, v}, nil
 }
 
 func walk(v expr.Value, tokens []string) (expr.Value, error) {
@@ -184,7 +215,7 @@ func walk(v expr.Value, tokens []string) (expr.Value, error) {
 // that document. A document from elsewhere never names a file of ours.
 func join(base, ref string) (string, error) {
 	if effect.Remote(ref) {
-		return ref, nil
+		return effect.LowerScheme(ref), nil
 	}
 	target, err := url.Parse(ref)
 	if err != nil {

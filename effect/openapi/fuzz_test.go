@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -87,7 +88,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add("openapi: 3.0.0\npaths: {/: {$ref: '#/paths/~1'}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		lib := newLibrary(func(string) ([]byte, error) { return []byte(text), nil })
-		o, _, err := lib.compile("api.yaml", "op")
+		o, _, err := lib.compile(context.Background(), "api.yaml", "op")
 		if err != nil {
 			return
 		}

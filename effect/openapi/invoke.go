@@ -56,24 +56,29 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 
 // Extra is what an operator adds to a call.
 type Extra struct {
-	ID      string // operationId, instead of the call's
-	Header  http.Header
-	Secret  bool // the headers hold secrets
+	ID      string      // operationId, instead of the call's
+	Header  http.Header // added as given.go says
+	Secret  bool        // the headers hold secrets
 	Timeout time.Duration
 }
 
 // Call makes a call with more than its arguments.
 func (i *Invoker) Call(ctx context.Context, c effect.Call, extra Extra) effect.Outcome {
-	o, err := i.operation(c, extra.ID)
+	o, err := i.operation(ctx, c, extra.ID)
+	if err != nil && ctx.Err() != nil {
+		return effecthttp.Failed(fmt.Sprintf("function %q", c.Function), &effecthttp.Error{Code: effecthttp.CodeCancelled, Msg: "the call was cancelled"})
+	}
 	if err != nil {
-		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q: %v", c.Function, err)})
+		f := effect.Failure{Name: effect.NotFound, Code: codeBroken, Detail: fmt.Sprintf("function %q: %v", c.Function, err)}
+		var p *problem
+		if errors.As(err, &p) {
+			f.Code = p.code
+		}
+		return effect.Fail(f)
 	}
 	r, f := o.request(c.Args, extra.Header)
 	if f != nil {
 		return effect.Outcome{Failure: f}
-	}
-	for name, values := range extra.Header {
-		r.Header[name] = values
 	}
 	r.Key, r.Secret, r.Timeout = c.Key, extra.Secret, extra.Timeout
 	where := r.Method + " " + r.URL.Scheme + "://" + r.URL.Host + r.URL.EscapedPath()
@@ -84,13 +89,19 @@ func (i *Invoker) Call(ctx context.Context, c effect.Call, extra Extra) effect.O
 	return o.outcome(a, where)
 }
 
-func (i *Invoker) operation(c effect.Call, id string) (*operation, error) {
+func (i *Invoker) operation(ctx context.Context, c effect.Call, id string) (*operation, error) {
 	named := effect.ParseOperation(c.Operation)
 	if id == "" {
 		id = named.ID
 	}
+	if id == "" {
+		return nil, &problem{
+			code: codeNoID, msg: fmt.Sprintf("its operation %q names a document and no operation of it", c.Operation),
+			hint: fmt.Sprintf("write %s#operationId", named.Document),
+		}
+	}
 	if c.Documents.Root == 0 || c.Documents.Root > len(c.Documents.All) {
-		return nil, fmt.Errorf("the document %q could not be opened when the definition was deployed", named.Document)
+		return nil, &problem{code: codeOpen, msg: fmt.Sprintf("the document %q could not be opened when the definition was deployed", named.Document)}
 	}
 	root := c.Documents.All[c.Documents.Root-1].Ref
 	key := c.Documents.Key + " " + strconv.Itoa(c.Documents.Root) + "#" + id
@@ -106,8 +117,11 @@ func (i *Invoker) operation(c effect.Call, id string) (*operation, error) {
 		return known.operation, known.err
 	}
 	s.mu.Lock()
-	o, _, err := s.lib.compile(root, id)
+	o, _, err := s.lib.compile(ctx, root, id)
 	s.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	i.mu.Lock()
 	i.operations.put(key, ready{o, err})
 	i.mu.Unlock()
@@ -118,6 +132,9 @@ func (i *Invoker) operation(c effect.Call, id string) (*operation, error) {
 func pinned(d effect.Documents) *library {
 	return newLibrary(func(ref string) ([]byte, error) {
 		for _, r := range d.All {
+			if r.Ref == ref && r.Text == "" {
+				return nil, errUnread
+			}
 			if r.Ref == ref {
 				return []byte(r.Text), nil
 			}

@@ -420,7 +420,7 @@ func TestServers(t *testing.T) {
 		{"api.yaml", "swagger: '2.0'\nhost: h\nschemes: [http, https]\npaths: {/p: {get: {operationId: op}}}", "https://h/p"},
 	} {
 		call := effect.Call{Operation: c.ref + "#op", Documents: effect.Documents{Key: c.doc, Root: 1, All: []ir.Resource{{Ref: c.ref, Text: c.doc}}}}
-		o, err := i.operation(call, "")
+		o, err := i.operation(context.Background(), call, "")
 		if err != nil {
 			t.Errorf("%s: %v", c.doc, err)
 			continue

@@ -1,9 +1,11 @@
 package openapi
 
 import (
+	"context"
 	"fmt"
 	"net/textproto"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,13 +75,25 @@ type compiler struct {
 
 var httpMethods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
-// compile finds an operation and reads all of it.
-func (l *library) compile(ref, id string) (*operation, *compiler, error) {
+// compile finds an operation and reads all of it, unless ctx ends before.
+func (l *library) compile(ctx context.Context, ref, id string) (*operation, *compiler, error) {
+	l.ctx = ctx
+	o, c, err := l.compileOne(ref, id)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return o, c, err
+}
+
+func (l *library) compileOne(ref, id string) (*operation, *compiler, error) {
 	root, err := l.get(ref)
-	if err != nil {
+	if root == nil {
 		return nil, nil, err
 	}
 	c := &compiler{lib: l, root: root}
+	if err != nil {
+		return nil, c, err
+	}
 	if c.version, err = versionOf(root); err != nil {
 		return nil, c, err
 	}
@@ -122,41 +136,67 @@ type candidate struct {
 	op, item     place
 }
 
-// find looks for an operationId, in the order of paths and methods.
-func (c *compiler) find(id string) (candidate, error) {
+// index is the operations of a document, in the order in which they stand there.
+type index struct {
+	byID map[string][]candidate
+	ids  []string
+	lost []lostPath
+}
+
+// lostPath is a path that cannot be read; any operation may stand in it.
+type lostPath struct {
+	path string
+	err  error
+}
+
+func (c *compiler) index() *index {
+	if known := c.lib.indexes[c.root]; known != nil {
+		return known
+	}
+	x := &index{byID: map[string][]candidate{}}
 	paths, _ := c.root.root.Get("paths")
-	var found []candidate
-	var ids []string
-	for _, m := range paths.Members() {
-		item, err := c.lib.follow(place{c.root, "", m.Value})
+	for _, path := range c.root.paths {
+		v, _ := paths.Get(path)
+		item, err := c.lib.follow(place{c.root, "", v})
+		if err == nil && !item.IsObject() {
+			err = broken("it is %s, and must be an object", kindName(item.Value))
+		}
 		if err != nil {
-			continue // told if it is this one that is missed
+			x.lost = append(x.lost, lostPath{path, err})
+			continue
 		}
 		for _, method := range httpMethods {
 			op, ok := item.member(method)
-			if !ok {
-				continue
-			}
-			name := effect.Text(op.Value, "operationId")
-			if name == id && id != "" {
-				found = append(found, candidate{method, m.Key, op, item})
-			} else if name != "" {
-				ids = append(ids, name)
+			if id := effect.Text(op.Value, "operationId"); ok && id != "" {
+				x.byID[id] = append(x.byID[id], candidate{method, path, op, item})
+				x.ids = append(x.ids, id)
 			}
 		}
 	}
-	if len(found) > 0 {
+	c.lib.indexes[c.root] = x
+	return x
+}
+
+// find looks for an operationId, in the order of paths in the document and of methods.
+func (c *compiler) find(id string) (candidate, error) {
+	x := c.index()
+	if found := x.byID[id]; len(found) > 0 {
 		c.twice = len(found) > 1
 		return found[0], nil
 	}
+	near := dialect.Suggest(id, x.ids)
+	if len(x.lost) > 0 && near == "" { // else it is more likely misspelled
+		lost := x.lost[0]
+		return candidate{}, broken("%q has no operation %q that can be read; its path %q: %v", c.root.ref, id, lost.path, lost.err)
+	}
 	p := &problem{code: codeNoID, msg: fmt.Sprintf("%q has no operation %q", c.root.ref, id)}
-	switch near := dialect.Suggest(id, ids); {
+	switch {
 	case near != "":
 		p.hint = fmt.Sprintf("did you mean %q?", near)
-	case len(ids) == 0:
+	case len(x.ids) == 0:
 		p.hint = "its operations have no operationId"
 	default:
-		p.hint = "it has " + few(ids)
+		p.hint = "it has " + few(x.ids)
 	}
 	return candidate{}, p
 }
@@ -177,7 +217,10 @@ func (c *compiler) parameters(k candidate) ([]place, error) {
 	var out []place
 	at := map[[2]string]int{}
 	for _, p := range []place{k.item, k.op} {
-		list, _ := p.member("parameters")
+		list, ok := p.member("parameters")
+		if ok && !list.IsArray() {
+			return nil, broken("the parameters of the path %q must be a list, not %s", k.path, kindName(list.Value))
+		}
 		for _, item := range list.Items() {
 			param, err := c.lib.follow(place{list.doc, "", item})
 			if err != nil {
@@ -247,12 +290,53 @@ var notOurs = []string{
 	"Proxy-Authorization", "Proxy-Connection", "Idempotency-Key",
 }
 
-func (c *compiler) parameter3(p place) (*parameter, error) {
+// headerName is a token (RFC 9110 §5.6.2).
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+// newParameter reads what all versions say in the same way.
+func newParameter(p place) (*parameter, error) {
 	param := &parameter{name: effect.Text(p.Value, "name"), in: effect.Text(p.Value, "in")}
-	required, _ := p.Get("required")
-	param.required = required.Bool() || param.in == inPath
-	reserved, _ := p.Get("allowReserved")
-	param.reserved = reserved.Bool() && param.in == inQuery
+	required, _, err := flag(p, param.what(), "required")
+	param.required = required || param.in == inPath
+	return param, err
+}
+
+func (p *parameter) what() string { return fmt.Sprintf("parameter %q", p.name) }
+
+// header judges the name of a header parameter; ignored ones are none.
+func (p *parameter) header() (ignored bool, err error) {
+	name := textproto.CanonicalMIMEHeaderKey(p.name)
+	switch {
+	case name == "Accept" || name == "Content-Type":
+		return true, nil // OpenAPI 3 §Parameter Object: ignored
+	case slices.Contains(notOurs, name):
+		return false, broken("parameter %q is a header that no argument may set", p.name)
+	case !headerName.MatchString(p.name):
+		return false, broken("parameter %q goes into a header, and that is not the name of one", p.name)
+	}
+	return false, nil
+}
+
+// flag reads a member that is true or false. Anything else would be taken for false,
+// also a "true" that was meant.
+func flag(p place, what, key string) (value, given bool, err error) {
+	v, given := p.Get(key)
+	if given && v.Kind() != expr.KindBool {
+		return false, true, broken("%s: %q must be true or false, not %s", what, key, v.String())
+	}
+	return v.Bool(), given, nil
+}
+
+func (c *compiler) parameter3(p place) (*parameter, error) {
+	param, err := newParameter(p)
+	if err != nil {
+		return nil, err
+	}
+	reserved, _, err := flag(p, param.what(), "allowReserved")
+	if err != nil {
+		return nil, err
+	}
+	param.reserved = reserved && param.in == inQuery
 	switch param.in {
 	case inPath, inHeader:
 		param.style = simple
@@ -262,12 +346,8 @@ func (c *compiler) parameter3(p place) (*parameter, error) {
 		return nil, broken("parameter %q goes to %q, which is not path, query, header or cookie", param.name, param.in)
 	}
 	if param.in == inHeader {
-		name := textproto.CanonicalMIMEHeaderKey(param.name)
-		switch {
-		case name == "Accept" || name == "Content-Type":
-			return nil, nil // OpenAPI 3 §Parameter Object: ignored
-		case slices.Contains(notOurs, name):
-			return nil, broken("parameter %q is a header that no argument may set", param.name)
+		if ignored, err := param.header(); ignored || err != nil {
+			return nil, err
 		}
 	}
 	if name := effect.Text(p.Value, "style"); name != "" {
@@ -278,8 +358,10 @@ func (c *compiler) parameter3(p place) (*parameter, error) {
 		param.style = s.style
 	}
 	param.explode = param.style == form
-	if explode, ok := p.Get("explode"); ok {
-		param.explode = explode.Bool()
+	if explode, ok, err := flag(p, param.what(), "explode"); err != nil {
+		return nil, err
+	} else if ok {
+		param.explode = explode
 	}
 	schema, ok := p.member("schema")
 	if content, has := p.member("content"); has && content.Len() > 0 {
@@ -291,7 +373,7 @@ func (c *compiler) parameter3(p place) (*parameter, error) {
 		schema, ok = place{content.doc, "", m.Value}.member("schema")
 	}
 	if ok {
-		param.check = c.compileSchema(fmt.Sprintf("parameter %q", param.name), schema, sent)
+		param.check = c.compileSchema(param.what(), schema, sent)
 	}
 	return param, nil
 }
@@ -313,51 +395,6 @@ func (c *compiler) responses(o *operation, op place, media func(place) []mediaCh
 	return nil
 }
 
-// checkPath sees to it that every placeholder has a parameter.
-func (o *operation) checkPath() error {
-	if !strings.HasPrefix(o.path, "/") {
-		return broken("the path %q does not begin with /", o.path)
-	}
-	for _, piece := range pieces(o.path) {
-		if piece.name != "" && o.parameter(piece.name) == nil {
-			return broken("the path %q has the placeholder {%s}, for which there is no parameter", o.path, piece.name)
-		}
-	}
-	return nil
-}
-
-// parameter finds one of the path.
-func (o *operation) parameter(name string) *parameter {
-	for _, p := range o.parameters {
-		if p.in == inPath && p.name == name {
-			return p
-		}
-	}
-	return nil
-}
-
-// piece is a part of a path: text, or a placeholder.
-type piece struct{ text, name string }
-
-func pieces(path string) []piece {
-	var out []piece
-	for {
-		before, rest, ok := strings.Cut(path, "{")
-		if before != "" {
-			out = append(out, piece{text: before})
-		}
-		if !ok {
-			return out
-		}
-		name, after, ok := strings.Cut(rest, "}")
-		if !ok || name == "" {
-			return append(out, piece{text: "{" + rest})
-		}
-		out = append(out, piece{name: name})
-		path = after
-	}
-}
-
 func isJSON(media string) bool {
 	media, _, _ = strings.Cut(strings.ToLower(media), ";")
 	media = strings.TrimSpace(media)
@@ -370,4 +407,14 @@ func textsOf(v expr.Value) []string {
 		out = append(out, item.Str())
 	}
 	return out
+}
+
+func kindName(v expr.Value) string {
+	switch v.Kind() {
+	case expr.KindArray, expr.KindObject:
+		return article(v)
+	case expr.KindNull:
+		return "null"
+	}
+	return "a " + v.Kind().String()
 }

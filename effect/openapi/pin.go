@@ -23,12 +23,19 @@ type Definition struct {
 
 // Pin opens the documents of a program's functions and stores them in the program; its
 // digest covers them from then on. Everything it finds is a warning. A program is
-// pinned once, before it is deployed.
+// pinned once, before it is deployed. Where ctx ends before that, nothing is pinned and
+// that is an error: nobody must deploy it.
 func Pin(ctx context.Context, p *ir.Program, bundle dialect.Bundle, def Definition) dialect.Diagnostics {
 	f := newFinder(ctx, bundle, def)
 	roots := make([]*document, len(p.Functions))
 	for i, fn := range p.Functions {
 		roots[i] = f.function(fn.Name, fn.Operation, dialect.Pos{File: def.File, Line: fn.Pos.Line, Column: fn.Pos.Column})
+		if err := ctx.Err(); err != nil {
+			var given dialect.Reporter
+			given.File = def.File
+			given.Errorf(dialect.Pos{File: def.File, Line: 1, Column: 1}, codeOpen, "the documents of the functions are not all opened yet: %v", err)
+			return given.Diagnostics()
+		}
 	}
 	for i, root := range roots {
 		if root != nil {
@@ -41,14 +48,17 @@ func Pin(ctx context.Context, p *ir.Program, bundle dialect.Bundle, def Definiti
 	return f.report.Diagnostics()
 }
 
-// Check reports what Pin would, also for a definition that has errors elsewhere. It
-// opens addresses only where fetch is set.
+// Check reports what Pin would, also for a definition that has errors elsewhere, and
+// nothing where ctx ends before it is done. It opens addresses only where fetch is set.
 func Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch bool) dialect.Diagnostics {
 	f := newFinder(ctx, bundle, def)
 	for _, name := range slices.Sorted(maps.Keys(def.Operations)) {
 		n := def.Operations[name]
 		if fetch || !effect.Remote(n.Text) {
 			f.function(name, n.Text, n.Pos())
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 	}
 	return f.report.Diagnostics()
@@ -58,7 +68,7 @@ func Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch boo
 // there is to say against it. The document and the operationId are texts of the user's.
 func One(ctx context.Context, bundle dialect.Bundle, name string, document, id *dialect.Node) (effect.Documents, dialect.Diagnostics) {
 	f := newFinder(ctx, bundle, Definition{File: id.File()})
-	root := f.operation(name, effect.Operation{Kind: effect.Document, Document: document.Text, ID: id.Text}, document, id)
+	root := f.operation(name, effect.Operation{Kind: effect.Document, Document: effect.LowerScheme(document.Text), ID: id.Text}, document, id)
 	all := f.resources()
 	d := effect.Documents{Key: digest("", all), All: all}
 	if root != nil {
@@ -69,13 +79,14 @@ func One(ctx context.Context, bundle dialect.Bundle, name string, document, id *
 
 // finder opens documents once and reports what is wrong with them.
 type finder struct {
+	ctx    context.Context
 	def    Definition
 	lib    *library
 	report dialect.Reporter
 }
 
 func newFinder(ctx context.Context, bundle dialect.Bundle, def Definition) *finder {
-	return &finder{def: def, report: dialect.Reporter{File: def.File}, lib: newLibrary(func(ref string) ([]byte, error) {
+	return &finder{ctx: ctx, def: def, report: dialect.Reporter{File: def.File}, lib: newLibrary(func(ref string) ([]byte, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -98,7 +109,7 @@ func (f *finder) function(name, operation string, pos dialect.Pos) *document {
 
 // operation finds a document and everything that is wrong with an operation in it.
 func (f *finder) operation(name string, named effect.Operation, text, id dialect.Place) *document {
-	_, c, err := f.lib.compile(named.Document, named.ID)
+	o, c, err := f.lib.compile(f.ctx, named.Document, named.ID)
 	var p *problem
 	switch {
 	case errors.As(err, &p):
@@ -113,7 +124,7 @@ func (f *finder) operation(name string, named effect.Operation, text, id dialect
 		f.report.Warnf(id, codeBroken, "function %q: %v", name, err)
 	default:
 		if c.twice {
-			f.report.Warnf(id, codeTwice, "function %q: %q has several operations %q; the first one is called", name, named.Document, named.ID)
+			f.report.Warnf(id, codeTwice, "function %q: %q has several operations %q; the first one is called: %s %s", name, named.Document, named.ID, o.method, o.path)
 		}
 		for _, note := range c.notes {
 			f.report.Warnf(id, codeUnchecked, "function %q: %s", name, note)

@@ -182,7 +182,7 @@ func TestSchemaBomb(t *testing.T) {
 	}
 	doc += "  g0: {type: object}\n"
 	call, _ := pinnedCall(t, dialect.MapBundle{"api.yaml": []byte(doc)}, "api.yaml#op", `{}`)
-	if _, err := newInvoker(t).operation(call, ""); err != nil {
+	if _, err := newInvoker(t).operation(context.Background(), call, ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/effect"
+	effecthttp "github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
@@ -18,7 +19,7 @@ func (c *compiler) server(op, item place) (*url.URL, error) {
 		list, _ := p.Get("servers")
 		if list.Len() > 0 && list.IsArray() {
 			var err error
-			if text, err = fillServer(list.Items()[0]); err != nil {
+			if text, err = c.fillServer(list.Items()[0]); err != nil {
 				return nil, err
 			}
 			break
@@ -27,7 +28,7 @@ func (c *compiler) server(op, item place) (*url.URL, error) {
 	return c.absolute(text)
 }
 
-func fillServer(v expr.Value) (string, error) {
+func (c *compiler) fillServer(v expr.Value) (string, error) {
 	text := effect.Text(v, "url")
 	if text == "" {
 		return "", broken("its server has no url")
@@ -49,6 +50,9 @@ func fillServer(v expr.Value) (string, error) {
 		if value.Kind() != expr.KindString && value.Kind() != expr.KindNumber {
 			return "", broken("the server's variable %q has no default", name)
 		}
+		if values, ok := variable.Get("enum"); ok && c.version == v31 && !slices.Contains(textsOf(values), effect.Text(variable, "default")) {
+			return "", broken("the server's variable %q has the default %q, which is not among its enum (%s)", name, effect.Text(variable, "default"), strings.Join(textsOf(values), ", "))
+		}
 		out.WriteString(effect.Text(variable, "default"))
 		text = after
 	}
@@ -66,14 +70,20 @@ func (c *compiler) absolute(text string) (*url.URL, error) {
 		}
 	}
 	switch {
+	case u.Scheme == "" && u.Host != "":
+		return nil, broken("the server %q has no scheme, and the document is a file; write https:%s", text, text)
 	case u.Scheme == "" || u.Host == "":
 		return nil, broken("no server is known: %q has no host, and the document is a file; add servers: [{url: https://host/path}]", text)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, broken("the server's scheme is %q, and only http and https can be called", u.Scheme)
+	case effecthttp.CheckPort(u) != nil:
+		return nil, broken("the server's url %q: %v", text, effecthttp.CheckPort(u))
 	case u.User != nil:
 		return nil, broken("the server's url holds a user or password; credentials do not belong into a document")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, broken("the server's url %q has a query or a fragment", text)
+	case upward(u.EscapedPath()) != "":
+		return nil, broken("the server's url %q has the step %q", text, upward(u.EscapedPath()))
 	}
 	return u, nil
 }

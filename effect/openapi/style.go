@@ -93,6 +93,29 @@ func textOf(v expr.Value) string {
 	return v.String()
 }
 
+// apart reports a text that holds what stands between the texts: nobody could take them
+// apart again.
+func (f flat) apart(sep string) error {
+	if f.kind != expr.KindArray && f.kind != expr.KindObject {
+		return nil
+	}
+	name := map[string]string{" ": "a blank", "\t": "a tab", ",": "a comma"}[sep]
+	if name == "" {
+		name = fmt.Sprintf("%q", sep)
+	}
+	for i, text := range f.texts {
+		what := fmt.Sprintf("item %d", i)
+		if f.kind == expr.KindObject {
+			what = fmt.Sprintf("the member %q", f.keys[i])
+			text = f.keys[i] + text
+		}
+		if strings.Contains(text, sep) {
+			return fmt.Errorf("%s, %q, holds %s, which separates the items here", what, f.texts[i], name)
+		}
+	}
+	return nil
+}
+
 // list joins the texts: a list as it is, an object as key,value or key=value.
 func (f flat) list(sep string, explode bool, esc escaper) string {
 	var out []string
@@ -130,7 +153,15 @@ func (p *parameter) inline(v expr.Value, esc escaper) (string, error) {
 	}
 	sep := ","
 	if s := separators[p.style]; s != "" {
-		sep = esc(s)
+		sep = s
+	}
+	if sep != "," || esc(",") == "," { // else one inside of a text is escaped
+		if err := f.apart(sep); err != nil {
+			return "", err
+		}
+	}
+	if sep != "," {
+		sep = esc(sep)
 	}
 	return f.list(sep, p.explode, esc), nil
 }
@@ -163,6 +194,9 @@ func (p *parameter) pairs(v expr.Value, key, value escaper) ([]string, error) {
 		return []string{key(p.name) + "=" + value(v.String())}, nil
 	}
 	if p.style == deep {
+		if !v.IsObject() {
+			return nil, fmt.Errorf("deepObject writes the members of an object, and it is %s", kindName(v))
+		}
 		return deepPairs(nil, p.name, v, key, value)
 	}
 	f, err := flatten(v)
@@ -187,8 +221,15 @@ func (p *parameter) pairs(v expr.Value, key, value escaper) ([]string, error) {
 		return out, nil
 	}
 	sep := ","
-	if s := separators[p.style]; s != "" {
+	switch s := separators[p.style]; {
+	case s != "":
+		if err := f.apart(s); err != nil {
+			return nil, err
+		}
 		sep = key(s)
+	case f.kind == expr.KindArray || f.kind == expr.KindObject:
+		inner := value
+		value = func(text string) string { return strings.ReplaceAll(inner(text), ",", "%2C") }
 	}
 	return []string{key(p.name) + "=" + f.list(sep, false, value)}, nil
 }
@@ -250,6 +291,10 @@ func escapeReserved(text string) string { return percent(text, unreserved+":/?@!
 // escapeForm is for bodies of HTML forms.
 func escapeForm(text string) string {
 	return strings.ReplaceAll(percent(text, unreserved+" "), " ", "+")
+}
+
+func escapeReservedForm(text string) string {
+	return strings.ReplaceAll(percent(text, unreserved+":/?@!$'()*,;= "), " ", "+")
 }
 
 func asIs(text string) string { return text }

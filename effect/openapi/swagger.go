@@ -1,9 +1,6 @@
 package openapi
 
 import (
-	"fmt"
-	"net/textproto"
-	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/effect"
@@ -61,30 +58,27 @@ func (c *compiler) mediaTypes(op place, key string) []string {
 }
 
 func (c *compiler) parameter2(o *operation, p place) error {
-	param := &parameter{name: effect.Text(p.Value, "name"), in: effect.Text(p.Value, "in")}
-	required, _ := p.Get("required")
-	param.required = required.Bool() || param.in == inPath
+	param, err := newParameter(p)
+	if err != nil {
+		return err
+	}
 	switch param.in {
 	case inPath:
 		param.style = simple
 	case inHeader:
 		param.style = simple
-		switch name := textproto.CanonicalMIMEHeaderKey(param.name); {
-		case name == "Accept" || name == "Content-Type":
-			return nil
-		case slices.Contains(notOurs, name):
-			return broken("parameter %q is a header that no argument may set", param.name)
+		if ignored, err := param.header(); ignored || err != nil {
+			return err
 		}
 	case inQuery:
 		param.style = form
 	default:
 		return broken("parameter %q goes to %q, which is not path, query, header, body or formData", param.name, param.in)
 	}
-	var err error
 	if param.style, param.explode, err = collection(p, param.style, param.in); err != nil {
 		return err
 	}
-	param.check = c.compileSchema(fmt.Sprintf("parameter %q", param.name), p, sent) // it is its own schema
+	param.check = c.compileSchema(param.what(), p, sent) // it is its own schema
 	o.parameters = append(o.parameters, param)
 	return nil
 }
