@@ -35,13 +35,58 @@ func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
 	}
 	l := e.live.acquire(id)
 	defer e.live.release(l)
+	return e.applyUntil(ctx, l, extra)
+}
+
+// applyUntil applies until nobody else was faster.
+func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 	for range maxConflicts {
 		err := e.applyTo(ctx, l, &extra)
 		if !errors.Is(err, store.ErrConflict) {
 			return err
-		} // else someone was faster: look again
+		} // else look again
 	}
-	return fmt.Errorf("instance %s: %w, %d times", id, store.ErrConflict, maxConflicts)
+	return fmt.Errorf("instance %s: %w, %d times", l.id, store.ErrConflict, maxConflicts)
+}
+
+// posted is an answer on its way to an instance. What became of it is written and read
+// under the instance's lock.
+type posted struct {
+	in   input
+	done bool
+	err  error
+}
+
+// maxPosted bounds the answers that go into one commit.
+const maxPosted = 256
+
+// applyAnswer gives an instance the answer to a call. Those that come while a commit is
+// under way go together into the next one: a wide fan whose calls return at once does
+// not wait for the disk once for each.
+func (e *Engine) applyAnswer(ctx context.Context, id string, in input) error {
+	l := e.live.enter(id)
+	mine := &posted{in: in}
+	l.box.Lock()
+	l.posted = append(l.posted, mine)
+	l.box.Unlock()
+	l.mu.Lock()
+	defer e.live.release(l)
+	for !mine.done {
+		l.box.Lock()
+		batch := l.posted[:min(len(l.posted), maxPosted)]
+		l.posted = l.posted[len(batch):]
+		l.box.Unlock()
+		extra := make([]input, len(batch))
+		for i, p := range batch {
+			extra[i] = p.in
+			extra[i].extra = i + 1
+		}
+		err := e.applyUntil(ctx, l, extra)
+		for _, p := range batch {
+			p.done, p.err = true, err
+		}
+	}
+	return mine.err
 }
 
 // applyTo applies once. Inputs are folded into one commit; where one of them breaks an
@@ -169,9 +214,10 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	return nil
 }
 
-// changed tells those who wait for an instance, and Run.
+// changed tells those who wait for an instance or for anything, and Run.
 func (e *Engine) changed(id string) {
 	e.told(id)
+	e.changes.tell()
 	e.wakeUp()
 }
 

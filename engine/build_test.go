@@ -16,7 +16,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
-	"github.com/lockstep-workflows/lockstep/store/memory"
 )
 
 // builder makes small programs by hand.
@@ -150,7 +149,7 @@ type option func(*Config)
 
 func newHarness(t testing.TB, mocks mock.Mocks, opts ...option) *harness {
 	t.Helper()
-	h := &harness{t: t, clock: NewVirtualClock(t0), mock: mock.New(mocks, nil), store: memory.New()}
+	h := &harness{t: t, clock: NewVirtualClock(t0), mock: mock.New(mocks, nil), store: newStore(t)}
 	cfg := Config{
 		Store: h.store, Clock: h.clock, Invoker: h.mock, Languages: jsonpath.Languages(), Inline: true, Timezone: "UTC",
 		NewID: func() string { h.ids++; return fmt.Sprintf("i%d", h.ids) },

@@ -26,6 +26,7 @@ type call struct {
 	n   int64 // order of its decision
 
 	cancel context.CancelFunc // while in flight
+	parked bool               // it waits for Engine.Answer
 	reply  core.Reply         // once answered
 	due    core.Time          // when the answer counts
 }
@@ -281,8 +282,13 @@ const retryAnswer = time.Second
 
 // land takes a call's outcome: at once, or when it is due.
 func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
-	reply := replyOf(c.row.Ticket, out)
+	reply := replyOf(c.row.Invoke, out)
 	now := e.now()
+	if out.Parked {
+		e.calls.park(c)
+		e.changes.tell()
+		return nil
+	}
 	if out.Delay > 0 {
 		due := now + core.Time(out.Delay)
 		if due < now {
@@ -296,7 +302,7 @@ func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
 
 // answer applies a reply. The answer is not lost where that fails.
 func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.Time) error {
-	err := e.apply(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
+	err := e.applyAnswer(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
 	if err != nil {
 		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
 		return err
@@ -305,12 +311,12 @@ func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.
 	return nil
 }
 
-func replyOf(t core.Ticket, out effect.Outcome) core.Reply {
-	reply := core.Reply{Ticket: t, Value: out.Value, None: out.None}
+func replyOf(in core.Invoke, out effect.Outcome) core.Reply {
+	reply := core.Reply{Ticket: in.Ticket, Value: out.Value, None: out.None}
 	if f := out.Failure; f != nil {
 		reply.Fault = &core.Fault{
 			Name: f.Name, Code: f.Code, Status: f.Status,
-			Title: f.Title, Type: f.Type, Detail: f.Detail, Data: f.Data,
+			Title: f.Title, Type: f.Type, Detail: f.Detail, Data: f.Data, Args: in.Args,
 		}
 		if reply.Fault.Name == "" {
 			reply.Fault.Name = core.FaultUnnamed

@@ -51,7 +51,10 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 		return nil
 	}
 	if bad := checkInput(d, c.Input); bad != nil {
-		f.noChild(c, &core.Fault{Name: core.FaultSchema, Detail: bad.Error(), Data: c.Input})
+		f.noChild(c, &core.Fault{
+			Name: core.FaultSchema, Detail: bad.Error(), Data: c.Input,
+			Trail: []core.Hop{{Workflow: d.row.ID, Pos: schemaPos(d)}},
+		})
 		return nil
 	}
 	id := childID(f.l.id, c.Ticket)
@@ -112,6 +115,7 @@ func endReply(row *store.Instance, c core.Finish) core.Reply {
 		if !strings.HasPrefix(fault.Detail, "workflow \"") { // else it tells already where it began
 			fault.Detail = strings.TrimSuffix(where+": "+fault.Detail, ": ")
 		}
+		fault.Trail = append(slices.Clone(fault.Trail), core.Hop{Workflow: row.Definition, Node: fault.Node, Pos: fault.Pos})
 		fault.Node, fault.Pos, fault.Final = "", ir.Pos{}, false
 		reply.Value, reply.Fault = expr.Null, &fault
 	default:

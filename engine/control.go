@@ -17,7 +17,7 @@ func (e *Engine) Control(ctx context.Context, id string, c core.Control) error {
 		return err
 	}
 	if row.Quarantine != "" {
-		return e.release(ctx, id, c)
+		return e.release(ctx, id, c, 0)
 	}
 	return e.direct(ctx, id, c)
 }
@@ -31,6 +31,11 @@ func (e *Engine) direct(ctx context.Context, id string, in core.Input) error {
 	if err := e.apply(ctx, id, input{in: in, at: e.now()}); err != nil {
 		return err
 	}
+	return e.quarantined(ctx, id)
+}
+
+// quarantined tells that an instance is set aside.
+func (e *Engine) quarantined(ctx context.Context, id string) error {
 	row, err := e.Get(ctx, id)
 	if err == nil && row.Quarantine != "" {
 		return &QuarantineError{id, firstLine(row.Quarantine)}
@@ -39,8 +44,8 @@ func (e *Engine) direct(ctx context.Context, id string, in core.Input) error {
 }
 
 // release lets an instance out of quarantine: resume tries again with what is stored,
-// terminate gives it up.
-func (e *Engine) release(ctx context.Context, id string, c core.Control) error {
+// terminate gives it up. Where rev is not 0 it must be at that revision.
+func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int64) error {
 	l := e.live.acquire(id)
 	defer e.live.release(l)
 	l.forget()
@@ -50,6 +55,9 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control) error {
 		return err
 	}
 	row := l.row
+	if rev != 0 && row.Rev != rev {
+		return &RevisionError{id, rev, row.Rev}
+	}
 	if row.Quarantine == "" {
 		return &core.Rejected{Msg: "the instance is not in quarantine any more"}
 	}

@@ -26,35 +26,47 @@ type aliasKey struct{ id, version string }
 // Deploy stores a program and makes it the current version of its definition. To
 // deploy the same again changes nothing.
 func (e *Engine) Deploy(ctx context.Context, p *ir.Program) error {
+	_, _, err := e.DeployDocument(ctx, Document{Program: p})
+	return err
+}
+
+// newDefinition makes the row of a definition, and sees that it can run.
+func (e *Engine) newDefinition(d Document) (store.Definition, error) {
+	p := d.Program
 	text, err := ir.Encode(p)
 	if err != nil {
-		return fmt.Errorf("deploy %s: %w", p.ID, err)
+		return store.Definition{}, fmt.Errorf("deploy %s: %w", p.ID, err)
 	}
 	row := store.Definition{
 		ID: p.ID, Version: p.Version, Name: p.Name, Dialect: p.Dialect,
-		Digest: contentKey(p, text), Program: text, Deployed: e.now(),
+		Digest: contentKey(p, text), Program: text, Source: d.Source, Diagnostics: d.Diagnostics, Deployed: e.now(),
 	}
 	if _, err := e.define(row); err != nil {
-		return fmt.Errorf("deploy %s: %w", p.ID, err)
+		return store.Definition{}, fmt.Errorf("deploy %s: %w", p.ID, err)
 	}
+	return row, nil
+}
+
+// deploy stores a definition and makes it the current one of its id.
+func (e *Engine) deploy(ctx context.Context, p *ir.Program, row store.Definition) (store.Definition, error) {
 	sched, err := e.firstFire(p, row)
 	if err != nil {
-		return fmt.Errorf("deploy %s: %w", p.ID, err)
+		return row, fmt.Errorf("deploy %s: %w", p.ID, err)
 	}
 	row, err = e.store.PutDefinition(ctx, row, sched, e.cfg.Redeploy)
 	if errors.Is(err, store.ErrConflict) {
-		return &VersionConflictError{p.ID, p.Version}
+		return row, &VersionConflictError{p.ID, p.Version}
 	}
 	if err != nil {
-		return fmt.Errorf("deploy %s: %w", p.ID, err)
+		return row, fmt.Errorf("deploy %s: %w", p.ID, err)
 	}
 	d, err := e.define(row) // again: the time of deployment may be an earlier one
 	if err != nil {
-		return fmt.Errorf("deploy %s: %w", p.ID, err)
+		return row, fmt.Errorf("deploy %s: %w", p.ID, err)
 	}
 	e.adopt(d)
 	e.wakeUp()
-	return nil
+	return row, nil
 }
 
 // contentKey names the content of a definition: the digest of its source and how it

@@ -37,5 +37,5 @@
 // work; calls.go makes calls; ingest.go takes events and route.go decides where they
 // go, gather.go for starts that need several; schedule.go knows windows and cron;
 // definitions.go what is deployed; live.go the states in memory; trouble.go what failed;
-// run.go goroutines.
+// run.go goroutines; admin.go and admin_read.go are what only those need who serve others.
 package engine

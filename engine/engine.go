@@ -32,6 +32,7 @@ type Config struct {
 	EventSource string        // of produced events that name none: lockstep/NAMESPACE/DEFINITION
 	Timezone    string        // of cron schedules that name none: local
 	EventWindow time.Duration // how long events are kept: 24 h
+	MissedFires MissedFires   // of cron schedules: the latest only
 
 	MaxCalls int  // in flight at a time: 256
 	Inline   bool // calls happen inside Poll, one by one: deterministic
@@ -70,6 +71,9 @@ type Engine struct {
 	troubles troubles
 	stored   atomic.Int64  // counts what the store took
 	signal   chan struct{} // something may be there to do
+	changes  changes
+	abort    sync.Once
+	aborted  chan struct{} // closed by Abort
 
 	pollLock     sync.Mutex
 	storedBefore int64 // what stored was when the pass before ended
@@ -92,6 +96,13 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.EventWindow <= 0 {
 		cfg.EventWindow = defaultEventWindow
 	}
+	switch cfg.MissedFires {
+	case "":
+		cfg.MissedFires = MissedLatest
+	case MissedLatest, MissedAll, MissedNone:
+	default:
+		return nil, fmt.Errorf("engine: missed fires: %q is none of latest, all, none", cfg.MissedFires)
+	}
 	if cfg.MaxCalls <= 0 {
 		cfg.MaxCalls = 256
 	}
@@ -106,7 +117,7 @@ func New(cfg Config) (*Engine, error) {
 		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{},
 		merged: map[string]expr.Value{}, watches: map[string]*watch{},
 		troubles: troubles{items: map[taskKey]trouble{}},
-		signal:   make(chan struct{}, 1), maxPasses: maxPasses,
+		signal:   make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,
 	}
 	if cfg.Timezone != "" {
 		zone, err := time.LoadLocation(cfg.Timezone)

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 // NotFoundError says that a definition or an instance does not exist.
 type NotFoundError struct {
-	Kind        string // "definition" or "instance"
+	Kind        string // "definition", "instance" or "call"
 	ID, Version string
 }
 
@@ -31,6 +32,8 @@ type Violation struct {
 type InputError struct {
 	Definition string
 	Violations []Violation
+	Input      expr.Value
+	Pos        ir.Pos // where the definition asks for the schema; zero where there is none
 }
 
 func (e *InputError) Error() string {

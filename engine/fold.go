@@ -139,10 +139,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 func (f *fold) subscribe(c core.Subscribe) {
 	f.c.Unsubscribe = slices.DeleteFunc(f.c.Unsubscribe, func(t core.Ticket) bool { return t == c.Ticket })
 	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == c.Ticket })
-	filter := event.Filter{Source: c.Source, Type: c.Type}
-	for _, k := range c.Keys {
-		filter.Keys = append(filter.Keys, event.Key(k))
-	}
+	filter := filterOf(&f.l.prog.Events[c.Event], c.Keys)
 	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filter})
 }
 

@@ -20,35 +20,89 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 		g.Events[slot] = d.row.Seq
 		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event)
 	}
-	if slices.Contains(g.Events, 0) && g.Until <= r.now { // the others cannot come in time any more
+	need, complete := r.complete(d, def, g)
+	if !complete && g.Until <= r.now { // the others cannot come in time any more
 		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but it came too long ago", def.row.ID))
 		return
 	}
 	d.taken = true
 	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
 	d.row.Until = max(d.row.Until, g.Until)
-	if slices.Contains(g.Events, 0) {
+	if !complete {
 		d.Gather = append(d.Gather, g)
 		d.notes = append(d.notes, fmt.Sprintf("definition %q starts with it once its other events are there", def.row.ID))
 		return
 	}
 	cause := []string{def.row.ID}
 	var arrivals []arrival
-	for slot, seq := range g.Events {
-		ev := d.row
-		if seq != d.row.Seq {
-			var ok bool
-			if ev, ok = d.view.Event(seq); !ok {
-				continue // cannot be: it is kept as long as the gathering
-			}
+	var used []int64
+	for _, slot := range need.Slots {
+		ev, ok := d.kept(g.Events[slot])
+		if !ok {
+			continue // cannot be: it is kept as long as the gathering
 		}
+		used = append(used, ev.Seq)
 		cause = append(cause, ev.Event.Source, ev.Event.ID, ev.Received.String())
 		arrivals = append(arrivals, arrival{def.prog.Start.Events[slot], ev.Event})
 	}
 	r.create(d, def, deriveID("events", cause...), arrivals)
-	if g.Seq != 0 {
+	r.rest(d, g, used)
+}
+
+// rest goes on gathering with the events that the instance does not begin with.
+func (r *router) rest(d *decision, g store.Gathering, used []int64) {
+	left := false
+	for slot, seq := range g.Events {
+		if slices.Contains(used, seq) {
+			g.Events[slot] = 0
+		}
+		left = left || g.Events[slot] != 0
+	}
+	switch {
+	case left:
+		d.Gather = append(d.Gather, g)
+	case g.Seq != 0:
 		d.Drop = append(d.Drop, g.Seq)
 	}
+}
+
+// kept finds an event: the one that is being routed, or an earlier one.
+func (d *decision) kept(seq int64) (store.Event, bool) {
+	if seq == d.row.Seq {
+		return d.row, true
+	}
+	return d.view.Event(seq)
+}
+
+// needs are the sets of events that start an instance: one of all, or several.
+func needs(s *ir.Start) []ir.Need {
+	if !s.All {
+		return s.Any
+	}
+	all := ir.Need{Window: s.Window}
+	for slot := range s.Events {
+		all.Slots = append(all.Slots, slot)
+	}
+	return []ir.Need{all}
+}
+
+// complete finds the first set whose events are all there and came within its time.
+func (r *router) complete(d *decision, def *definition, g store.Gathering) (ir.Need, bool) {
+next:
+	for _, need := range needs(&def.prog.Start) {
+		first, last := d.row.Received, d.row.Received
+		for _, slot := range need.Slots {
+			ev, ok := d.kept(g.Events[slot])
+			if !ok {
+				continue next
+			}
+			first, last = min(first, ev.Received), max(last, ev.Received)
+		}
+		if first == last || r.deadline(need.Window, first) > last {
+			return need, true
+		}
+	}
+	return ir.Need{}, false
 }
 
 // gathering finds the one that an event goes to, and the slots that it fills there.
@@ -67,11 +121,11 @@ func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gat
 			return g, free
 		}
 	}
-	return store.Gathering{
-		Definition: def.row.ID, Digest: def.row.Digest,
-		Events: make([]int64, len(def.prog.Start.Events)),
-		Until:  r.deadline(def.prog.Start.Window, d.row.Received),
-	}, slots
+	g := store.Gathering{Definition: def.row.ID, Digest: def.row.Digest, Events: make([]int64, len(def.prog.Start.Events))}
+	for _, need := range needs(&def.prog.Start) {
+		g.Until = max(g.Until, r.deadline(need.Window, d.row.Received))
+	}
+	return g, slots
 }
 
 // fits says whether the event has the correlation attributes of those that are there
@@ -85,7 +139,7 @@ func (r *router) fits(d *decision, def *definition, g store.Gathering, slot int)
 		if i < 0 {
 			continue
 		}
-		if text, ok := d.row.Event.Attribute(c.Attribute); !ok || text != g.Keys[i].Value {
+		if text, ok := valueOf(d.row.Event, c); !ok || text != g.Keys[i].Value {
 			return false
 		}
 	}

@@ -24,6 +24,9 @@ type live struct {
 	prog   *core.Program
 	state  *core.State // nil: it has not taken its start yet
 
+	box    sync.Mutex
+	posted []*posted // answers that wait for whoever has the lock
+
 	refs int           // under the cache's lock
 	idle *list.Element // likewise; nil while in use
 }
@@ -42,7 +45,15 @@ func (c *cache) init(capacity int) {
 
 // acquire locks an instance.
 func (c *cache) acquire(id string) *live {
+	l := c.enter(id)
+	l.mu.Lock()
+	return l
+}
+
+// enter says that someone is about to lock an instance.
+func (c *cache) enter(id string) *live {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	l := c.entries[id]
 	if l == nil {
 		l = &live{id: id}
@@ -53,8 +64,6 @@ func (c *cache) acquire(id string) *live {
 		c.idle.Remove(l.idle)
 		l.idle = nil
 	}
-	c.mu.Unlock()
-	l.mu.Lock()
 	return l
 }
 

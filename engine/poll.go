@@ -16,8 +16,9 @@ const (
 	batch = 1024
 	// maxPasses is how often work may make more work at one instant ("poll-passes").
 	maxPasses = 200_000 // as one item after the other of a long list does
-	// workers apply inputs side by side, unless Inline.
-	workers = 16
+	// workers apply inputs side by side, unless Inline. They mostly wait for the store,
+	// which makes one commit of those that wait together.
+	workers = 128
 )
 
 // task is one thing to do. Where it fails it is tried again later, and keeps no other
@@ -45,7 +46,7 @@ func (e *Engine) sources() []source {
 		{list: e.schedules},
 		{list: e.expired},
 		{list: e.unrouted},
-		{list: e.fresh},
+		{list: e.fresh, abreast: true},
 		{list: e.ready, abreast: true},
 		{list: e.produced},
 	}

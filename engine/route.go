@@ -88,7 +88,7 @@ func (d *decision) give(r *router, ev store.Event, s store.Subscription) {
 	d.taken = true
 	d.Deliver = append(d.Deliver, store.Delivery{
 		Event: ev.Seq, Instance: s.Instance, At: r.now,
-		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Value()},
+		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Handed(s.Filter.Keys)},
 	})
 }
 
@@ -137,7 +137,7 @@ func (r *router) start(d *decision, def *definition) {
 		r.belong(d, owner)
 		return
 	}
-	if def.prog.Start.All {
+	if def.prog.Start.All || len(def.prog.Start.Any) > 0 {
 		r.gather(d, def, slots)
 		return
 	}
@@ -152,10 +152,7 @@ func (r *router) slots(d *decision, def *definition) []int {
 	var out []int
 	for i, id := range def.prog.Start.Events {
 		decl := &def.prog.Events[id]
-		f := event.Filter{Source: decl.Source, Type: decl.Type}
-		for _, k := range def.prog.StartKeys(id, r.input(def)) {
-			f.Keys = append(f.Keys, event.Key(k))
-		}
+		f := filterOf(decl, def.prog.StartKeys(id, r.input(def)))
 		ok, why := f.Match(d.row.Event)
 		switch {
 		case ok:
@@ -165,6 +162,26 @@ func (r *router) slots(d *decision, def *definition) []int {
 		}
 	}
 	return out
+}
+
+// filterOf says which events are the declared one, with keys as they are now.
+func filterOf(decl *ir.Event, keys []core.Key) event.Filter {
+	f := event.Filter{Source: decl.Source, Type: decl.Type, Either: decl.Either}
+	for _, k := range keys {
+		key := event.Key{Name: k.Name, Value: k.Value, Fixed: k.Fixed, Void: k.Void}
+		for _, c := range decl.Correlate {
+			if c.Attribute == k.Name {
+				key.From = c.From
+			}
+		}
+		f.Keys = append(f.Keys, key)
+	}
+	return f
+}
+
+// valueOf is what an event has for a correlation attribute.
+func valueOf(ev event.Event, c ir.Correlation) (string, bool) {
+	return event.Key{Name: c.Attribute, From: c.From}.Of(ev)
 }
 
 func (r *router) input(def *definition) expr.Value {
@@ -180,7 +197,7 @@ func (r *router) freeKeys(d *decision, def *definition, slots []int) []core.Key 
 	var out []core.Key
 	for _, slot := range slots {
 		for _, c := range def.prog.Events[def.prog.Start.Events[slot]].Correlate {
-			text, ok := d.row.Event.Attribute(c.Attribute)
+			text, ok := valueOf(d.row.Event, c)
 			if c.Value == 0 && ok && !slices.ContainsFunc(out, func(k core.Key) bool { return k.Name == c.Attribute }) {
 				out = append(out, core.Key{Name: c.Attribute, Value: text, Fixed: true})
 			}
@@ -216,7 +233,9 @@ func (r *router) create(d *decision, def *definition, id string, arrivals []arri
 	start := core.Start{Data: r.input(def), Seed: r.seed(id)}
 	for _, a := range arrivals {
 		row.Keys = fixKeys(row.Keys, &def.prog.Events[a.id], a.ev)
-		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
+		start.Events = append(start.Events, core.Arrival{
+			Event: a.id, Value: a.ev.Handed(filterOf(&def.prog.Events[a.id], def.prog.StartKeys(a.id, start.Data)).Keys),
+		})
 	}
 	d.taken = true
 	d.Start = append(d.Start, store.NewInstance{Instance: row, Start: start})
@@ -225,7 +244,7 @@ func (r *router) create(d *decision, def *definition, id string, arrivals []arri
 // fixKeys adds the correlation attributes that an event fixes.
 func fixKeys(keys []core.Key, decl *ir.Event, ev event.Event) []core.Key {
 	for _, c := range decl.Correlate {
-		text, ok := ev.Attribute(c.Attribute)
+		text, ok := valueOf(ev, c)
 		if ok && !slices.ContainsFunc(keys, func(k core.Key) bool { return k.Name == c.Attribute }) {
 			keys = append(keys, core.Key{Name: c.Attribute, Value: text, Fixed: true})
 		}

@@ -14,8 +14,9 @@ const (
 )
 
 // Run polls until ctx ends. Then it begins nothing any more, waits for the calls in
-// flight and commits their answers; calls that take too long are given up and made
-// again by the next process. What goes wrong is told to Config.OnError.
+// flight and commits their answers; calls that take too long, and all of them once
+// Abort was called, are given up and made again by the next process. What goes wrong
+// is told to Config.OnError.
 func (e *Engine) Run(ctx context.Context) error {
 	calls, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
@@ -67,8 +68,14 @@ func (e *Engine) drain(abort func()) {
 	defer stop()
 	select {
 	case <-landed:
+		return
 	case <-late:
-		abort()
-		<-landed
+	case <-e.aborted:
 	}
+	abort()
+	<-landed
 }
+
+// Abort lets a Run that is told to end give up the calls in flight at once. It is for
+// those who do not come back: nobody makes the calls again.
+func (e *Engine) Abort() { e.abort.Do(func() { close(e.aborted) }) }

@@ -239,6 +239,32 @@ func TestDrainGivesUp(t *testing.T) {
 	})
 }
 
+// TestAbortGivesUpAtOnce: who does not come back does not wait for calls either.
+func TestAbortGivesUpAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := build("w")
+		over := false
+		e, stop := running(t, Config{Invoker: effect.Func(func(ctx context.Context, _ effect.Call) effect.Outcome {
+			<-ctx.Done()
+			<-time.After(time.Second) // what the call started is ended
+			over = true
+			return effect.Fail(effect.Failure{Name: "Interrupted"})
+		})}, b.main(b.call("f")))
+		id, _ := e.Start(context.Background(), StartRequest{Definition: "w"})
+		synctest.Wait()
+		begin := time.Now()
+		e.Abort()
+		e.Abort()
+		stop()
+		if !over || time.Since(begin) != time.Second {
+			t.Errorf("after %v the call is over: %t", time.Since(begin), over)
+		}
+		if got, _ := e.Get(context.Background(), id); got.Status != core.Waiting {
+			t.Errorf("an aborted call counts: %s %v", got.Status, got.Fault)
+		}
+	})
+}
+
 // TestRunOutlivesErrors of the store, and answers are not lost by them.
 func TestRunOutlivesErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

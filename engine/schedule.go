@@ -103,8 +103,21 @@ func (e *Engine) firstFire(p *ir.Program, row store.Definition) (*store.Schedule
 	return &store.Schedule{Definition: row.ID, Digest: row.Digest, Next: *at}, nil
 }
 
-// schedules are starts that are due. A fire time that was missed is made up for, unless
-// that is longer ago than events are kept.
+// MissedFires says what becomes of fire times that passed while nobody looked.
+type MissedFires string
+
+// The policies.
+const (
+	MissedLatest MissedFires = "latest" // only the last of them is made up for
+	MissedAll    MissedFires = "all"    // each is, unless it is longer ago than events are kept
+	MissedNone   MissedFires = "none"   // none is: the next one is in the future
+)
+
+// onTime is how late a start may be without being a missed one: clocks differ a little,
+// and a busy engine is no outage.
+const onTime = core.Time(10 * time.Second)
+
+// schedules are starts that are due.
 func (e *Engine) schedules(ctx context.Context, now core.Time, _ int) ([]task, error) {
 	due, err := e.store.Schedules(ctx, now)
 	if err != nil {
@@ -133,14 +146,56 @@ func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) erro
 	if d.row.Digest != s.Digest || d.schedule == nil || d.schedule.cron == nil {
 		return e.advance(ctx, s, nil) // not the current version's any more
 	}
-	oldest := now - core.Time(e.cfg.EventWindow)
-	if s.Next >= oldest {
-		if err := e.scheduledStart(ctx, d, s.Next); err != nil {
-			return err
-		}
-		return e.advance(ctx, s, d.schedule.next(s.Next))
+	at := e.madeUp(d.schedule, s.Next, now)
+	if at == nil {
+		return e.advance(ctx, s, d.schedule.next(now))
 	}
-	return e.advance(ctx, s, d.schedule.next(oldest-1))
+	if *at > now {
+		return e.advance(ctx, s, at)
+	}
+	if err := e.scheduledStart(ctx, d, *at); err != nil {
+		return err
+	}
+	return e.advance(ctx, s, d.schedule.next(*at))
+}
+
+// madeUp is the first fire time, from due on, that is not left out by the policy.
+func (e *Engine) madeUp(s *schedule, due, now core.Time) *core.Time {
+	if due >= now-onTime {
+		return &due
+	}
+	switch e.cfg.MissedFires {
+	case MissedAll:
+		if oldest := now - core.Time(e.cfg.EventWindow); due < oldest {
+			return s.next(oldest - 1)
+		}
+		return &due
+	case MissedNone:
+		return s.next(now - onTime)
+	}
+	return s.latest(due, now)
+}
+
+// latest is the last fire time of those from due to now.
+func (s *schedule) latest(due, now core.Time) *core.Time {
+	// Dense schedules are looked at from nearby, so that a year of seconds is not walked through.
+	for _, ago := range []time.Duration{time.Minute, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour, 366 * 24 * time.Hour} {
+		from := now - core.Time(ago)
+		if from <= due {
+			break
+		}
+		if at := s.next(from - 1); at != nil && *at <= now {
+			due = *at
+			break
+		}
+	}
+	for {
+		at := s.next(due)
+		if at == nil || *at > now {
+			return &due
+		}
+		due = *at
+	}
 }
 
 func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time) error {
@@ -156,7 +211,7 @@ func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time)
 func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time) error {
 	cause := []string{d.row.ID, at.String()}
 	if len(d.prog.Start.Events) == 0 {
-		_, err := e.create(ctx, d, deriveID("schedule", cause...), e.startInput(d.row.ID))
+		_, err := e.create(ctx, d, newRow(d, deriveID("schedule", cause...), e.now()), core.Start{Data: e.startInput(d.row.ID)})
 		var exists *ExistsError
 		if errors.As(err, &exists) {
 			return nil

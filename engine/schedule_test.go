@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/calendar"
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store/memory"
 )
 
 func scheduled(id string, s ir.Schedule, steps ...stepOp) *ir.Program {
@@ -101,22 +103,51 @@ func TestCron(t *testing.T) {
 	}
 }
 
-// TestMissedFireTimes are made up for, once each, unless they are too long ago.
+// TestMissedFireTimes counts the instances after three hours, and after a hundred, in
+// which nobody looked, of a schedule that fires each hour.
 func TestMissedFireTimes(t *testing.T) {
-	h := newHarness(t, nil)
-	h.deploy(scheduled("w", ir.Schedule{Cron: "0 * * * *"}))
-	h.clock.Advance(t0.Add(3*time.Hour + time.Minute))
-	h.poll()
-	if got := len(h.list()); got != 3 {
-		t.Errorf("%d instances after 3 hours", got)
+	for policy, want := range map[MissedFires][2]int{
+		"":           {1, 2},
+		MissedLatest: {1, 2},
+		MissedAll:    {3, 3 + 24}, // as long as events are kept
+		MissedNone:   {0, 0},
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			h := newHarness(t, nil, func(c *Config) { c.MissedFires = policy })
+			h.deploy(scheduled("w", ir.Schedule{Cron: "0 * * * *"}))
+			for i, hours := range []time.Duration{3, 100} {
+				h.clock.Advance(t0.Add(hours*time.Hour + time.Minute))
+				h.poll()
+				if got := len(h.list()); got != want[i] {
+					t.Errorf("%d instances after %d hours, want %d", got, hours, want[i])
+				}
+			}
+			if at, ok := h.Next(); !ok || !at.Equal(t0.Add(101*time.Hour)) {
+				t.Errorf("next is %v %t", at, ok)
+			}
+		})
 	}
-	h.clock.Advance(t0.Add(100*time.Hour + time.Minute))
-	h.poll()
-	if got := len(h.list()); got != 3+24 {
-		t.Errorf("%d instances after 100 hours", got)
+	if _, err := New(Config{Store: memory.New(), MissedFires: "some"}); err == nil {
+		t.Error("an unknown policy is accepted")
 	}
-	if at, ok := h.Next(); !ok || !at.Equal(t0.Add(101*time.Hour)) {
-		t.Errorf("next is %v %t", at, ok)
+}
+
+// TestLatestMissedFire is found without walking through all of them.
+func TestLatestMissedFire(t *testing.T) {
+	for _, c := range []struct{ cron, want string }{
+		{"* * * * * *", "2029-03-01T00:00:30Z"},
+		{"0 0 12 1 1 ?", "2029-01-01T12:00:00Z"},
+		{"0 0 0 29 2 ?", "2028-02-29T00:00:00Z"},
+	} {
+		cron, err := calendar.ParseCron(c.cron)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &schedule{cron: cron, zone: time.UTC}
+		now := core.TimeOf(time.Date(2029, 3, 1, 0, 0, 30, 500, time.UTC))
+		if got := s.latest(*s.next(core.TimeOf(t0)), now); got.String() != c.want {
+			t.Errorf("%s: %v, want %s", c.cron, got, c.want)
+		}
 	}
 }
 

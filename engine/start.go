@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -17,6 +18,10 @@ type StartRequest struct {
 	Version    string     // empty: the current one
 	Input      expr.Value // an object; null counts as {}
 	ID         string     // empty: a new one; else as IDError says
+	RestartOf  string     // the instance that this one repeats, if it does
+
+	derived bool         // the ID is the engine's
+	events  []startEvent // that it begins with
 }
 
 // Start creates an instance and runs it until it waits. It fails with *NotFoundError,
@@ -35,13 +40,20 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (string, error) {
 	if r.ID == "" {
 		r.ID = e.cfg.NewID()
 	}
-	if !validID(r.ID) {
+	if !r.derived && !validID(r.ID) {
 		return "", &IDError{r.ID}
 	}
 	if err := guard(func() error { return checkInput(d, r.Input) }); err != nil {
 		return "", err
 	}
-	return e.create(ctx, d, r.ID, r.Input)
+	row := newRow(d, r.ID, e.now())
+	row.RestartOf = r.RestartOf
+	start := core.Start{Data: r.Input}
+	for _, a := range arrivals(d, r.events) {
+		row.Keys = fixKeys(row.Keys, &d.prog.Events[a.id], a.ev)
+		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
+	}
+	return e.create(ctx, d, row, start)
 }
 
 // maxGivenID is how long an id may be that is chosen by hand ("instance-id").
@@ -63,16 +75,19 @@ func validID(id string) bool {
 // checkInput says why a workflow input is not acceptable.
 func checkInput(d *definition, v expr.Value) error {
 	if !v.IsObject() {
-		return &InputError{d.row.ID, []Violation{{"", "the workflow input must be a JSON object, not " + v.Kind().String()}}}
+		return &InputError{d.row.ID, []Violation{{"", "the workflow input must be a JSON object, not " + v.Kind().String()}}, v, ir.Pos{}}
 	}
 	if d.prog.WarnSchemas {
 		return nil
 	}
 	if list := d.prog.CheckInput(v); len(list) > 0 {
-		return &InputError{d.row.ID, violations(list)}
+		return &InputError{d.row.ID, violations(list), v, schemaPos(d)}
 	}
 	return nil
 }
+
+// schemaPos is where a definition asks for the schema of its input.
+func schemaPos(d *definition) ir.Pos { return d.prog.Exprs[d.prog.InputSchema].Pos }
 
 // newRow is the row of an instance that is about to start.
 func newRow(d *definition, id string, now core.Time) store.Instance {
@@ -83,15 +98,16 @@ func newRow(d *definition, id string, now core.Time) store.Instance {
 }
 
 // create starts an instance under an id that must be new.
-func (e *Engine) create(ctx context.Context, d *definition, id string, data expr.Value) (string, error) {
+func (e *Engine) create(ctx context.Context, d *definition, row store.Instance, start core.Start) (string, error) {
+	id := row.ID
 	l := e.live.acquire(id)
 	defer e.live.release(l)
 	if l.loaded {
 		return "", &ExistsError{id}
 	}
-	now := e.now()
-	l.row, l.prog, l.state, l.loaded = newRow(d, id, now), d.prog, nil, true
-	err := e.applyTo(ctx, l, &[]input{{in: core.Start{Data: data, Seed: e.cfg.Seed(id)}, at: now, extra: 1}})
+	start.Seed = e.cfg.Seed(id)
+	l.row, l.prog, l.state, l.loaded = row, d.prog, nil, true
+	err := e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1}})
 	if errors.Is(err, store.ErrConflict) {
 		return "", &ExistsError{id}
 	}

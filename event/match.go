@@ -8,6 +8,7 @@ import (
 // Filter says which events someone waits for.
 type Filter struct {
 	Source, Type string // must be equal; empty: any
+	Either       string // must equal the type or the id; empty: any
 	Keys         []Key
 }
 
@@ -15,11 +16,22 @@ type Filter struct {
 // value does, also none; once fixed, an event must have that very value
 // (SEMANTICS §Functions, events, errors: Correlation). Void says that the value it
 // must equal does not exist: no event matches.
+//
+// From says where an event has it, see [Event.Find]; empty: it is the attribute Name.
 type Key struct {
 	Name  string
+	From  string
 	Value string
 	Fixed bool
 	Void  bool
+}
+
+// Of returns what an event has for the key, as text.
+func (k Key) Of(e Event) (string, bool) {
+	if k.From == "" {
+		return e.Attribute(k.Name)
+	}
+	return e.Find(k.From)
 }
 
 // Match reports whether the filter lets the event through, and if not, which
@@ -31,6 +43,9 @@ func (f Filter) Match(e Event) (ok bool, why string) {
 	if f.Source != "" && e.Source != f.Source {
 		return false, differs("source", e.Source, f.Source)
 	}
+	if f.Either != "" && e.Type != f.Either && e.ID != f.Either {
+		return false, fmt.Sprintf("neither its type %q nor its id %q is %q", e.Type, e.ID, f.Either)
+	}
 	for _, k := range f.Keys {
 		if k.Void {
 			return false, fmt.Sprintf("%s must equal a value that the instance's data does not have", k.Name)
@@ -38,10 +53,12 @@ func (f Filter) Match(e Event) (ok bool, why string) {
 		if !k.Fixed {
 			continue
 		}
-		have, there := e.Attribute(k.Name)
+		have, there := k.Of(e)
 		switch {
 		case !there:
 			return false, lacks(e, k)
+		case have != k.Value && k.From != "":
+			return false, differs(k.From, have, k.Value)
 		case have != k.Value:
 			return false, differs(k.Name, have, k.Value)
 		}
@@ -65,6 +82,9 @@ func differs(name, have, want string) string {
 }
 
 func lacks(e Event, k Key) string {
+	if k.From != "" {
+		return fmt.Sprintf("it has nothing at %s, which must be %q", k.From, k.Value)
+	}
 	why := fmt.Sprintf("it has no attribute %q, which must be %q", k.Name, k.Value)
 	for _, m := range e.Extensions {
 		if strings.EqualFold(m.Key, k.Name) {

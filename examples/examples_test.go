@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
-	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
-	"github.com/lockstep-workflows/lockstep/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/format"
 	"github.com/lockstep-workflows/lockstep/graph"
 	"github.com/lockstep-workflows/lockstep/scenario"
@@ -25,12 +25,10 @@ import (
 var update = flag.Bool("update", false, "draw the diagrams anew")
 
 func TestScenarios(t *testing.T) {
-	langs := jsonpath.Languages()
-	langs[jsonschema.Lang] = jsonschema.Compiler{}
-	options := scenario.Options{Registry: registry(), Languages: langs}
+	options := scenario.Options{Registry: registry(), Languages: languages.All()}
 	for _, path := range definitions(t) {
 		t.Run(path, func(t *testing.T) {
-			file, err := scenario.Load(t.Context(), strings.TrimSuffix(path, ".yaml")+"_test.yaml")
+			file, err := scenario.Load(t.Context(), bare(path)+"_test.yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,9 +60,10 @@ func TestScenarios(t *testing.T) {
 func TestDiagrams(t *testing.T) {
 	drawn := map[string]bool{}
 	for _, path := range definitions(t) {
-		picture := filepath.Join("diagrams", strings.TrimSuffix(path, ".yaml")+".svg")
+		dir, name := filepath.Split(bare(path))
+		picture := filepath.Join(dir, "diagrams", name+".svg")
 		drawn[picture] = true
-		c, found := registry().Compile(path, read(t, path), dialect.DirBundle("."), dialect.Options{})
+		c, found := registry().Compile(path, read(t, path), dialect.DirBundle(filepath.Dir(path)), dialect.Options{})
 		if found.HasErrors() {
 			t.Error(found)
 			continue
@@ -82,13 +81,15 @@ func TestDiagrams(t *testing.T) {
 			t.Errorf("%s is not the diagram of %s (%v); go test ./examples -update, then look at it", picture, path, err)
 		}
 	}
-	pictures, err := filepath.Glob("diagrams/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pictures {
-		if !drawn[p] {
-			t.Errorf("%s is the diagram of nothing", p)
+	for _, dir := range folders {
+		pictures, err := filepath.Glob(filepath.Join(dir, "diagrams", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pictures {
+			if !drawn[p] {
+				t.Errorf("%s is the diagram of nothing", p)
+			}
 		}
 	}
 }
@@ -100,8 +101,14 @@ func TestFormat(t *testing.T) {
 		text    []byte
 	}{
 		{"*_test.yaml", scenario.Schema()},
+		{"v01/*_test.yaml", scenario.Schema()},
 		{"*.yaml", sw05.FrontEnd{}.Schema()},
-		{"*/*.yaml", nil}, // mocks and events have no order
+		{"v01/*.yaml", sw01.FrontEnds()[0].Schema()}, // the forms share one
+		{"v01/*.json", sw01.FrontEnds()[0].Schema()},
+		{"mocks/*", nil}, // these have no order
+		{"events/*", nil},
+		{"v01/mocks/*", nil},
+		{"v01/events/*", nil},
 	} {
 		var order *format.Order
 		if schema.text != nil {
@@ -115,7 +122,7 @@ func TestFormat(t *testing.T) {
 			t.Fatalf("%s: no files (%v)", schema.pattern, err)
 		}
 		for _, path := range paths {
-			if scenario.IsFile(path) && schema.pattern == "*.yaml" {
+			if scenario.IsFile(path) && !strings.Contains(schema.pattern, "_test") {
 				continue
 			}
 			text := read(t, path)
@@ -126,7 +133,13 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func registry() *dialect.Registry { return dialect.NewRegistry(sw05.FrontEnd{}) }
+// folders hold examples: the newest dialect here, and below it an older one. Each
+// has a README, diagrams, mocks and events of its own.
+var folders = []string{".", "v01"}
+
+func registry() *dialect.Registry {
+	return dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{})...)
+}
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
@@ -137,21 +150,28 @@ func read(t *testing.T, path string) []byte {
 	return text
 }
 
+// bare is a path without what its name ends with.
+func bare(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
+
 // definitions lists the examples. Each must have a scenario file.
 func definitions(t *testing.T) []string {
 	t.Helper()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var paths []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".yaml") && !scenario.IsFile(e.Name()) {
-			paths = append(paths, e.Name())
+	for _, dir := range folders {
+		before := len(paths)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(paths) == 0 {
-		t.Fatal("no examples")
+		for _, e := range entries {
+			ext := filepath.Ext(e.Name())
+			if (ext == ".yaml" || ext == ".json") && !scenario.IsFile(e.Name()) {
+				paths = append(paths, filepath.Join(dir, e.Name()))
+			}
+		}
+		if len(paths) == before {
+			t.Fatalf("no examples in %s", dir)
+		}
 	}
 	return paths
 }

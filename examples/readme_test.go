@@ -11,12 +11,12 @@ import (
 )
 
 // TestReadme: every example has a section that shows its files and its diagram,
-// and how it is run and tested.
+// and how it is run and tested, in the README of its folder.
 func TestReadme(t *testing.T) {
-	text := readme(t)
-	sections := strings.Split(text, "\n## ")[1:]
 	for _, path := range definitions(t) {
-		name := strings.TrimSuffix(path, ".yaml")
+		dir, name := filepath.Split(bare(path))
+		sections := strings.Split(readme(t, dir), "\n## ")[1:]
+		from := "examples/" + filepath.ToSlash(dir)
 		found := false
 		for _, s := range sections {
 			if !strings.Contains(s, "(diagrams/"+name+".svg)") {
@@ -24,9 +24,9 @@ func TestReadme(t *testing.T) {
 			}
 			found = true
 			for _, want := range []string{
-				"](" + name + ".yaml)", "](" + name + "_test.yaml)",
-				"\n$ " + lockstep + " run examples/" + name + ".yaml",
-				"\n$ " + lockstep + " test examples/" + name + "_test.yaml\n",
+				"](" + filepath.Base(path) + ")", "](" + name + "_test.yaml)",
+				"\n$ " + lockstep + " run " + from + filepath.Base(path),
+				"\n$ " + lockstep + " test " + from + name + "_test.yaml\n",
 			} {
 				if !strings.Contains(s, want) {
 					t.Errorf("the section of %s lacks %q", path, strings.TrimSpace(want))
@@ -37,9 +37,11 @@ func TestReadme(t *testing.T) {
 			t.Errorf("%s has no section with its diagram", path)
 		}
 	}
-	for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(filepath.FromSlash(link[1])); err != nil {
-			t.Errorf("a link that leads nowhere: %v", err)
+	for _, dir := range folders {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(readme(t, dir), -1) {
+			if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(link[1]))); err != nil {
+				t.Errorf("a link that leads nowhere: %v", err)
+			}
 		}
 	}
 }
@@ -54,7 +56,10 @@ func TestCommands(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../cmd/lockstep").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	commands := regexp.MustCompile("(?m)^\\$ "+lockstep+" (.*)\n((?:[^$`].*\n)*)").FindAllStringSubmatch(readme(t), -1)
+	var commands [][]string
+	for _, dir := range folders {
+		commands = append(commands, regexp.MustCompile("(?m)^\\$ "+lockstep+" (.*)\n((?:[^$`].*\n)*)").FindAllStringSubmatch(readme(t, dir), -1)...)
+	}
 	if len(commands) < 2*len(definitions(t)) {
 		t.Errorf("only %d commands", len(commands))
 	}
@@ -96,7 +101,7 @@ func words(command string) []string {
 	return out
 }
 
-func readme(t *testing.T) string {
+func readme(t *testing.T, dir string) string {
 	t.Helper()
-	return string(read(t, "README.md"))
+	return string(read(t, filepath.Join(dir, "README.md")))
 }

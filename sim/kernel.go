@@ -14,7 +14,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
@@ -67,7 +67,7 @@ func (k *kernel) build(ctx context.Context) error {
 	answers := mock.New(k.c.mocks(), nil)
 	created := 0
 	k.engine, err = engine.New(engine.Config{
-		Store: k.store, Clock: k.clock, Languages: jsonpath.Languages(), Timezone: "UTC", Inline: true,
+		Store: k.store, Clock: k.clock, Languages: languages.All(), Timezone: "UTC", Inline: true,
 		Invoker: effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
 			k.out.Calls = append(k.out.Calls, Call{k.clock.Now().Sub(Epoch), call.Function, call.Args})
 			return answers.Invoke(ctx, call)

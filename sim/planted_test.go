@@ -21,32 +21,38 @@ var (
 // plantCases is how many cases the oracle gets to find a bug.
 const plantCases = 6000
 
-// suites are the tests that look for a planted bug, in order; the first that fails
-// has found it.
-var suites = []struct {
+// suite is tests that look for a planted bug.
+type suite struct {
 	name string
 	args []string
-}{
+}
+
+// suites are tried in order; the first that fails has found the bug.
+var suites = []suite{
 	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", fmt.Sprintf("-sim.cases=%d", plantCases)}},
 	{"conformance", []string{"./conformance"}},
 	{"core's transcripts", []string{"./core", "-run", "Transcript"}},
 }
 
+// suites01 look for bugs in version 0.1, which the oracle does not speak. What is found
+// bears the name of a case.
+var suites01 = []suite{{"", []string{"./conformance", "-run", "^TestCases$/^sw01$"}}}
+
 // TestPlantedBugs puts bugs into copies of the kernel's source, one at a time, and
 // expects the tests to fail. Nothing in the production code knows about them: the
 // copies take the place of the files with go test -overlay.
 func TestPlantedBugs(t *testing.T) {
-	if len(plants) < 15 {
-		t.Errorf("there are only %d planted bugs", len(plants))
+	if len(plants) < 15 || len(plants01) < 15 {
+		t.Errorf("there are only %d planted bugs, %d in version 0.1", len(plants), len(plants01))
 	}
 	if *flagPlants { // else the other tests of the day say so
-		if by := search(t, nil); by != "" {
+		if by := search(t, slices.Concat(suites, suites01), nil); by != "" {
 			t.Fatalf("%s fails without any planted bug", by)
 		}
 	}
 	table := readTable(t)
 	var rows []string
-	for _, p := range plants {
+	for _, p := range allPlants() {
 		listed := table[p.name]
 		if listed == "" && !*flagUpdate {
 			t.Errorf("the table of README.md lacks %q: go test ./sim -run TestPlantedBugs -sim.plants -sim.update", p.name)
@@ -60,7 +66,11 @@ func TestPlantedBugs(t *testing.T) {
 			continue
 		}
 		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
-			by := p.find(t, file, patched)
+			look := suites
+			if slices.Contains(plants01, p) {
+				look = suites01
+			}
+			by := p.find(t, look, file, patched)
 			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s |", p.name, p.in, by))
 			switch {
 			case by == "":
@@ -74,6 +84,8 @@ func TestPlantedBugs(t *testing.T) {
 		writeTable(t, rows)
 	}
 }
+
+func allPlants() []plant { return slices.Concat(plants, plants01) }
 
 // patch finds the file of the bug and gives it with the bug in it.
 func (p plant) patch() (file, patched string, err error) {
@@ -102,7 +114,7 @@ func (p plant) patch() (file, patched string, err error) {
 }
 
 // find runs the suites over the bug and names the first that fails.
-func (p plant) find(t *testing.T, file, patched string) string {
+func (p plant) find(t *testing.T, look []suite, file, patched string) string {
 	dir := t.TempDir()
 	original, err := filepath.Abs(filepath.Join("..", p.in, file))
 	if err != nil {
@@ -118,12 +130,16 @@ func (p plant) find(t *testing.T, file, patched string) string {
 			t.Fatal(err)
 		}
 	}
-	return search(t, []string{"-overlay=" + list})
+	return search(t, look, []string{"-overlay=" + list})
 }
 
-// search runs the suites and names the first that fails.
-func search(t *testing.T, flags []string) string {
-	for _, s := range suites {
+// failedCase finds the cases that failed.
+var failedCase = regexp.MustCompile(`(?m)^ +--- FAIL: TestCases/(\S+)`)
+
+// search runs the suites and names the first that fails, or the case, the first by name,
+// where a suite has no name.
+func search(t *testing.T, look []suite, flags []string) string {
+	for _, s := range look {
 		args := slices.Concat([]string{"test", "-vet=off", "-count=1", "-timeout=5m"}, flags, s.args)
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir = ".."
@@ -134,8 +150,13 @@ func search(t *testing.T, flags []string) string {
 		case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "panic: "):
 			t.Fatalf("it does not build or run: %v\n%s", err, out)
 		}
-		t.Logf("found by %s:\n%s", s.name, firstLines(string(out), 4))
-		return s.name
+		name := s.name
+		if cases := failedCase.FindAllStringSubmatch(string(out), -1); name == "" && len(cases) > 0 {
+			slices.SortFunc(cases, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
+			name = cases[0][1]
+		}
+		t.Logf("found by %s:\n%s", name, firstLines(string(out), 4))
+		return name
 	}
 	return ""
 }
@@ -161,7 +182,7 @@ func readTable(t *testing.T) map[string]string {
 	table := map[string]string{}
 	for _, m := range tableRow.FindAllStringSubmatch(string(text), -1) {
 		known := false
-		for _, p := range plants {
+		for _, p := range allPlants() {
 			known = known || p.name == m[1] && p.in == m[2]
 		}
 		if !known && !*flagUpdate {

@@ -1,0 +1,71 @@
+package sw01
+
+// The names of errors that 0.1 defines (001 §错误). They are categories: a function's
+// own error has a name of its own and belongs to one of them.
+const (
+	sysTimeout   = "SYS.Timeout"
+	sysFail      = "SYS.Fail"
+	sysMatchAny  = "SYS.MatchAny"
+	sysPerm      = "SYS.Permission"
+	sysParameter = "SYS.InvalidParameter"
+	sysFilter    = "SYS.FilterError"
+)
+
+// Names of faults that the core raises; core's constants are not for front-ends.
+const (
+	faultTimeout    = "Timeout"
+	faultExpression = "ExpressionError"
+)
+
+// Codes of answers that belong to a category (SEMANTICS §Functions, events, errors).
+var (
+	permissionCodes = []string{"401", "403"}
+	parameterCodes  = []string{"400", "422"}
+)
+
+// Category is the name that 0.1 has for a fault, given the fault's own name, its code
+// and the status of the answer.
+func Category(name, code, status string) string {
+	switch name {
+	case sysTimeout, sysPerm, sysParameter, sysFilter, sysFail:
+		return name
+	case faultTimeout:
+		return sysTimeout
+	case faultExpression:
+		return sysFilter
+	}
+	for _, c := range []string{code, status} {
+		switch c {
+		case "401", "403":
+			return sysPerm
+		case "400", "422":
+			return sysParameter
+		}
+	}
+	return sysFail
+}
+
+// statuses are the words of a form for how a workflow ended (004 and 000 §Workflow
+// Definition). The earliest draft has none; it takes those of 004.
+func statuses(f form) []string {
+	if f == camel {
+		return []string{"Success", "Fail", "Timeout", "Invalid"}
+	}
+	return []string{"SYS.Success", "SYS.Fail", "SYS.Timeout", "SYS.InvalidParameter"}
+}
+
+// ExecStatus is how an instance ended in the words of its form, and the category of the
+// fault, if there is one.
+func (e FrontEnd) ExecStatus(name, code, status string) (word, category string) {
+	words := statuses(e.form)
+	if name == "" {
+		return words[0], ""
+	}
+	switch category = Category(name, code, status); category {
+	case sysTimeout:
+		return words[2], category
+	case sysParameter:
+		return words[3], category
+	}
+	return words[1], category
+}

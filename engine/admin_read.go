@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// History is a part of an instance's history.
+type History struct {
+	First   int64 // the number of the first record; they count from 1
+	Records []core.Record
+	More    bool
+}
+
+// HistoryPage reads at most limit records of an instance that come after one.
+func (e *Engine) HistoryPage(ctx context.Context, id string, after int64, limit int) (History, error) {
+	list, err := e.store.Records(ctx, id)
+	if err != nil {
+		return History{}, notFound(err, id)
+	}
+	after = min(max(after, 0), int64(len(list)))
+	out := History{First: after + 1, Records: list[after:]}
+	if len(out.Records) > limit {
+		out.Records, out.More = out.Records[:limit], true
+	}
+	return out, nil
+}
+
+// EventQuery selects kept events. Empty fields select all.
+type EventQuery struct {
+	Unmatched bool   // only those that nobody took
+	Type      string // only those of a type
+	Before    int64  // Seq of the last one seen; 0: from the newest
+	Limit     int
+}
+
+// EventPage reads kept events, newest first.
+func (e *Engine) EventPage(ctx context.Context, q EventQuery) (page []store.Event, more bool, err error) {
+	list, err := e.store.Events(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("read events: %w", err)
+	}
+	for _, ev := range slices.Backward(list) {
+		switch {
+		case q.Before != 0 && ev.Seq >= q.Before, q.Unmatched && ev.Taken, q.Type != "" && ev.Event.Type != q.Type:
+			continue
+		case len(page) == q.Limit:
+			return page, true, nil
+		}
+		page = append(page, ev)
+	}
+	return page, false, nil
+}
+
+// Definition reads a deployed definition; version "" is the current one.
+func (e *Engine) Definition(ctx context.Context, id, version string) (store.Definition, error) {
+	row, err := e.store.Definition(ctx, id, version)
+	if errors.Is(err, store.ErrNotFound) {
+		return row, &NotFoundError{"definition", id, version}
+	}
+	return row, err
+}
+
+// Content reads a definition by its digest, also one that no version leads to.
+func (e *Engine) Content(ctx context.Context, id, digest string) (store.Definition, error) {
+	row, err := e.store.Content(ctx, digest)
+	if errors.Is(err, store.ErrNotFound) || err == nil && row.ID != id {
+		return row, &NotFoundError{Kind: "definition", ID: id, Version: digest}
+	}
+	return row, err
+}
+
+// Query lists the instances that a query selects.
+func (e *Engine) Query(ctx context.Context, q store.Query) ([]Instance, error) {
+	return e.store.Instances(ctx, q)
+}
+
+// Count is how many instances a query selects.
+func (e *Engine) Count(ctx context.Context, q store.Query) (int64, error) {
+	return e.store.Count(ctx, q)
+}
+
+// Stats counts instances by definition, version and status.
+func (e *Engine) Stats(ctx context.Context) ([]store.Stat, error) { return e.store.Stats(ctx) }
+
+// Feed lists what commits did after a position; see [store.Queries].
+func (e *Engine) Feed(ctx context.Context, after int64, limit int) (store.Feed, error) {
+	return e.store.Feed(ctx, after, limit)
+}
+
+// DeleteInstance removes an instance that is over, at a revision if that is not 0.
+func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error {
+	l := e.live.acquire(id)
+	defer e.live.release(l)
+	row, err := e.Get(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case rev != 0 && row.Rev != rev:
+		return &RevisionError{id, rev, row.Rev}
+	case !row.Status.Final():
+		return &core.Rejected{Msg: fmt.Sprintf("the instance is %s; only one that is over can be deleted", row.Status)}
+	}
+	l.forget()
+	err = e.store.DeleteInstance(ctx, id)
+	if errors.Is(err, store.ErrLive) { // it was retried on another node
+		return &core.Rejected{Msg: "the instance is not over; only one that is can be deleted"}
+	}
+	if err == nil {
+		e.told(id)
+	}
+	return notFound(err, id)
+}
+
+// DeleteDefinition removes a version of a definition; "" removes all of them. While
+// instances refer to one it fails with *store.InUseError, and removes none that comes
+// after it.
+func (e *Engine) DeleteDefinition(ctx context.Context, id, version string) error {
+	rows, err := e.store.ListDefinitions(ctx)
+	if err != nil {
+		return fmt.Errorf("delete definition %s: %w", id, err)
+	}
+	rows = slices.DeleteFunc(rows, func(d store.Definition) bool { return d.ID != id || version != "" && d.Version != version })
+	if len(rows) == 0 {
+		return &NotFoundError{"definition", id, version}
+	}
+	if version == "" { // all or nothing, as far as that can be known
+		if err := e.unused(ctx, id, rows); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		if err := e.store.DeleteDefinition(ctx, id, row.Version); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("delete definition: %w", err)
+		}
+		e.disown(row)
+	}
+	return nil
+}
+
+func (e *Engine) unused(ctx context.Context, id string, rows []store.Definition) error {
+	for _, row := range rows {
+		n, err := e.store.Count(ctx, store.Query{Definition: id, Version: row.Version})
+		if err != nil {
+			return fmt.Errorf("delete definition %s: %w", id, err)
+		}
+		if n > 0 {
+			return &store.InUseError{Definition: id, Version: row.Version, Instances: n}
+		}
+	}
+	return nil
+}
+
+// disown forgets a definition that is not deployed any more.
+func (e *Engine) disown(row store.Definition) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.byID, aliasKey{row.ID, row.Version})
+	if d := e.byID[aliasKey{row.ID, ""}]; d != nil && d.row.Version == row.Version {
+		delete(e.byID, aliasKey{row.ID, ""})
+	}
+	delete(e.linked, row.Digest) // linked again if another alias leads to it
+	e.starts = nil
+}
+
+// changes wakes those who follow everything. Commits only close a channel, and only
+// where someone waits: a follower that is slow costs them nothing.
+type changes struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+// Changes returns a channel that is closed with the next change. Ask for it before
+// reading, so that none is missed between.
+func (e *Engine) Changes() <-chan struct{} {
+	e.changes.mu.Lock()
+	defer e.changes.mu.Unlock()
+	if e.changes.next == nil {
+		e.changes.next = make(chan struct{})
+	}
+	return e.changes.next
+}
+
+func (c *changes) tell() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next != nil {
+		close(c.next)
+		c.next = nil
+	}
+}
+
+// FeedEnd is the position of the newest item of the feed. Positions have gaps, and only
+// asking tells whether something comes after one; so it is searched for, first in
+// strides that double, then by halves.
+func (e *Engine) FeedEnd(ctx context.Context) (int64, error) {
+	var end, stride int64 = 0, 1
+	for growing := true; stride > 0; {
+		feed, err := e.store.Feed(ctx, end+stride-1, 1)
+		if err != nil {
+			return 0, fmt.Errorf("find the end of the feed: %w", err)
+		}
+		end = max(end, feed.Oldest)
+		if n := len(feed.Items); n > 0 {
+			end = max(end, feed.Items[n-1].Pos)
+		} else {
+			growing = false
+		}
+		if growing {
+			stride *= 2
+		} else {
+			stride /= 2
+		}
+	}
+	if feed, err := e.store.Feed(ctx, end, 1); err != nil || len(feed.Items) == 0 {
+		return end, err
+	}
+	return e.FeedEnd(ctx) // it grew meanwhile
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// OpenCall is a call without an answer.
+type OpenCall struct {
+	store.Call
+	Parked bool // nobody here can carry it out: it waits for Answer
+}
+
+// OpenCalls lists the calls of an instance that have no answer yet, in order; of all
+// instances where it is "".
+func (e *Engine) OpenCalls(ctx context.Context, instance string) ([]OpenCall, error) {
+	rows, err := e.store.Calls(ctx, instance)
+	if err != nil {
+		return nil, fmt.Errorf("read calls: %w", err)
+	}
+	out := make([]OpenCall, len(rows))
+	for i, row := range rows {
+		out[i] = OpenCall{row, e.calls.parked(callKey(row.Instance, row.Ticket)) != nil}
+	}
+	return out, nil
+}
+
+// Answer gives a parked call its outcome. One that is not open any more is a
+// *NotFoundError, one that is under way is a *core.Rejected.
+func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out effect.Outcome) error {
+	c := e.calls.parked(callKey(instance, t))
+	if c != nil {
+		return e.answer(ctx, c, replyOf(c.row.Invoke, out), e.now())
+	}
+	rows, err := e.store.Calls(ctx, instance)
+	if err != nil {
+		return fmt.Errorf("read calls: %w", err)
+	}
+	for _, row := range rows {
+		if row.Ticket == t {
+			return &core.Rejected{Msg: fmt.Sprintf("the call of %q is under way; only one that waits for a person can be answered", row.Function.Name)}
+		}
+	}
+	return &NotFoundError{Kind: "call", ID: callKey(instance, t)}
+}
+
+// park lets a call wait for Answer.
+func (t *callTable) park(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.parked = true
+}
+
+// parked finds a call that waits for Answer.
+func (t *callTable) parked(key string) *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.all[key]; c != nil && c.parked {
+		return c
+	}
+	return nil
+}

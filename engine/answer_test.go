@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// TestParkedCall waits for a person, also over a restart, and takes one answer.
+func TestParkedCall(t *testing.T) {
+	park := func(c *Config) {
+		c.Invoker = effect.Func(func(context.Context, effect.Call) effect.Outcome { return effect.Outcome{Parked: true} })
+	}
+	h := newHarness(t, nil, park)
+	b := build("w")
+	h.deploy(b.main(b.call("approve")))
+	id := h.start("w", `{"a":1}`)
+	h.poll()
+	ctx := context.Background()
+	open := func(e *Engine) OpenCall {
+		t.Helper()
+		calls, err := e.OpenCalls(ctx, id)
+		if err != nil || len(calls) != 1 || !calls[0].Parked || calls[0].Function.Name != "approve" {
+			t.Fatalf("open calls: %+v, %v", calls, err)
+		}
+		return calls[0]
+	}
+	open(h.Engine)
+	if n := h.InFlight(); n != 0 {
+		t.Errorf("%d calls in flight", n)
+	}
+	again, err := New(h.cfg) // another process on the same store
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Poll(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ticket := open(again).Ticket
+	yes := effect.Outcome{Value: expr.Object(expr.Member{Key: "ok", Value: expr.Bool(true)})}
+	if err := again.Answer(ctx, id, ticket, yes); err != nil {
+		t.Fatal(err)
+	}
+	h.want(id, core.Completed, `{"a":1,"ok":true}`)
+	var missing *NotFoundError
+	if err := again.Answer(ctx, id, ticket, yes); !errors.As(err, &missing) {
+		t.Errorf("a second answer: %v", err)
+	}
+}
+
+// TestAnswerToCallUnderWay is refused: who carries it out will answer.
+func TestAnswerToCallUnderWay(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("w")
+	h.deploy(b.main(b.call("f")))
+	id := h.start("w", `{}`)
+	calls, err := h.OpenCalls(context.Background(), "")
+	if err != nil || len(calls) != 1 || calls[0].Parked {
+		t.Fatalf("open calls: %+v, %v", calls, err)
+	}
+	var rejected *core.Rejected
+	if err := h.Answer(context.Background(), id, calls[0].Ticket, effect.Outcome{}); !errors.As(err, &rejected) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/memory"
+	"github.com/lockstep-workflows/lockstep/store/sqlite"
+)
+
+// storeVariable chooses the store of the tests that do not bring their own.
+const storeVariable = "LOCKSTEP_TEST_STORE"
+
+func newStore(t testing.TB) store.Store {
+	t.Helper()
+	if os.Getenv(storeVariable) != "sqlite" {
+		return memory.New()
+	}
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "engine.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db.Namespace("default")
+}
+
+// TestOverSQLite runs the tests of this package once more, over a file.
+func TestOverSQLite(t *testing.T) {
+	if os.Getenv(storeVariable) != "" {
+		return // that is where we are
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.count=1")
+	cmd.Env = append(os.Environ(), storeVariable+"=sqlite")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,7 @@
+// Package http reads and writes CloudEvents over HTTP: structured (the event is the
+// body), batch (the body is a list of them) and binary (attributes are ce- headers, the
+// body is the data), as in the HTTP protocol binding of CloudEvents 1.0.
+//
+// [Read] takes a request apart, and says which event and which attribute is wrong.
+// Everything is bounded by [Limits]. [Write] is its reverse.
+package http
