@@ -22,6 +22,7 @@
 //     are gone with that commit, and the events that are kept for it are listed by Again.
 //  8. A list with a limit costs what it returns, not what there is: engines ask for a
 //     batch at a time while thousands wait.
+//  9. Who asks after a call has returned sees what the call did.
 //
-// store/memory is the reference.
+// store/memory is the reference, store/storetest the test of every store.
 package store

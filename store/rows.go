@@ -14,6 +14,8 @@ type Definition struct {
 	Dialect     string
 	Digest      string // of the content
 	Program     []byte // as ir.Encode writes it
+	Source      []byte // the document as it was deployed; nil where it is not known
+	Diagnostics []byte // what there was to say against it then, as JSON; nil: nothing
 	Deployed    core.Time
 	Current     bool // live for starts by events and schedules
 }
@@ -31,7 +33,7 @@ type Instance struct {
 	Seq int64 // given by the store when it is created
 	Rev int64 // counts commits, from 1
 
-	Definition, Version, Digest string
+	Definition, Version, Digest string // for ever
 
 	Status  core.Status
 	Active  []string // the states it is in, outermost first
@@ -52,6 +54,8 @@ type Instance struct {
 	Ticket  core.Ticket // and under which ticket
 	Awaited bool        // the parent waits for its end
 	Depth   int         // of instances that wait for one another above it
+
+	RestartOf string // the instance that this one repeats
 
 	Quarantine string // why it is set aside: an invariant broke
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
@@ -13,7 +14,19 @@ var (
 	ErrNotFound  = errors.New("not found")
 	ErrConflict  = errors.New("changed meanwhile") // the revision, or the alias of a definition
 	ErrDuplicate = errors.New("duplicate")         // an event of the same source and id is known
+	ErrLive      = errors.New("not over yet")      // an instance that is to be deleted
+	ErrFull      = errors.New("no space left")     // nothing was stored; later it may be
 )
+
+// InUseError says that a definition cannot go: instances need its content.
+type InUseError struct {
+	Definition, Version string
+	Instances           int64
+}
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("definition %s version %q is in use by %d instances", e.Definition, e.Version, e.Instances)
+}
 
 // Store keeps one namespace.
 type Store interface {
@@ -22,8 +35,9 @@ type Store interface {
 
 	// Ingest takes an event and routes it. The event gets its Seq before the router
 	// sees it by View.Event. Where source and id are known it returns the earlier
-	// event and ErrDuplicate. The emit with that Seq, if not 0, is done in both cases.
-	// An error of the router is returned, and nothing has happened.
+	// event and ErrDuplicate, unless the time of that is up. The emit with that Seq, if
+	// not 0, is done in both cases. An error of the router is returned, and nothing has
+	// happened.
 	Ingest(ctx context.Context, e Event, emit int64, route func(Event, View) (Routing, error)) (Event, error)
 
 	// Route decides again about events that are kept. An error of the router is
@@ -33,6 +47,7 @@ type Store interface {
 	Definitions
 	Work
 	Queries
+	Retention
 }
 
 // Router decides about events inside a transaction.
@@ -43,12 +58,12 @@ type View interface {
 	Event(seq int64) (Event, bool)
 
 	// Subscriptions lists the open ones that may match an event, oldest instance
-	// first, then by ticket. A store may leave out those whose type, source or fixed
-	// keys differ, and only those.
+	// first, then by ticket. A store may leave out those that do not match, and only
+	// those.
 	Subscriptions(e event.Event) []Subscription
 
-	// Near lists a few open subscriptions for the event's type, matching or not, in
-	// the same order: to tell people what differed.
+	// Near lists a few open subscriptions for the event's type, matching or not, to tell
+	// people what differed. Which ones is the store's choice; their order is the same.
 	Near(e event.Event, limit int) []Subscription
 
 	// Fresh lists the open subscriptions of an instance that were not compared with
@@ -57,7 +72,8 @@ type View interface {
 
 	// Kept lists the events that a subscription may still get, oldest first: none
 	// that its instance took or produced, or that its ticket refused. A store may
-	// leave out those whose type, source or fixed keys differ, and only those.
+	// leave out those that do not match and, where nothing in the filter is fixed,
+	// those that came before the instance; only those.
 	Kept(s Subscription) []Event
 
 	// Owner is the oldest instance of a definition that is not over and has all these
@@ -73,8 +89,8 @@ type View interface {
 type Definitions interface {
 	// PutDefinition stores a definition and makes it current. The schedule replaces
 	// the definition's, unless that is of the same content already; nil removes it.
-	// Where the alias has the same content, the time of its deployment stays. Where it
-	// has another one, the alias moves if move is set, else it fails with ErrConflict.
+	// A program that is stored under its digest already stays as it is. Where the alias
+	// has the same content, so does the time of its deployment. Where it has another one, the alias moves if move is set, else it fails with ErrConflict.
 	PutDefinition(ctx context.Context, d Definition, s *Schedule, move bool) (Definition, error)
 
 	// Definition finds by alias; version "" is the current one.
@@ -85,6 +101,12 @@ type Definitions interface {
 
 	// ListDefinitions lists all versions by id, then in order of deployment.
 	ListDefinitions(ctx context.Context) ([]Definition, error)
+
+	// DeleteDefinition removes an alias, and its content where no other alias leads to
+	// it, with the gatherings of that content. While instances refer to the content it
+	// fails with *InUseError. Where the version was the current one, none is until one
+	// is deployed, and the schedule ends.
+	DeleteDefinition(ctx context.Context, id, version string) error
 }
 
 // Work lists what waits to be done. Instances in quarantine are left out.
@@ -122,7 +144,8 @@ type Work interface {
 	// Where the schedule is not at from any more it fails with ErrConflict.
 	Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error
 
-	// Purge forgets events whose time is up.
+	// Purge forgets events whose time is up; where there are very many, those that came
+	// first.
 	Purge(ctx context.Context, now core.Time) error
 
 	// Next is the first instant after the given one at which an instance wakes, a
@@ -135,19 +158,35 @@ type Queries interface {
 	Instance(ctx context.Context, id string) (Instance, error)
 	// Pages are the instance's state, ordered by frame and part.
 	Pages(ctx context.Context, id string) ([]core.Page, error)
-	// Instances lists those that the query selects, oldest first.
+	// Instances lists those that the query selects, oldest first unless it says otherwise.
 	Instances(ctx context.Context, q Query) ([]Instance, error)
+	// Count is how many the query selects; After and Limit do not matter.
+	Count(ctx context.Context, q Query) (int64, error)
+	// Stats counts instances by definition, version and status, in that order.
+	Stats(ctx context.Context) ([]Stat, error)
 	Records(ctx context.Context, id string) ([]core.Record, error)
+	// Feed lists what commits did to any instance, in the order of the commits: those
+	// that have records or changed the status.
+	Feed(ctx context.Context, after int64, limit int) (Feed, error)
 	Subscriptions(ctx context.Context, instance string) ([]Subscription, error)
 	// Events lists the kept ones, oldest first.
 	Events(ctx context.Context) ([]Event, error)
+	// Check looks for damage: what cannot be read, and what does not fit together.
+	Check(ctx context.Context) ([]Problem, error)
 }
 
-// Query selects instances. Empty fields select all.
-type Query struct {
-	Definition string
-	Status     core.Status
-	Parent     string
-	After      int64 // Seq of the last one seen
-	Limit      int
+// Retention forgets.
+type Retention interface {
+	// DeleteInstance removes an instance that is over, with its state and its records;
+	// what it spawned stays, and so does what the feed tells of it. Events in its inbox
+	// are routed again. It fails with ErrLive while the instance is not over.
+	DeleteInstance(ctx context.Context, id string) error
+
+	// PurgeInstances deletes instances that ended before an instant, the first to end
+	// first, and tells how many. Those with messages are left for later.
+	PurgeInstances(ctx context.Context, before core.Time, limit int) (int, error)
+
+	// PurgeFeed forgets items of the feed that are older than an instant, up to the first
+	// that is not, and tells how many.
+	PurgeFeed(ctx context.Context, before core.Time, limit int) (int, error)
 }

@@ -17,16 +17,18 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	defer s.mu.Unlock()
 	id := c.Instance.ID
 	in := s.instances[id]
+	told := len(c.Records) > 0
 	switch {
 	case c.Instance.Rev == 0 && in != nil:
 		return fmt.Errorf("create instance %s: it exists: %w", id, store.ErrConflict)
 	case c.Instance.Rev == 0:
-		in = s.create(c.Instance)
+		in, told = s.create(c.Instance), true
 	case in == nil:
 		return fmt.Errorf("commit instance %s: %w", id, store.ErrNotFound)
 	case in.row.Rev != c.Instance.Rev:
 		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", id, c.Instance.Rev, in.row.Rev, store.ErrConflict)
 	default:
+		told = told || in.row.Status != c.Instance.Status
 		s.replace(in, c.Instance)
 	}
 	for _, p := range c.Pages {
@@ -37,6 +39,9 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 		}
 	}
 	in.records = append(in.records, c.Records...)
+	if told {
+		s.tell(in, c.Records)
+	}
 	s.take(in, c.Taken, c.Release)
 	s.commands(in, c)
 	if in.row.Status.Final() {
@@ -142,6 +147,11 @@ func (s *Store) finish(in *instance) {
 	}
 	in.subs = nil
 	clear(in.calls)
+	s.routeAgain(in)
+}
+
+// routeAgain lets the events go that are kept for an instance.
+func (s *Store) routeAgain(in *instance) {
 	for seq, e := range s.keptFor[in.row.ID] {
 		s.again.add(seq)
 		e.setFor(s, slices.DeleteFunc(slices.Clone(e.row.For), func(id string) bool { return id == in.row.ID }))

@@ -32,7 +32,9 @@ func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *st
 	case !move:
 		return store.Definition{}, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
 	}
-	if _, ok := s.contents[d.Digest]; !ok {
+	if known, ok := s.contents[d.Digest]; ok {
+		d.Program = known.Program // instances run it already
+	} else {
 		s.contents[d.Digest] = d
 	}
 	if old := s.current[d.ID]; old != nil {

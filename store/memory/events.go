@@ -16,7 +16,7 @@ type keptEvent struct {
 }
 
 type delivery struct {
-	instance string
+	instance int64 // Seq
 	ticket   core.Ticket
 	refused  bool // the instance did not wait for it any more
 }
@@ -51,7 +51,7 @@ func (e *keptEvent) open(s store.Subscription) bool {
 		return false
 	}
 	return !slices.ContainsFunc(e.delivered, func(d delivery) bool {
-		return d.instance == s.Instance && (!d.refused || d.ticket == s.Ticket)
+		return d.instance == s.InstanceSeq && (!d.refused || d.ticket == s.Ticket)
 	})
 }
 
@@ -109,6 +109,7 @@ func (s *Store) apply(r store.Routing) {
 			kept.row.Until, kept.row.Used, kept.row.Why = e.Until, e.Used, e.Why
 			kept.setFor(s, e.For)
 			s.again.remove(e.Seq)
+			s.purgeAt = min(s.purgeAt, e.Until)
 		}
 	}
 	for _, d := range r.Deliver {
@@ -152,7 +153,7 @@ func (s *Store) deliver(d store.Delivery) {
 	if sub := in.sub(d.Reply.Ticket); sub != nil {
 		s.subs.setBusy(sub, true)
 	}
-	e.delivered = append(e.delivered, delivery{instance: d.Instance, ticket: d.Reply.Ticket})
+	e.delivered = append(e.delivered, delivery{instance: in.row.Seq, ticket: d.Reply.Ticket})
 	e.setFor(s, slices.DeleteFunc(slices.Clone(e.row.For), func(id string) bool { return id == d.Instance }))
 	s.post(store.Message{To: d.Instance, At: d.At, Input: d.Reply, Event: d.Event})
 }
@@ -172,7 +173,7 @@ func (s *Store) refuse(in *instance, m store.Message) {
 		return
 	}
 	for i := range e.delivered {
-		if d := &e.delivered[i]; d.instance == in.row.ID && d.ticket == reply.Ticket {
+		if d := &e.delivered[i]; d.instance == in.row.Seq && d.ticket == reply.Ticket {
 			d.refused = true
 		}
 	}

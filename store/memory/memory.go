@@ -47,6 +47,9 @@ type Store struct {
 
 	gatherings map[int64]store.Gathering
 	expiries   sorted[expiry]
+
+	feed   []store.FeedItem // by Pos
+	oldest int64            // items up to here may be forgotten
 }
 
 var _ store.Store = (*Store)(nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -56,24 +57,103 @@ func (s *Store) Instances(ctx context.Context, q store.Query) ([]store.Instance,
 	}
 	defer s.mu.Unlock()
 	var out []store.Instance
-	list := s.order
-	if q.Parent != "" {
-		list = s.children[q.Parent]
-	}
-	from, _ := slices.BinarySearchFunc(list, q.After+1, func(in *instance, seq int64) int { return cmp.Compare(in.row.Seq, seq) })
-	for _, in := range list[from:] {
-		r := &in.row
-		switch {
-		case q.Definition != "" && r.Definition != q.Definition,
-			q.Status != "" && r.Status != q.Status:
-			continue
-		}
-		if out = append(out, *r); len(out) == q.Limit {
+	for in := range s.selected(q) {
+		if out = append(out, in.row); len(out) == q.Limit {
 			break
 		}
 	}
 	return out, nil
 }
+
+// Count counts rows.
+func (s *Store) Count(ctx context.Context, q store.Query) (int64, error) {
+	if err := s.begin(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	q.After = 0
+	n := int64(0)
+	for range s.selected(q) {
+		n++
+	}
+	return n, nil
+}
+
+// selected yields the instances that fit, in the order of the query.
+func (s *Store) selected(q store.Query) iter.Seq[*instance] {
+	list := s.order
+	if q.Parent != "" {
+		list = s.children[q.Parent]
+	}
+	after := func(seq int64) int {
+		i, _ := slices.BinarySearchFunc(list, seq, func(in *instance, seq int64) int { return cmp.Compare(in.row.Seq, seq) })
+		return i
+	}
+	switch {
+	case q.Newest && q.After != 0:
+		list = list[:after(q.After)]
+	case !q.Newest:
+		list = list[after(q.After+1):]
+	}
+	return func(yield func(*instance) bool) {
+		for i := range list {
+			in := list[i]
+			if q.Newest {
+				in = list[len(list)-1-i]
+			}
+			if q.Selects(&in.row) && !yield(in) {
+				return
+			}
+		}
+	}
+}
+
+// Stats counts instances.
+func (s *Store) Stats(ctx context.Context) ([]store.Stat, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	counts := map[store.Stat]int64{}
+	for _, in := range s.order {
+		counts[store.Stat{Definition: in.row.Definition, Version: in.row.Version, Status: in.row.Status}]++
+	}
+	var out []store.Stat
+	for stat, n := range counts {
+		stat.Count = n
+		out = append(out, stat)
+	}
+	slices.SortFunc(out, func(a, b store.Stat) int {
+		return cmp.Or(cmp.Compare(a.Definition, b.Definition), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Status, b.Status))
+	})
+	return out, nil
+}
+
+// tell adds to the feed what a commit did.
+func (s *Store) tell(in *instance, records []core.Record) {
+	s.feed = append(s.feed, store.FeedItem{
+		Pos: s.next(), Instance: in.row.ID, Definition: in.row.Definition,
+		Status: in.row.Status, At: in.row.Updated, Records: slices.Clone(records),
+	})
+}
+
+// Feed lists what commits did.
+func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, error) {
+	if err := s.begin(ctx); err != nil {
+		return store.Feed{}, err
+	}
+	defer s.mu.Unlock()
+	after = max(after, s.oldest)
+	i, _ := slices.BinarySearchFunc(s.feed, after+1, func(f store.FeedItem, pos int64) int { return cmp.Compare(f.Pos, pos) })
+	out := store.Feed{Items: slices.Clone(s.feed[i:min(len(s.feed), i+limit)]), Oldest: s.oldest, Next: after}
+	if n := len(out.Items); n > 0 {
+		out.Next = out.Items[n-1].Pos
+	}
+	return out, nil
+}
+
+// Check finds nothing: what is in memory is as it was written.
+func (s *Store) Check(ctx context.Context) ([]store.Problem, error) { return nil, ctx.Err() }
 
 // Records reads an instance's history.
 func (s *Store) Records(ctx context.Context, id string) ([]core.Record, error) {

@@ -50,18 +50,23 @@ func (s *Store) unsubscribe(in *instance, t core.Ticket) {
 }
 
 // index finds the subscriptions an event may match without looking at all of them:
-// each is filed under its type and the first key that is fixed.
+// each is filed under its type and the first attribute that is fixed.
 type index struct {
 	buckets map[bucket]map[*subscription]struct{}
+	places  map[string]int                    // where in events keys are looked for besides attributes, with the number of subscriptions filed so
 	types   map[string]*sorted[*subscription] // those that are not busy
 }
 
-type bucket struct{ typ, key, value string }
+// bucket is a type and a key: an attribute, or a place in the event.
+type bucket struct{ typ, key, place, value string }
 
 func bucketOf(f event.Filter) bucket {
 	for _, k := range f.Keys {
 		if k.Fixed {
-			return bucket{f.Type, k.Name, k.Value}
+			if k.From != "" {
+				return bucket{typ: f.Type, place: k.From, value: k.Value}
+			}
+			return bucket{typ: f.Type, key: k.Name, value: k.Value}
 		}
 	}
 	return bucket{typ: f.Type}
@@ -73,6 +78,12 @@ func (x *index) add(s *subscription) {
 		x.buckets[b] = map[*subscription]struct{}{}
 	}
 	x.buckets[b][s] = struct{}{}
+	if b.place != "" {
+		if x.places == nil {
+			x.places = map[string]int{}
+		}
+		x.places[b.place]++
+	}
 	x.show(s, !s.busy)
 }
 
@@ -80,6 +91,11 @@ func (x *index) remove(s *subscription) {
 	b := bucketOf(s.row.Filter)
 	if delete(x.buckets[b], s); len(x.buckets[b]) == 0 {
 		delete(x.buckets, b)
+	}
+	if b.place != "" {
+		if x.places[b.place]--; x.places[b.place] == 0 {
+			delete(x.places, b.place)
+		}
 	}
 	x.show(s, false)
 }
@@ -123,7 +139,12 @@ func (x *index) candidates(e event.Event) []store.Subscription {
 		list = x.collect(list, bucket{typ: typ})
 		for _, name := range names {
 			if value, ok := e.Attribute(name); ok {
-				list = x.collect(list, bucket{typ, name, value})
+				list = x.collect(list, bucket{typ: typ, key: name, value: value})
+			}
+		}
+		for place := range x.places {
+			if value, ok := e.Find(place); ok {
+				list = x.collect(list, bucket{typ: typ, place: place, value: value})
 			}
 		}
 	}

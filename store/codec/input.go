@@ -1,0 +1,124 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// Tags of inputs. They are stored: never use one again.
+const (
+	inputStart = iota + 1
+	inputReply
+	inputTake
+	inputControl
+	inputContinue
+)
+
+// AppendInput appends an input.
+func AppendInput(dst []byte, in core.Input) []byte {
+	w := begin(dst)
+	switch in := in.(type) {
+	case core.Start:
+		w.uint(inputStart)
+		w.value(in.Data)
+		w.uint(in.Seed)
+		w.uint(uint64(len(in.Events)))
+		for _, a := range in.Events {
+			w.int(int64(a.Event))
+			w.value(a.Value)
+		}
+	case core.Reply:
+		w.uint(inputReply)
+		w.uint(uint64(in.Ticket))
+		w.flag(in.None)
+		w.flag(in.Terminate)
+		w.flag(in.Fault != nil)
+		if in.Fault != nil {
+			w.fault(in.Fault)
+		}
+		w.value(in.Value)
+	case core.Take:
+		w.uint(inputTake)
+		w.text(in.Actor)
+		w.text(in.Choice)
+		w.value(in.Value)
+	case core.Control:
+		w.uint(inputControl)
+		w.word(verbs, string(in.Verb))
+		w.flag(in.HasData)
+		w.flag(in.Compensate)
+		w.text(in.Actor)
+		w.value(in.Data)
+	case core.Continue:
+		w.uint(inputContinue)
+	default:
+		panic(fmt.Sprintf("no input: %T", in))
+	}
+	return w.buf
+}
+
+// DecodeInput is the reverse of AppendInput.
+func DecodeInput(data []byte) (core.Input, error) {
+	r := open(data)
+	var out core.Input
+	switch r.uint() {
+	case inputStart:
+		in := core.Start{Data: r.value(), Seed: r.uint()}
+		n := r.count()
+		for i := 0; i < n && r.err == nil; i++ {
+			in.Events = append(in.Events, core.Arrival{Event: ir.EventID(r.int()), Value: r.value()})
+		}
+		out = in
+	case inputReply:
+		in := core.Reply{Ticket: core.Ticket(r.uint()), None: r.flag(), Terminate: r.flag()}
+		if r.flag() {
+			in.Fault = r.fault()
+		}
+		in.Value = r.value()
+		out = in
+	case inputTake:
+		out = core.Take{Actor: r.text(), Choice: r.text(), Value: r.value()}
+	case inputControl:
+		out = core.Control{
+			Verb: core.Verb(r.word(verbs)), HasData: r.flag(), Compensate: r.flag(), Actor: r.text(), Data: r.value(),
+		}
+	case inputContinue:
+		out = core.Continue{}
+	default:
+		r.fail()
+	}
+	if err := r.close(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// AppendInvoke appends a call.
+func AppendInvoke(dst []byte, c *core.Invoke) []byte {
+	w := begin(dst)
+	w.uint(uint64(c.Ticket))
+	w.int(int64(c.Attempt))
+	w.text(c.Node)
+	f := &c.Function
+	w.text(f.Name)
+	w.text(f.Type)
+	w.text(f.Operation)
+	w.int(int64(f.Resource))
+	w.text(f.Metadata)
+	w.pos(f.Pos)
+	w.value(c.Args)
+	return w.buf
+}
+
+// DecodeInvoke is the reverse of AppendInvoke.
+func DecodeInvoke(data []byte) (core.Invoke, error) {
+	r := open(data)
+	c := core.Invoke{Ticket: core.Ticket(r.uint()), Attempt: int(r.int()), Node: r.text()}
+	c.Function = ir.Function{
+		Name: r.text(), Type: r.text(), Operation: r.text(), Resource: int(r.int()), Metadata: r.text(), Pos: r.pos(),
+	}
+	c.Args = r.value()
+	return c, r.close()
+}

@@ -1,0 +1,127 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// DeleteInstance removes an instance that is over.
+func (s *Store) DeleteInstance(ctx context.Context, id string) error {
+	in, err := s.instance(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if !in.row.Status.Final() {
+		return fmt.Errorf("delete instance %s, which is %s: %w", id, in.row.Status, store.ErrLive)
+	}
+	s.remove(in)
+	return nil
+}
+
+// PurgeInstances deletes instances that ended long ago.
+func (s *Store) PurgeInstances(ctx context.Context, before core.Time, limit int) (int, error) {
+	if err := s.begin(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	var over []*instance
+	for _, in := range s.order {
+		if in.row.Status.Final() && in.row.Ended < before && len(in.inbox) == 0 {
+			over = append(over, in)
+		}
+	}
+	slices.SortStableFunc(over, func(a, b *instance) int { return cmp.Compare(a.row.Ended, b.row.Ended) })
+	over = over[:min(len(over), limit)]
+	for _, in := range over {
+		s.remove(in)
+	}
+	return len(over), nil
+}
+
+// remove forgets an instance.
+func (s *Store) remove(in *instance) {
+	for _, m := range in.inbox {
+		if m.Event != 0 {
+			s.refuse(in, m)
+		}
+	}
+	in.inbox = nil
+	s.routeAgain(in)
+	s.rouse(in)
+	s.enqueue(in, false)
+	s.unchecked.remove(in)
+	delete(s.calling, in.row.ID)
+	delete(s.instances, in.row.ID)
+	s.order = without(s.order, in)
+	if p := in.row.Parent; p != "" {
+		if s.children[p] = without(s.children[p], in); len(s.children[p]) == 0 {
+			delete(s.children, p)
+		}
+	}
+}
+
+// without takes an instance out of a list that is ordered by Seq.
+func without(list []*instance, in *instance) []*instance {
+	i, _ := slices.BinarySearchFunc(list, in.row.Seq, func(o *instance, seq int64) int { return cmp.Compare(o.row.Seq, seq) })
+	return slices.Delete(list, i, i+1)
+}
+
+// PurgeFeed forgets what happened long ago.
+func (s *Store) PurgeFeed(ctx context.Context, before core.Time, limit int) (int, error) {
+	if err := s.begin(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	n := 0
+	for n < min(len(s.feed), limit) && s.feed[n].At < before {
+		s.oldest = s.feed[n].Pos
+		n++
+	}
+	s.feed = slices.Delete(s.feed, 0, n)
+	return n, nil
+}
+
+// DeleteDefinition removes an alias.
+func (s *Store) DeleteDefinition(ctx context.Context, id, ver string) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	v := s.aliases[alias{id, ver}]
+	if v == nil {
+		return fmt.Errorf("definition %s version %q: %w", id, ver, store.ErrNotFound)
+	}
+	digest := v.row.Digest
+	used := int64(0)
+	for _, in := range s.order {
+		if in.row.Digest == digest {
+			used++
+		}
+	}
+	if used > 0 {
+		return &store.InUseError{Definition: id, Version: ver, Instances: used}
+	}
+	delete(s.aliases, alias{id, ver})
+	if s.current[id] == v {
+		delete(s.current, id)
+		delete(s.schedules, id)
+	}
+	for _, o := range s.aliases {
+		if o.row.Digest == digest {
+			return nil // someone else's content
+		}
+	}
+	delete(s.contents, digest)
+	for seq, g := range s.gatherings {
+		if g.Digest == digest {
+			s.drop(seq)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// Query selects instances. Empty fields select all; several of them narrow. Stores find
+// by definition, version, status, parent, error and labels without looking at others;
+// by the rest they compare.
+type Query struct {
+	Definition string
+	Version    string
+	Status     []core.Status // any of them
+	State      string        // one that the instance is in
+	Parent     string
+	Error      string  // the name of the fault
+	Labels     []Label // all of them
+
+	CreatedFrom, CreatedTo core.Time // from, inclusive, to, exclusive; 0: open
+	UpdatedFrom, UpdatedTo core.Time
+
+	Newest bool  // newest first
+	After  int64 // Seq of the last one seen
+	Limit  int   // 0: all
+}
+
+// Label is a label that an instance must have: with that value as text, or with any. A
+// label that is a list has each of its values.
+type Label struct {
+	Name, Value string
+	Any         bool
+}
+
+// Selects reports whether an instance fits, apart from After and Limit.
+func (q *Query) Selects(in *Instance) bool {
+	fault := ""
+	if in.Fault != nil {
+		fault = in.Fault.Name
+	}
+	fits := func(want, have string) bool { return want == "" || want == have }
+	within := func(t, from, to core.Time) bool { return (from == 0 || t >= from) && (to == 0 || t < to) }
+	return fits(q.Definition, in.Definition) && fits(q.Version, in.Version) && fits(q.Parent, in.Parent) && fits(q.Error, fault) &&
+		(len(q.Status) == 0 || slices.Contains(q.Status, in.Status)) &&
+		(q.State == "" || slices.Contains(in.Active, q.State)) &&
+		within(in.Created, q.CreatedFrom, q.CreatedTo) && within(in.Updated, q.UpdatedFrom, q.UpdatedTo) &&
+		!slices.ContainsFunc(q.Labels, func(l Label) bool { return !l.in(in.Labels) })
+}
+
+func (l Label) in(labels expr.Value) bool {
+	v, ok := labels.Get(l.Name)
+	return ok && (l.Any || slices.Contains(LabelTexts(v), l.Value))
+}
+
+// LabelTexts are the texts by which a label's value is found.
+func LabelTexts(v expr.Value) []string {
+	if v.Kind() == expr.KindArray {
+		var out []string
+		for _, it := range v.Items() {
+			out = append(out, labelText(it))
+		}
+		return out
+	}
+	return []string{labelText(v)}
+}
+
+func labelText(v expr.Value) string {
+	if v.Kind() == expr.KindString {
+		return v.Str()
+	}
+	return v.String()
+}
+
+// Stat is how many instances of a version have a status.
+type Stat struct {
+	Definition, Version string
+	Status              core.Status
+	Count               int64
+}
+
+// Feed is a part of what happened.
+type Feed struct {
+	Items []FeedItem
+	// Oldest is the position up to which items may be forgotten. Where it is beyond the
+	// one that was asked for, something is missing: look at the instances themselves.
+	Oldest int64
+	Next   int64 // ask from here on
+}
+
+// FeedItem is what one commit did.
+type FeedItem struct {
+	Pos        int64 // grows with every commit
+	Instance   string
+	Definition string
+	Status     core.Status // after the commit
+	At         core.Time   // of the commit: Updated of the instance
+	Records    []core.Record
+}
+
+// Problem is something that is wrong with what a store holds.
+type Problem struct {
+	Where string // the table, or the instance
+	Text  string
+}

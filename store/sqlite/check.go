@@ -1,0 +1,302 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
+)
+
+// maxProblems is how many problems one check tells ("check-problems").
+const maxProblems = 100
+
+// checker collects problems.
+type checker struct {
+	s    *Store
+	c    *conn
+	list []store.Problem
+}
+
+// Check looks for damage: of the file, in rows, and between them. What pages say only
+// their program knows.
+func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
+	err = s.db.snapshot(ctx, func(c *conn) error {
+		k := checker{s: s, c: c}
+		for _, f := range []func() error{k.file, k.references, k.instances, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
+			if err := f(); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		out = k.list
+		return nil
+	})
+	return out, err
+}
+
+func (k *checker) problem(where, format string, args ...any) {
+	if len(k.list) < maxProblems {
+		k.list = append(k.list, store.Problem{Where: where, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// A check may look at everything; its statements are marked for the test of plans.
+
+const checkMark = "/* check */ "
+
+func (k *checker) query(query string, each func(row) error, args ...any) error {
+	return k.c.query(checkMark+query, each, args...)
+}
+
+func (k *checker) number(query string, args ...any) (int64, bool, error) {
+	return k.c.number(checkMark+query, args...)
+}
+
+// file asks SQLite.
+func (k *checker) file() error {
+	return k.query("PRAGMA quick_check", func(r row) error {
+		if text := r.ColumnText(0); text != "ok" {
+			k.problem("file", "%s", text)
+		}
+		return nil
+	})
+}
+
+// references looks for rows whose owner is not there.
+func (k *checker) references() error {
+	for _, x := range []struct{ table, of, key string }{
+		{"pages", "inst", "instances"},
+		{"labels", "inst", "instances"},
+		{"owners", "inst", "instances"},
+		{"inbox", "inst", "instances"},
+		{"calls", "inst", "instances"},
+		{"subs", "inst", "instances"},
+		{"deliveries", "event", "events"},
+		{"event_keys", "event", "events"},
+		{"kept_for", "event", "events"},
+	} {
+		query := fmt.Sprintf("SELECT DISTINCT %s FROM %s x WHERE ns = ? AND NOT EXISTS (SELECT 1 FROM %s o WHERE o.seq = x.%s AND o.ns = x.ns) LIMIT 10", x.of, x.table, x.key, x.of)
+		err := k.query(query, func(r row) error {
+			k.problem(x.table, "there is no row %d in %s", r.ColumnInt64(0), x.key)
+			return nil
+		}, k.s.ns)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// instances compares columns with what they are made of.
+func (k *checker) instances() error {
+	names := k.s.db.names(k.c)
+	type checked struct {
+		store.Instance
+		row         encodedRow
+		kind        int64
+		more, aside bool
+	}
+	for after := int64(0); ; {
+		var list []checked
+		seen := 0
+		err := k.query(
+			"SELECT seq, id, kind, status, rest, wake, error, more, aside FROM instances NOT INDEXED WHERE ns = ? AND seq > ? ORDER BY seq LIMIT 500",
+			func(r row) error {
+				seen++
+				after = r.ColumnInt64(0)
+				x := checked{kind: r.ColumnInt64(2), more: !r.ColumnIsNull(7), aside: !r.ColumnIsNull(8)}
+				x.row.err = r.ColumnText(6)
+				if !r.ColumnIsNull(5) {
+					x.row.wake = r.ColumnInt64(5)
+				}
+				if err := codec.DecodeRest(blob(r, 4), &x.Instance); err != nil {
+					k.problem(r.ColumnText(1), "its row cannot be read: %v", err)
+					return nil
+				}
+				x.Seq, x.ID, x.Status = after, r.ColumnText(1), codec.StatusOf(r.ColumnInt64(3))
+				list = append(list, x)
+				return nil
+			}, k.s.ns, after)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			x := &list[i]
+			want, err := encodeRow(&x.Instance)
+			if err != nil {
+				return err
+			}
+			if want.wake != x.row.wake || want.err != x.row.err || x.more != x.More || x.aside != (x.Quarantine != "") {
+				k.problem(x.ID, "its columns are not what its row says")
+			}
+			if row := names(x.kind); row.ns != k.s.ns {
+				k.problem(x.ID, "it is of the kind %d, which is not there", x.kind)
+			} else if err := k.found(&x.Instance, row.definition); err != nil {
+				return err
+			}
+		}
+		if seen == 0 {
+			return nil
+		}
+	}
+}
+
+// found says whether an instance is found by its labels and its keys.
+func (k *checker) found(in *store.Instance, definition string) error {
+	var keys []core.Key
+	if !in.Status.Final() {
+		keys = in.Keys
+	}
+	for _, key := range keys {
+		n, _, err := k.number("SELECT count(*) FROM owners WHERE ns = ? AND definition = ? AND name = ? AND value = ? AND inst = ?", k.s.ns, definition, key.Name, key.Value, in.Seq)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			k.problem(in.ID, "it is not found by its correlation attribute %q", key.Name)
+		}
+	}
+	if in.Labels.Same(expr.EmptyObject) {
+		return nil
+	}
+	for _, l := range labelRows(in.Labels) {
+		n, _, err := k.number("SELECT count(*) FROM labels WHERE ns = ? AND name = ? AND text = ? AND inst = ?", k.s.ns, l.Name, l.Value, in.Seq)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			k.problem(in.ID, "it is not found by its label %q", l.Name)
+		}
+	}
+	return nil
+}
+
+// history follows it from every instance, deleted ones included, and finds it whole.
+func (k *checker) history() error {
+	err := k.query("SELECT pos, records FROM history WHERE ns = ? AND records IS NOT NULL", func(r row) error {
+		if _, err := codec.DecodeRecords(blob(r, 1)); err != nil {
+			k.problem("history", "position %d cannot be read: %v", r.ColumnInt64(0), err)
+		}
+		return nil
+	}, k.s.ns)
+	if err != nil {
+		return err
+	}
+	const broken = "SELECT h.pos FROM history h WHERE h.ns = ? AND h.prev <> 0 AND NOT EXISTS (SELECT 1 FROM history p WHERE p.pos = h.prev AND p.inst = h.inst AND p.pos < h.pos) LIMIT 10"
+	const ends = "SELECT x.last FROM (SELECT seq, last, ns FROM instances UNION ALL SELECT inst, last, ns FROM gone) x " +
+		"WHERE x.ns = ? AND x.last <> 0 AND NOT EXISTS (SELECT 1 FROM history h WHERE h.pos = x.last AND h.inst = x.seq) LIMIT 10"
+	for query, text := range map[string]string{broken: "what came before position %d is not there", ends: "position %d, the last of an instance, is not there"} {
+		err := k.query(query, func(r row) error {
+			k.problem("history", text, r.ColumnInt64(0))
+			return nil
+		}, k.s.ns)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts counts again.
+func (k *checker) counts() error {
+	return k.query(
+		"SELECT kind, status, sum(n) FROM (SELECT kind, status, count(*) AS n FROM instances WHERE ns = ?1 GROUP BY kind, status "+
+			"UNION ALL SELECT kind, status, -n FROM counts WHERE ns = ?1) GROUP BY kind, status HAVING sum(n) <> 0",
+		func(r row) error {
+			k.problem("counts", "of kind %d and status %s there are %d more than it says", r.ColumnInt64(0), codec.StatusOf(r.ColumnInt64(1)), r.ColumnInt64(2))
+			return nil
+		}, k.s.ns)
+}
+
+// inbox reads messages, calls and emits.
+func (k *checker) inbox() error {
+	for query, decode := range map[string]func([]byte) error{
+		"SELECT 'message', seq, input FROM inbox WHERE ns = ?":       func(b []byte) error { _, err := codec.DecodeInput(b); return err },
+		"SELECT 'call', seq, call FROM calls WHERE ns = ?":           func(b []byte) error { _, err := codec.DecodeInvoke(b); return err },
+		"SELECT 'emit', seq, event FROM emits WHERE ns = ?":          func(b []byte) error { _, err := codec.DecodeEvent(b); return err },
+		"SELECT 'gathering', seq, rest FROM gatherings WHERE ns = ?": func(b []byte) error { return codec.DecodeGathering(b, new(store.Gathering)) },
+	} {
+		err := k.query(query, func(r row) error {
+			if err := decode(blob(r, 2)); err != nil {
+				k.problem(r.ColumnText(0), "%d cannot be read: %v", r.ColumnInt64(1), err)
+			}
+			return nil
+		}, k.s.ns)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subscriptions compares them with where they are filed.
+func (k *checker) subscriptions() error {
+	return k.query(subColumnsFiled+"WHERE s.ns = ?", func(r row) error {
+		s, err := readSub(r)
+		if err != nil {
+			k.problem(s.Instance, "%v", err)
+			return nil
+		}
+		typ, _, match := matchOf(&s.Filter)
+		if typ != r.ColumnText(5) || match != r.ColumnInt64(6) {
+			k.problem(s.Instance, "no event finds its subscription %s", s.Ticket)
+		}
+		return nil
+	}, k.s.ns)
+}
+
+const subColumnsFiled = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, s.type, s.match FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
+
+// events compares them with where they are filed.
+func (k *checker) events() error {
+	shapes := map[string][]shape{}
+	err := k.query("SELECT type, places FROM shapes WHERE ns = ?", func(r row) error {
+		shapes[r.ColumnText(0)] = append(shapes[r.ColumnText(0)], parseShape(r.ColumnText(1)))
+		return nil
+	}, k.s.ns)
+	if err != nil {
+		return err
+	}
+	kept := int64(0)
+	err = k.query(eventColumns+"WHERE ns = ? ORDER BY seq", func(r row) error {
+		e, err := readEvent(r)
+		if err != nil {
+			k.problem("events", "%v", err)
+			return nil
+		}
+		for _, key := range keysOf(func(typ string) []shape { return shapes[typ] }, &e.Event) {
+			n, _, err := k.number("SELECT count(*) FROM event_keys WHERE ns = ? AND type = ? AND match = ? AND event = ?", k.s.ns, key.typ, key.match, e.Seq)
+			if err != nil {
+				return err
+			}
+			if n != 1 {
+				k.problem("events", "subscriptions do not find event %d", e.Seq)
+			}
+		}
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(e.For))) {
+			n, _, err := k.number("SELECT count(*) FROM kept_for WHERE ns = ? AND id = ? AND event = ?", k.s.ns, id, e.Seq)
+			if err != nil {
+				return err
+			}
+			if n != 1 {
+				k.problem("events", "event %d is kept for %s, which does not find it", e.Seq, id)
+			}
+			kept++
+		}
+		return nil
+	}, k.s.ns)
+	if err != nil {
+		return err
+	}
+	n, _, err := k.number("SELECT count(*) FROM kept_for WHERE ns = ?", k.s.ns)
+	if err == nil && n != kept {
+		k.problem("events", "instances find %d events that are not kept for them", n-kept)
+	}
+	return err
+}

@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
+)
+
+// encoded is a commit with all that can be encoded outside of the transaction.
+type encoded struct {
+	*store.Commit
+	row      encodedRow
+	records  []byte // nil: none
+	calls    [][]byte
+	emits    [][]byte
+	filters  []encodedFilter
+	children []encodedStart
+	messages [][]byte
+	bytes    int
+}
+
+type encodedRow struct {
+	rest   []byte
+	status int64
+	wake   any
+	err    string
+}
+
+type encodedFilter struct {
+	data  []byte
+	typ   string
+	shape shape
+	match int64
+}
+
+type encodedStart struct {
+	store.NewInstance
+	row   encodedRow
+	start []byte
+}
+
+func encodeRow(in *store.Instance) (encodedRow, error) {
+	status, ok := codec.StatusCode(in.Status)
+	if !ok {
+		return encodedRow{}, fmt.Errorf("instance %s: there is no status %q", in.ID, in.Status)
+	}
+	out := encodedRow{rest: codec.AppendRest(nil, in), status: status}
+	if in.HasWake && in.Quarantine == "" {
+		out.wake = int64(in.Wake)
+	}
+	if in.Fault != nil {
+		out.err = in.Fault.Name
+	}
+	return out, nil
+}
+
+func encodeStart(n store.NewInstance) (encodedStart, error) {
+	row, err := encodeRow(&n.Instance)
+	return encodedStart{n, row, codec.AppendInput(nil, n.Start)}, err
+}
+
+func encode(c *store.Commit) (*encoded, error) {
+	e := &encoded{Commit: c}
+	var err error
+	if e.row, err = encodeRow(&c.Instance); err != nil {
+		return nil, err
+	}
+	if len(c.Records) > 0 {
+		e.records = codec.AppendRecords(nil, c.Records)
+	}
+	e.bytes = len(e.row.rest) + len(e.records)
+	add := func(list *[][]byte, data []byte) {
+		*list = append(*list, data)
+		e.bytes += len(data)
+	}
+	for _, p := range c.Pages {
+		e.bytes += len(p.Data)
+	}
+	for i := range c.Calls {
+		add(&e.calls, codec.AppendInvoke(nil, &c.Calls[i].Invoke))
+	}
+	for i := range c.Emits {
+		add(&e.emits, codec.AppendEvent(nil, &c.Emits[i].Event))
+	}
+	for i := range c.Messages {
+		add(&e.messages, codec.AppendInput(nil, c.Messages[i].Input))
+	}
+	for i := range c.Subscribe {
+		f := &c.Subscribe[i].Filter
+		typ, s, match := matchOf(f)
+		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, f), typ, s, match})
+	}
+	for _, child := range c.Children {
+		n, err := encodeStart(child)
+		if err != nil {
+			return nil, err
+		}
+		e.children = append(e.children, n)
+		e.bytes += len(n.row.rest) + len(n.start)
+	}
+	return e, nil
+}
+
+// Commit writes the outcome of a step.
+func (s *Store) Commit(ctx context.Context, c store.Commit) error {
+	e, err := encode(&c)
+	if err != nil {
+		return err
+	}
+	return s.db.writer.submit(ctx, e.bytes, func(t *tx) error { return t.commit(s.space, e) })
+}
+
+func (t *tx) commit(sp *space, c *encoded) error {
+	if err := t.use(sp); err != nil {
+		return err
+	}
+	h, err := t.compareAndSet(sp, c)
+	if err != nil {
+		return err
+	}
+	for _, p := range c.Pages {
+		if err := t.page(sp, h, p); err != nil {
+			return err
+		}
+	}
+	taken, err := t.take(sp, h, c.Taken, c.Release)
+	if err != nil {
+		return err
+	}
+	if err := t.commands(sp, h, c); err != nil {
+		return err
+	}
+	if h.final() {
+		if err := t.finish(sp, h); err != nil {
+			return err
+		}
+	}
+	seq, id, more, aside, wake := h.seq, h.id, h.more, h.aside, h.wake
+	t.then(func() { sp.committed(seq, id, taken, more, aside, wake) })
+	return nil
+}
+
+// compareAndSet writes the row, with what history tells of it. Only the writer changes
+// revisions, so those that it remembers hold.
+func (t *tx) compareAndSet(sp *space, c *encoded) (*head, error) {
+	in := &c.Instance
+	h, err := t.head(sp, in.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Rev == 0 && h != nil:
+		return nil, fmt.Errorf("create instance %s: it exists: %w", in.ID, store.ErrConflict)
+	case in.Rev == 0:
+		return t.create(sp, in, &c.row, c.records, true)
+	case h == nil:
+		return nil, fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
+	case h.rev != in.Rev:
+		return nil, fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
+	}
+	return h, t.replace(sp, h, in, c)
+}
+
+// create inserts a row.
+func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, records []byte, told bool) (*head, error) {
+	seq, err := t.next()
+	if err != nil {
+		return nil, err
+	}
+	h := &head{
+		seq: seq, rev: 1, id: in.ID, status: row.status, created: int64(in.Created), ended: int64(in.Ended), wake: row.wake,
+		more: in.More, aside: in.Quarantine != "", parent: in.Parent, err: row.err, keys: in.Keys, labels: in.Labels,
+	}
+	if h.kind, err = t.kindOf(sp, in); err != nil {
+		return nil, err
+	}
+	if told {
+		if err := t.tell(sp, h, in, records); err != nil {
+			return nil, err
+		}
+	}
+	_, err = t.exec(
+		"INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		h.seq, sp.ns, h.id, h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake,
+		oneOrNull(h.more), oneOrNull(h.aside), orNull(h.parent), orNull(h.err), h.last, row.rest,
+	)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.setOwner(sp, h, h.kind, nil, true); err != nil {
+		return nil, err
+	}
+	if err := t.setLabels(sp, h, expr.Null); err != nil {
+		return nil, err
+	}
+	t.count(sp.ns, h.kind, h.status, 1)
+	t.w.heads.put(headKey{sp.ns, h.id}, h)
+	return h, nil
+}
+
+// replace writes a row over another. Columns that have an index are left out where none
+// of them changes: SQLite would write each index anew.
+func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
+	old := *h
+	kind, err := t.kindOf(sp, in)
+	if err != nil {
+		return err
+	}
+	t.changes++ // from here on the head is ahead of the file
+	h.rev++
+	h.kind, h.status, h.created, h.ended, h.wake = kind, c.row.status, int64(in.Created), int64(in.Ended), c.row.wake
+	h.more, h.aside, h.parent, h.err = in.More, in.Quarantine != "", in.Parent, c.row.err
+	h.keys, h.labels = in.Keys, in.Labels
+	if len(c.records) > 0 || h.status != old.status {
+		if err := t.tell(sp, h, in, c.records); err != nil {
+			return err
+		}
+	}
+	n := 0
+	if h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
+		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err {
+		n, err = t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, rest = ? WHERE seq = ? AND rev = ?",
+			h.rev, int64(in.Updated), h.last, c.row.rest, h.seq, old.rev)
+	} else {
+		n, err = t.exec(
+			"UPDATE instances SET rev = ?, kind = ?, status = ?, created = ?, updated = ?, ended = ?, wake = ?, more = ?, aside = ?, "+
+				"parent = ?, error = ?, last = ?, rest = ? WHERE seq = ? AND rev = ?",
+			h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake, oneOrNull(h.more), oneOrNull(h.aside),
+			orNull(h.parent), orNull(h.err), h.last, c.row.rest, h.seq, old.rev,
+		)
+	}
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return fmt.Errorf("commit instance %s: revision %d is not in the file: %w", in.ID, old.rev, store.ErrConflict)
+	}
+	if err := t.setOwner(sp, h, old.kind, old.keys, old.final()); err != nil {
+		return err
+	}
+	if err := t.setLabels(sp, h, old.labels); err != nil {
+		return err
+	}
+	if old.kind != h.kind || old.status != h.status {
+		t.count(sp.ns, old.kind, old.status, -1)
+		t.count(sp.ns, h.kind, h.status, 1)
+	}
+	if old.wake != h.wake {
+		wake := old.wake
+		t.then(func() { sp.stirs(wake) })
+	}
+	return nil
+}
+
+// tell writes what history tells of a commit.
+func (t *tx) tell(sp *space, h *head, in *store.Instance, records []byte) error {
+	pos, err := t.next()
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(in.Updated), h.status, records)
+	h.last = pos
+	return err
+}
+
+func (t *tx) page(sp *space, h *head, p core.Page) error {
+	if p.Data == nil {
+		_, err := t.exec("DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", sp.ns, h.seq, int64(p.Frame), int64(p.Part))
+		return err
+	}
+	_, err := t.exec("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", sp.ns, h.seq, int64(p.Frame), int64(p.Part), p.Data)
+	return err
+}

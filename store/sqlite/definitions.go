@@ -1,0 +1,254 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// editionOf is the edition of the core's semantics that a program was compiled for.
+func editionOf(program []byte) int64 {
+	var p struct {
+		Edition int64 `json:"edition"`
+	}
+	if json.Unmarshal(program, &p) != nil {
+		return 0
+	}
+	return p.Edition
+}
+
+// infoOf is a definition without what has a column, as JSON.
+func infoOf(d store.Definition) (string, error) {
+	d.Program, d.Source, d.Current = nil, nil, false
+	b, err := json.Marshal(d)
+	return string(b), err
+}
+
+// PutDefinition stores a definition and makes it current.
+func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
+	edition := editionOf(d.Program)
+	err = s.db.writer.submit(ctx, len(d.Program)+len(d.Source), func(t *tx) (err error) {
+		out, err = t.define(s.space, d, edition, sched, move)
+		return err
+	})
+	return out, err
+}
+
+func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.Schedule, move bool) (store.Definition, error) {
+	old, known, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", sp.ns, d.ID, d.Version)
+	if err != nil {
+		return store.Definition{}, err
+	}
+	switch {
+	case !known:
+	case old.Digest == d.Digest:
+		d.Deployed = old.Deployed
+	case !move:
+		return store.Definition{}, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
+	}
+	if err := t.use(sp); err != nil {
+		return store.Definition{}, err
+	}
+	info, err := infoOf(d)
+	if err != nil {
+		return store.Definition{}, err
+	}
+	program := d.Program
+	if program == nil {
+		program = []byte{}
+	}
+	if _, err := t.exec("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?)", sp.ns, d.Digest, edition, info, program, d.Source); err != nil {
+		return store.Definition{}, err
+	}
+	if _, err := t.exec("UPDATE aliases SET current = 0 WHERE ns = ? AND id = ? AND current = 1", sp.ns, d.ID); err != nil {
+		return store.Definition{}, err
+	}
+	if known {
+		_, err = t.exec("UPDATE aliases SET current = 1, digest = ?, edition = ?, info = ?, source = ? WHERE ns = ? AND id = ? AND version = ?",
+			d.Digest, edition, info, d.Source, sp.ns, d.ID, d.Version)
+	} else {
+		seq := int64(0)
+		if seq, err = t.next(); err == nil {
+			_, err = t.exec("INSERT INTO aliases VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)", sp.ns, d.ID, d.Version, seq, d.Digest, edition, info, d.Source)
+		}
+	}
+	if err != nil {
+		return store.Definition{}, err
+	}
+	if err := t.reschedule(sp, d.ID, sched); err != nil {
+		return store.Definition{}, err
+	}
+	out, _, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", sp.ns, d.ID, d.Version)
+	return out, err
+}
+
+// reschedule replaces the schedule of a definition, unless it is of the same content.
+func (t *tx) reschedule(sp *space, id string, sched *store.Schedule) error {
+	old, scheduled := "", false
+	_, err := t.conn.one("SELECT digest FROM schedules WHERE ns = ? AND definition = ?", func(r row) error {
+		old, scheduled = r.ColumnText(0), true
+		return nil
+	}, sp.ns, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case sched == nil && scheduled:
+		return t.unschedule(sp, id)
+	case sched != nil && (!scheduled || old != sched.Digest):
+		_, err := t.exec("INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?)", sp.ns, id, sched.Digest, int64(sched.Next))
+		s := *sched
+		t.then(func() { sp.schedules[id] = s })
+		return err
+	}
+	return nil
+}
+
+func (t *tx) unschedule(sp *space, id string) error {
+	_, err := t.exec("DELETE FROM schedules WHERE ns = ? AND definition = ?", sp.ns, id)
+	t.then(func() { delete(sp.schedules, id) })
+	return err
+}
+
+// Advance moves a schedule to its next fire time.
+func (s *Store) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
+	return s.db.writer.submit(ctx, 0, func(t *tx) error {
+		sp := s.space
+		at, ok, err := t.conn.number("SELECT next FROM schedules WHERE ns = ? AND definition = ?", sp.ns, definition)
+		if err != nil {
+			return err
+		}
+		if !ok || at != int64(from) {
+			return fmt.Errorf("schedule of %s: %w", definition, store.ErrConflict)
+		}
+		if next == nil {
+			return t.unschedule(sp, definition)
+		}
+		to := *next
+		_, err = t.exec("UPDATE schedules SET next = ? WHERE ns = ? AND definition = ?", int64(to), sp.ns, definition)
+		t.then(func() {
+			c := sp.schedules[definition]
+			c.Next = to
+			sp.schedules[definition] = c
+		})
+		return err
+	})
+}
+
+const definitionColumns = "SELECT a.info, c.program, a.source, a.current FROM aliases a " +
+	"CROSS JOIN contents c ON c.ns = a.ns AND c.digest = a.digest AND c.edition = a.edition "
+
+func readDefinition(r row) (d store.Definition, err error) {
+	if err := json.Unmarshal([]byte(r.ColumnText(0)), &d); err != nil {
+		return d, fmt.Errorf("definition: %w", err)
+	}
+	if r.ColumnLen(1) > 0 {
+		d.Program = blob(r, 1)
+	}
+	if !r.ColumnIsNull(2) {
+		d.Source = blob(r, 2)
+	}
+	d.Current = r.ColumnInt64(3) != 0
+	return d, nil
+}
+
+func (c *conn) definition(where string, args ...any) (d store.Definition, ok bool, err error) {
+	ok, err = c.one(definitionColumns+where, func(r row) (err error) {
+		d, err = readDefinition(r)
+		return err
+	}, args...)
+	return d, ok, err
+}
+
+// Definition finds a definition by alias.
+func (s *Store) Definition(ctx context.Context, id, version string) (d store.Definition, err error) {
+	found := false
+	err = s.db.read(ctx, func(c *conn) (err error) {
+		if version == "" {
+			d, found, err = c.definition("WHERE a.ns = ? AND a.id = ? AND a.current = 1", s.ns, id)
+		} else {
+			d, found, err = c.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", s.ns, id, version)
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("definition %s version %q: %w", id, version, store.ErrNotFound)
+	}
+	return d, err
+}
+
+// Content finds a definition by digest: the first that was stored with it.
+func (s *Store) Content(ctx context.Context, digest string) (d store.Definition, err error) {
+	found := false
+	err = s.db.read(ctx, func(c *conn) (err error) {
+		found, err = c.one("SELECT info, program, source, 0 FROM contents WHERE ns = ? AND digest = ? ORDER BY edition LIMIT 1", func(r row) (err error) {
+			d, err = readDefinition(r)
+			return err
+		}, s.ns, digest)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("definition with digest %s: %w", digest, store.ErrNotFound)
+	}
+	return d, err
+}
+
+// ListDefinitions lists all versions.
+func (s *Store) ListDefinitions(ctx context.Context) (out []store.Definition, err error) {
+	err = s.db.read(ctx, func(c *conn) error {
+		return c.query(definitionColumns+"WHERE a.ns = ? ORDER BY a.id, a.seq", func(r row) error {
+			d, err := readDefinition(r)
+			out = append(out, d)
+			return err
+		}, s.ns)
+	})
+	return out, err
+}
+
+// DeleteDefinition removes an alias.
+func (s *Store) DeleteDefinition(ctx context.Context, id, version string) error {
+	return s.db.writer.submit(ctx, 0, func(t *tx) error { return t.undefine(s.space, id, version) })
+}
+
+func (t *tx) undefine(sp *space, id, version string) error {
+	d, ok, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", sp.ns, id, version)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("definition %s version %q: %w", id, version, store.ErrNotFound)
+	}
+	used, _, err := t.conn.number("SELECT sum(n) FROM kinds k CROSS JOIN counts c ON c.ns = k.ns AND c.kind = k.kind WHERE k.ns = ? AND k.digest = ?", sp.ns, d.Digest)
+	if err != nil {
+		return err
+	}
+	for key, n := range t.counts { // what this transaction has not written yet
+		if key.ns == sp.ns && t.kindRow(key.kind).digest == d.Digest {
+			used += n
+		}
+	}
+	if used > 0 {
+		return &store.InUseError{Definition: id, Version: version, Instances: used}
+	}
+	if _, err := t.exec("DELETE FROM aliases WHERE ns = ? AND id = ? AND version = ?", sp.ns, id, version); err != nil {
+		return err
+	}
+	if d.Current {
+		if err := t.unschedule(sp, id); err != nil {
+			return err
+		}
+	}
+	others, _, err := t.conn.number("SELECT EXISTS (SELECT 1 FROM aliases WHERE ns = ? AND digest = ?)", sp.ns, d.Digest)
+	if err != nil || others > 0 {
+		return err
+	}
+	for _, query := range []string{"DELETE FROM contents WHERE ns = ? AND digest = ?", "DELETE FROM gatherings WHERE ns = ? AND digest = ?"} {
+		if _, err := t.exec(query, sp.ns, d.Digest); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package sqlite
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
+)
+
+// view is the store inside a transaction. It remembers the first error, because the
+// methods of a View have none to return.
+type view struct {
+	t       *tx
+	sp      *space
+	pending *store.Event // is being taken; it has no row yet
+	err     error
+}
+
+var _ store.View = (*view)(nil)
+
+// run calls a router; a panic is its error.
+func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("router: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	out, err = route()
+	if v.err != nil {
+		return store.Routing{}, v.err // it saw too little
+	}
+	return out, err
+}
+
+func (v *view) note(err error) {
+	if v.err == nil {
+		v.err = err
+	}
+}
+
+func (v *view) Event(seq int64) (store.Event, bool) {
+	if v.pending != nil && seq == v.pending.Seq {
+		return *v.pending, true
+	}
+	e, ok, err := v.t.event(v.sp, seq)
+	v.note(err)
+	return e, ok && err == nil
+}
+
+const (
+	subColumns = "SELECT i.id, s.inst, s.ticket, s.name, s.filter FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
+	// SQLite would rather look at all subscriptions of the namespace.
+	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
+		"WHERE s.busy = 0 AND s.ns = ? AND s.type = ?"
+)
+
+func readSub(r row) (store.Subscription, error) {
+	s := store.Subscription{Instance: r.ColumnText(0), InstanceSeq: r.ColumnInt64(1), Ticket: core.Ticket(r.ColumnInt64(2)), Name: r.ColumnText(3)}
+	var err error
+	if s.Filter, err = codec.DecodeFilter(blob(r, 4)); err != nil {
+		return s, fmt.Errorf("subscription %s of %s: %w", s.Ticket, s.Instance, err)
+	}
+	return s, nil
+}
+
+// subs lists subscriptions in order.
+func (c *conn) subs(query string, args ...any) ([]store.Subscription, error) {
+	var out []store.Subscription
+	err := c.query(query, func(r row) error {
+		s, err := readSub(r)
+		out = append(out, s)
+		return err
+	}, args...)
+	sortSubs(out)
+	return out, err
+}
+
+func sortSubs(list []store.Subscription) {
+	slices.SortFunc(list, func(a, b store.Subscription) int {
+		return cmp.Or(cmp.Compare(a.InstanceSeq, b.InstanceSeq), cmp.Compare(a.Ticket, b.Ticket))
+	})
+}
+
+func (v *view) Subscriptions(e event.Event) []store.Subscription {
+	var out []store.Subscription
+	for _, k := range keysOf(v.t.shapesOf(v.sp), &e) {
+		list, err := v.t.conn.subs(openSubs+" AND s.match = ?", v.sp.ns, k.typ, k.match)
+		v.note(err)
+		out = append(out, list...)
+	}
+	sortSubs(out)
+	return out
+}
+
+func (v *view) Near(e event.Event, limit int) []store.Subscription {
+	var out []store.Subscription
+	types := []string{"", e.Type}
+	if e.Type == "" {
+		types = types[:1]
+	}
+	for _, typ := range types {
+		list, err := v.t.conn.subs(openSubs+" LIMIT ?", v.sp.ns, typ, limit)
+		v.note(err)
+		out = append(out, list...)
+	}
+	sortSubs(out)
+	return out[:min(len(out), limit)]
+}
+
+func (v *view) Fresh(instance string) []store.Subscription {
+	h, err := v.t.head(v.sp, instance)
+	v.note(err)
+	if err != nil || h == nil {
+		return nil
+	}
+	list, err := v.t.conn.subs(subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.fresh = 1 AND s.busy = 0", v.sp.ns, h.seq)
+	v.note(err)
+	return list
+}
+
+func (v *view) Kept(s store.Subscription) []store.Event {
+	typ, shape, match := matchOf(&s.Filter)
+	if match == noMatch {
+		return nil
+	}
+	after := int64(0)
+	if !s.Filter.Correlated() {
+		after = s.InstanceSeq // what came before is not for it
+	}
+	var out []store.Event
+	add := func(r row) error {
+		e, err := readEvent(r)
+		if ok, _ := s.Filter.Match(e.Event); ok && e.Producer != s.Instance {
+			out = append(out, e)
+		}
+		return err
+	}
+	const open = "NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.ns = events.ns AND o.event = events.seq AND o.inst = ? AND (o.refused = 0 OR o.ticket = ?))"
+	var err error
+	if v.t.knows(v.sp, typ, shape) {
+		err = v.t.conn.query(
+			strings.Replace(eventColumns, "FROM events ", "FROM event_keys k CROSS JOIN events ON events.seq = k.event ", 1)+
+				"WHERE k.ns = ? AND k.type = ? AND k.match = ? AND k.event > ? AND "+open+" ORDER BY k.event",
+			add, v.sp.ns, typ, match, after, s.InstanceSeq, int64(s.Ticket),
+		)
+	} else { // nobody waits like this: it is not stored
+		err = v.t.conn.query(eventColumns+"WHERE ns = ? AND seq > ? AND "+open+" ORDER BY seq", add, v.sp.ns, after, s.InstanceSeq, int64(s.Ticket))
+	}
+	v.note(err)
+	if p := v.pending; p != nil && p.Producer != s.Instance {
+		if ok, _ := s.Filter.Match(p.Event); ok {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+func (v *view) Owner(definition string, keys []core.Key) (store.Instance, bool) {
+	if len(keys) == 0 {
+		return store.Instance{}, false
+	}
+	query := "SELECT inst FROM owners a WHERE ns = ? AND definition = ? AND name = ? AND value = ?"
+	args := []any{v.sp.ns, definition, keys[0].Name, keys[0].Value}
+	for _, k := range keys[1:] {
+		query += " AND EXISTS (SELECT 1 FROM owners b WHERE b.ns = a.ns AND b.definition = a.definition AND b.name = ? AND b.value = ? AND b.inst = a.inst)"
+		args = append(args, k.Name, k.Value)
+	}
+	seq, ok, err := v.t.conn.number(query+" ORDER BY inst LIMIT 1", args...)
+	v.note(err)
+	if err != nil || !ok {
+		return store.Instance{}, false
+	}
+	in, ok, err := v.t.conn.instance(v.t.kindRow, "WHERE seq = ?", seq)
+	v.note(err)
+	return in, ok && err == nil
+}
+
+func (v *view) Gatherings(definition, digest string) []store.Gathering {
+	list, err := v.t.conn.gatherings("WHERE ns = ? AND definition = ? AND digest = ? ORDER BY seq", v.sp.ns, definition, digest)
+	v.note(err)
+	return list
+}
+
+func (c *conn) gatherings(where string, args ...any) ([]store.Gathering, error) {
+	var out []store.Gathering
+	err := c.query("SELECT seq, definition, digest, until, rest FROM gatherings "+where, func(r row) error {
+		g := store.Gathering{Seq: r.ColumnInt64(0), Definition: r.ColumnText(1), Digest: r.ColumnText(2), Until: core.Time(r.ColumnInt64(3))}
+		if err := codec.DecodeGathering(blob(r, 4), &g); err != nil {
+			return fmt.Errorf("gathering %d: %w", g.Seq, err)
+		}
+		out = append(out, g)
+		return nil
+	}, args...)
+	return out, err
+}

@@ -1,0 +1,272 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+const (
+	// maxBatch and maxBatchBytes bound what shares one transaction ("commit-batch").
+	maxBatch      = 1024
+	maxBatchBytes = 16 << 20
+)
+
+var errClosed = errors.New("the database is closed")
+
+// request is something to do in a transaction. It may be done again in another one
+// where the first was rolled back.
+type request struct {
+	ctx   context.Context
+	bytes int
+	apply func(*tx) error
+	err   error
+	done  chan struct{}
+}
+
+// writer is the goroutine that has the connection that writes. It takes all that waits
+// as one transaction: whoever comes while that is made durable waits for the next. With
+// nobody else around nothing is waited for.
+type writer struct {
+	db   *DB
+	conn *conn
+	tx   *tx // reused
+
+	mu      sync.Mutex
+	waiting []*request
+	closed  bool
+	signal  chan struct{}
+	ended   chan struct{} // nil: the loop never began
+
+	seq     int64 // the last one given out
+	granted int64 // up to here they may be given out without a write
+	heads   headCache
+	broken  bool // the connection must be opened anew
+
+	counters Counters // under the database's lock
+}
+
+func newWriter(db *DB, c *conn) *writer {
+	w := &writer{db: db, conn: c, signal: make(chan struct{}, 1)}
+	w.tx = &tx{w: w, conn: c}
+	w.heads.clear()
+	return w
+}
+
+// submit has a request done and waits until it is durable. Once it is being done, the
+// context does not matter any more: else nobody knew how it ended.
+func (w *writer) submit(ctx context.Context, bytes int, apply func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &request{ctx: ctx, bytes: bytes, apply: apply, done: make(chan struct{})}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return errClosed
+	}
+	w.waiting = append(w.waiting, r)
+	w.mu.Unlock()
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+	<-r.done
+	return r.err
+}
+
+// take is the next batch; none: the writer is closed.
+func (w *writer) take() []*request {
+	for {
+		w.mu.Lock()
+		n, bytes := 0, 0
+		for n < len(w.waiting) && n < maxBatch && (n == 0 || bytes+w.waiting[n].bytes <= maxBatchBytes) {
+			bytes += w.waiting[n].bytes
+			n++
+		}
+		batch := w.waiting[:n:n]
+		if w.waiting = w.waiting[n:]; len(w.waiting) == 0 {
+			w.waiting = nil
+		}
+		closed := w.closed
+		w.mu.Unlock()
+		if n > 0 || closed {
+			return batch
+		}
+		<-w.signal
+	}
+}
+
+func (w *writer) loop() {
+	defer close(w.ended)
+	for {
+		batch := w.take()
+		if len(batch) == 0 {
+			return
+		}
+		w.run(batch)
+	}
+}
+
+// close lets the writer do what waits and end.
+func (w *writer) close() error {
+	w.mu.Lock()
+	already := w.closed
+	w.closed = true
+	w.mu.Unlock()
+	if already || w.ended == nil {
+		return nil
+	}
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+	<-w.ended
+	return nil
+}
+
+// Counters tell what a database did since it was opened.
+type Counters struct {
+	Transactions int64 // each made durable with one sync
+	Writes       int64 // commits, events, routings and others that they were made of
+	Statements   int64
+}
+
+// Counters tells what the database did so far.
+func (db *DB) Counters() Counters {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.writer.counters
+}
+
+// run does a batch in one transaction. Where a request fails after it wrote something,
+// everything is rolled back and each is done in a transaction of its own: the others do
+// not suffer.
+func (w *writer) run(batch []*request) {
+	live := batch[:0]
+	for _, r := range batch {
+		if r.err = r.ctx.Err(); r.err != nil {
+			close(r.done)
+			continue
+		}
+		live = append(live, r)
+	}
+	if len(live) == 0 {
+		return
+	}
+	err := w.transact(live)
+	var dirty *dirtyError
+	switch {
+	case errors.As(err, &dirty) && len(live) > 1:
+		for _, r := range live {
+			if err := w.transact([]*request{r}); err != nil {
+				r.err = err
+			}
+		}
+	case err != nil:
+		for _, r := range live {
+			r.err = err
+		}
+	}
+	for _, r := range live {
+		close(r.done)
+	}
+}
+
+// dirtyError is a request's own error that came when it had written something.
+type dirtyError struct{ err error }
+
+func (e *dirtyError) Error() string { return e.err.Error() }
+func (e *dirtyError) Unwrap() error { return e.err }
+
+// transact does requests as one transaction. Its error is that of all of them; those of
+// single ones are in the requests.
+func (w *writer) transact(batch []*request) (err error) {
+	if err := w.mend(); err != nil {
+		return fmt.Errorf("recover the database: %w", err)
+	}
+	t := w.tx
+	t.begin()
+	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		return w.rollback(err)
+	}
+	for _, r := range batch {
+		before := t.changes
+		r.err = attempt(t, r)
+		switch {
+		case r.err == nil:
+		case everybodys(r.err):
+			return w.rollback(r.err)
+		case t.changes != before:
+			return w.rollback(&dirtyError{r.err})
+		}
+	}
+	if err := t.flush(); err != nil {
+		return w.rollback(err)
+	}
+	if _, err := w.conn.exec("COMMIT"); err != nil {
+		return w.rollback(&fatalError{err})
+	}
+	w.db.mu.Lock()
+	defer w.db.mu.Unlock()
+	w.counters.Transactions++
+	w.counters.Writes += int64(len(batch))
+	w.counters.Statements += w.conn.statements
+	w.conn.statements = 0
+	for _, f := range t.after {
+		f()
+	}
+	return nil
+}
+
+// attempt applies a request; a panic is its error.
+func attempt(t *tx, r *request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return r.apply(t)
+}
+
+// rollback undoes a transaction. What is in memory beside mirrors goes too; mirrors
+// change after commits only.
+func (w *writer) rollback(cause error) error {
+	if !w.conn.AutocommitEnabled() {
+		if _, err := w.conn.exec("ROLLBACK"); err != nil {
+			w.broken = true
+		}
+	}
+	w.heads.clear()
+	w.granted = w.tx.granted
+	var f *fatalError
+	if errors.As(cause, &f) {
+		// What reached the disk is not known: whatever is there counts.
+		w.broken = true
+	}
+	return cause
+}
+
+// mend opens the connection anew after an error that left it in doubt, and reads what
+// is in memory from the disk.
+func (w *writer) mend() error {
+	if !w.broken {
+		return nil
+	}
+	if w.conn != nil {
+		_ = w.conn.Close()
+		w.conn = nil
+	}
+	c, err := w.db.openWriter()
+	if err != nil {
+		return err
+	}
+	w.conn, w.tx.conn = c, c
+	if err := w.recover(); err != nil {
+		return err
+	}
+	w.broken = false
+	return nil
+}

@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// time lets time pass; sometimes the clock steps back.
+func (p *pair) time(t *rapid.T) { p.now += core.Time(rapid.IntRange(-2, 8).Draw(t, "time")) }
+
+// work asks for what there is to do.
+func (p *pair) work(t *rapid.T) {
+	limit := rapid.IntRange(1, 8).Draw(t, "limit")
+	if p.reopened {
+		limit = 100
+	}
+	p.both("ready", func(s store.Store) (string, error) {
+		list, err := s.Ready(ctx, p.now, limit)
+		if p.reopened {
+			slices.Sort(list)
+		}
+		return fmt.Sprint(list), err
+	})
+	p.both("next", func(s store.Store) (string, error) {
+		at, ok, err := s.Next(ctx, p.now)
+		return fmt.Sprint(int64(at), ok), err
+	})
+	p.both("expired", func(s store.Store) (string, error) {
+		list, err := s.Expired(ctx, p.now, limit)
+		out := ""
+		for _, g := range list {
+			out += fmt.Sprint(g.Definition, g.Digest, g.Until, g.Events, " ")
+		}
+		return out, err
+	})
+	p.both("schedules", func(s store.Store) (string, error) {
+		list, err := s.Schedules(ctx, p.now)
+		return fmt.Sprint(list), err
+	})
+	p.query(t)
+}
+
+func (p *pair) query(t *rapid.T) {
+	q := store.Query{
+		Definition: pick(t, "definition", "", "d"), Version: pick(t, "version", "", "", "1"), Parent: pick(t, "parent", "", "", "a"),
+		Error: pick(t, "error", "", "", "E"), State: pick(t, "state", "", "", "y"), Newest: rapid.Bool().Draw(t, "newest"),
+		Status: pick(t, "status", nil, []core.Status{core.Waiting}, []core.Status{core.Failed, core.Running}),
+		Labels: pick(t, "labels", nil, nil, []store.Label{{Name: "a", Value: "1"}}, []store.Label{{Name: "b", Any: true}}),
+		Limit:  rapid.IntRange(0, 4).Draw(t, "limit"),
+	}
+	p.both(fmt.Sprintf("%+v", q), func(s store.Store) (string, error) {
+		list, err := s.Instances(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		n, err := s.Count(ctx, q)
+		return fmt.Sprint(idsOf(list), n), err
+	})
+}
+
+// define deploys, schedules and deletes.
+func (p *pair) define(t *rapid.T) {
+	id, version, digest := pick(t, "id", "d", "e"), pick(t, "version", "1", "2"), pick(t, "digest", "x", "y", "z")
+	next := p.now + core.Time(rapid.IntRange(-2, 9).Draw(t, "next"))
+	switch pick(t, "verb", "put", "put", "advance", "delete") {
+	case "put":
+		var sched *store.Schedule
+		if rapid.Bool().Draw(t, "scheduled") {
+			sched = &store.Schedule{Definition: id, Digest: digest, Next: next}
+		}
+		move := rapid.Bool().Draw(t, "move")
+		p.both("put", func(s store.Store) (string, error) {
+			d, err := s.PutDefinition(ctx, store.Definition{ID: id, Version: version, Digest: digest, Deployed: p.now, Program: []byte(digest)}, sched, move)
+			return fmt.Sprint(d), err
+		})
+	case "advance":
+		from := core.Time(0)
+		if list, _ := p.model.Schedules(ctx, 1<<40); len(list) > 0 {
+			id, from = list[0].Definition, list[0].Next
+		}
+		var to *core.Time
+		if rapid.Bool().Draw(t, "goes on") {
+			to = &next
+		}
+		p.both("advance", func(s store.Store) (string, error) { return "", s.Advance(ctx, id, from, to) })
+	default:
+		p.both("delete definition", func(s store.Store) (string, error) { return "", s.DeleteDefinition(ctx, id, version) })
+	}
+	p.both("definitions", func(s store.Store) (string, error) {
+		list, err := s.ListDefinitions(ctx)
+		return fmt.Sprint(list), err
+	})
+}
+
+// forget purges and deletes.
+func (p *pair) forget(t *rapid.T) {
+	before, limit, id := p.now-core.Time(rapid.IntRange(0, 9).Draw(t, "before")), rapid.IntRange(1, 3).Draw(t, "limit"), p.id(t)
+	verb := pick(t, "verb", "events", "instance", "instances", "feed")
+	p.both("forget "+verb, func(s store.Store) (string, error) {
+		switch verb {
+		case "events":
+			return "", s.Purge(ctx, p.now)
+		case "instance":
+			return "", s.DeleteInstance(ctx, id)
+		case "instances":
+			n, err := s.PurgeInstances(ctx, before, limit)
+			return fmt.Sprint(n), err
+		}
+		n, err := s.PurgeFeed(ctx, before, limit)
+		return fmt.Sprint(n), err
+	})
+}
+
+// learn notes that two Seqs are of the same thing.
+func (p *pair) learn(model, real int64) {
+	if known, ok := p.toModel[real]; ok && known != model {
+		p.Fatalf("seq %d of the store was %d of the model, and is %d", real, known, model)
+	}
+	p.toModel[real] = model
+}
+
+// align learns the Seqs of two lists of the same things.
+func align[T any](p *pair, list func(store.Store) ([]T, error), seq func(T) int64) {
+	m, err := list(p.model)
+	if err != nil {
+		return
+	}
+	r, err := list(p.real)
+	if err != nil || len(m) != len(r) {
+		return // what is compared then tells more
+	}
+	for i := range m {
+		p.learn(seq(m[i]), seq(r[i]))
+	}
+}
+
+// compare looks at everything.
+func (p *pair) compare(*rapid.T) {
+	p.both("instances", func(s store.Store) (string, error) { return p.show(s) })
+	align(p, func(s store.Store) ([]store.Instance, error) { return s.Instances(ctx, store.Query{}) }, func(in store.Instance) int64 { return in.Seq })
+	align(p, func(s store.Store) ([]store.Event, error) { return s.Events(ctx) }, func(e store.Event) int64 { return e.Seq })
+	align(p, func(s store.Store) ([]store.Emit, error) { return s.Emits(ctx, 100) }, func(e store.Emit) int64 { return e.Seq })
+	align(p, func(s store.Store) ([]store.Call, error) { return s.Calls(ctx, "") }, func(c store.Call) int64 { return c.Seq })
+	rows, err := p.model.Instances(ctx, store.Query{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, in := range rows {
+		align(p, func(s store.Store) ([]store.Message, error) { return s.Messages(ctx, in.ID) }, func(m store.Message) int64 { return m.Seq })
+		p.both("instance "+in.ID, func(s store.Store) (string, error) { return p.showInstance(s, in.ID) })
+	}
+	p.both("lists", func(s store.Store) (string, error) { return p.showLists(s) })
+	var pairs [][2]int64
+	for r, m := range p.toModel {
+		pairs = append(pairs, [2]int64{r, m})
+	}
+	slices.SortFunc(pairs, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	if !slices.IsSortedFunc(pairs, func(a, b [2]int64) int { return cmp.Compare(a[1], b[1]) }) {
+		p.Fatalf("the order of Seqs differs: %v", pairs)
+	}
+	if problems, err := p.real.Check(ctx); err != nil || len(problems) > 0 {
+		p.Fatalf("check: %v %v", problems, err)
+	}
+}
+
+func (p *pair) show(s store.Store) (string, error) {
+	rows, err := s.Instances(ctx, store.Query{})
+	out := ""
+	for _, in := range rows {
+		in.Seq = 0
+		out += printRow(in) + "\n"
+	}
+	return out, err
+}
+
+func (p *pair) showInstance(s store.Store, id string) (string, error) {
+	row, err := s.Instance(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	pages, err := s.Pages(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	records, err := s.Records(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	subs, err := s.Subscriptions(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	inbox, err := s.Messages(ctx, id)
+	out := fmt.Sprintf("%d\n%v\n%+v", p.seq(s, row.Seq), pages, records)
+	for _, sub := range subs {
+		sub.InstanceSeq = p.seq(s, sub.InstanceSeq)
+		out += fmt.Sprintf("\n%+v", sub)
+	}
+	for _, m := range inbox {
+		m.Seq, m.Event = p.seq(s, m.Seq), p.seq(s, m.Event)
+		out += fmt.Sprintf("\n%+v", m)
+	}
+	return out, err
+}
+
+func (p *pair) showLists(s store.Store) (string, error) {
+	out := ""
+	calls, err := s.Calls(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	for _, c := range calls {
+		out += fmt.Sprint(p.seq(s, c.Seq), c.Instance, c.Ticket, c.Attempt, "\n")
+	}
+	emits, err := s.Emits(ctx, 100)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range emits {
+		out += fmt.Sprint(p.seq(s, e.Seq), e.Instance, e.Definition, e.Event.Value(), "\n")
+	}
+	events, err := s.Events(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range events {
+		out += fmt.Sprint(p.seq(s, e.Seq), p.eventText(e), "\n")
+	}
+	unchecked, err := s.Unchecked(ctx, 100)
+	if err != nil {
+		return "", err
+	}
+	again, err := s.Again(ctx, 100)
+	if err != nil {
+		return "", err
+	}
+	for i, seq := range again {
+		again[i] = p.seq(s, seq)
+	}
+	stats, err := s.Stats(ctx)
+	if err != nil {
+		return "", err
+	}
+	out += fmt.Sprint("unchecked ", unchecked, "\nagain ", again, "\nstats ", stats)
+	feed, err := s.Feed(ctx, 0, 1000)
+	for _, f := range feed.Items {
+		out += fmt.Sprintf("\n%s %s %s %d %+v", f.Instance, f.Definition, f.Status, f.At, f.Records)
+	}
+	return out, err
+}

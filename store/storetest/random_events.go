@@ -1,0 +1,195 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// ingest takes an event and routes it by chance.
+func (p *pair) ingest(t *rapid.T) {
+	e := store.Event{Event: p.event(t), Received: p.now, Until: p.now + core.Time(rapid.IntRange(0, 20).Draw(t, "window")), Producer: pick(t, "producer", "", "a")}
+	r := p.drawRoute(t)
+	emits, _ := p.model.Emits(ctx, 10)
+	emit := -1
+	if len(emits) > 0 && rapid.Bool().Draw(t, "of an emit") {
+		emit = rapid.IntRange(0, len(emits)-1).Draw(t, "emit")
+		e.Event, e.Producer = emits[emit].Event, emits[emit].Instance
+	}
+	p.both("ingest", func(s store.Store) (string, error) {
+		seq := int64(0)
+		if emit >= 0 {
+			own, err := s.Emits(ctx, 10)
+			if err != nil {
+				return "", err
+			}
+			seq = own[emit].Seq
+		}
+		seen := ""
+		got, err := s.Ingest(ctx, e, seq, func(ev store.Event, v store.View) (store.Routing, error) {
+			out, text := r.route(ev, v)
+			seen = text
+			if r.fail {
+				return out, errRouter
+			}
+			return out, nil
+		})
+		if r.fail { // what is over may be forgotten or not
+			if err := s.Purge(ctx, p.now); err != nil {
+				return "", err
+			}
+		}
+		return fmt.Sprintf("%s, seen %s", p.eventText(got), seen), err
+	})
+}
+
+// route is what a router does, drawn before it runs.
+type route struct {
+	p       *pair
+	fail    bool
+	deliver []bool
+	keep    []string
+	use     bool
+	start   []store.NewInstance
+	why     []string
+}
+
+func (p *pair) drawRoute(t *rapid.T) route {
+	r := route{p: p, fail: chance(t, "fails", 8), use: chance(t, "uses", 4), why: []string{"w"}}
+	r.deliver = rapid.SliceOfN(rapid.Bool(), 8, 8).Draw(t, "deliver")
+	if chance(t, "keeps", 3) {
+		r.keep = []string{p.id(t)}
+	}
+	if chance(t, "starts", 4) {
+		r.start = []store.NewInstance{{Instance: p.newRow(t, p.id(t)), Start: core.Start{Seed: 4}}}
+	}
+	return r
+}
+
+// route gives an event to some of those that wait for it, and tells what it saw.
+func (r route) route(e store.Event, v store.View) (out store.Routing, seen string) {
+	subs := v.Subscriptions(e.Event)
+	seen = fmt.Sprint(matching(subs, e.Event))
+	n := 0
+	for _, s := range subs {
+		if ok, _ := s.Filter.Match(e.Event); !ok {
+			continue
+		}
+		if n++; r.deliver[n%len(r.deliver)] {
+			out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: s.Instance, At: r.p.now, Reply: core.Reply{Ticket: s.Ticket}})
+		}
+	}
+	if in, ok := v.Owner("d", []core.Key{{Name: "k", Value: "1", Fixed: true}}); ok {
+		seen += " owner " + in.ID
+	}
+	e.For = slices.Clone(r.keep)
+	e.Why = r.why
+	if r.use {
+		e.Used = []string{"d"}
+	}
+	out.Events = []store.Event{e}
+	out.Start = r.start
+	return out, seen
+}
+
+// checkFresh compares new subscriptions with kept events.
+func (p *pair) checkFresh(t *rapid.T) {
+	id := p.id(t)
+	if list, _ := p.model.Unchecked(ctx, 1); len(list) > 0 {
+		id = list[0]
+	}
+	take := rapid.Bool().Draw(t, "take")
+	p.both("check "+id, func(s store.Store) (string, error) {
+		seen := ""
+		err := s.Route(ctx, func(v store.View) (store.Routing, error) {
+			out := store.Routing{Checked: []string{id}}
+			seen = ""
+			for _, sub := range v.Fresh(id) {
+				seen += fmt.Sprintf("%d:", sub.Ticket)
+				for _, e := range v.Kept(sub) {
+					ok, _ := sub.Filter.Match(e.Event)
+					if !ok || e.Seq < sub.InstanceSeq && !sub.Filter.Correlated() {
+						continue
+					}
+					seen += p.eventText(e) + " "
+					if take && len(out.Deliver) == 0 {
+						out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: id, At: p.now, Reply: core.Reply{Ticket: sub.Ticket}})
+					}
+				}
+			}
+			return out, nil
+		})
+		return seen, err
+	})
+}
+
+// routeAgain routes events again, or any that is kept.
+func (p *pair) routeAgain(t *rapid.T) {
+	r := p.drawRoute(t)
+	all, _ := p.model.Events(ctx)
+	if len(all) == 0 {
+		return
+	}
+	at := rapid.IntRange(0, len(all)-1).Draw(t, "which")
+	until := p.now + core.Time(rapid.IntRange(0, 20).Draw(t, "until"))
+	p.both("route again", func(s store.Store) (string, error) {
+		own, err := s.Events(ctx)
+		if err != nil {
+			return "", err
+		}
+		seen := ""
+		err = s.Route(ctx, func(v store.View) (store.Routing, error) {
+			e, ok := v.Event(own[at].Seq)
+			if !ok {
+				return store.Routing{}, fmt.Errorf("event %d is not there", own[at].Seq)
+			}
+			e.Until = until
+			out, text := r.route(e, v)
+			seen = text
+			if r.fail {
+				return out, errRouter
+			}
+			return out, nil
+		})
+		return seen, err
+	})
+}
+
+// gather makes, changes and drops gatherings.
+func (p *pair) gather(t *rapid.T) {
+	verb := pick(t, "verb", "new", "change", "drop")
+	until := p.now + core.Time(rapid.IntRange(-3, 9).Draw(t, "until"))
+	digest := pick(t, "digest", "x", "y")
+	which := rapid.IntRange(0, 5).Draw(t, "which")
+	p.both("gather", func(s store.Store) (string, error) {
+		seen := ""
+		err := s.Route(ctx, func(v store.View) (out store.Routing, err error) {
+			list := v.Gatherings("d", digest)
+			seen = ""
+			for _, g := range list {
+				seen += fmt.Sprint(g.Until, g.Events, " ")
+			}
+			switch {
+			case verb == "new":
+				out.Gather = []store.Gathering{{Definition: "d", Digest: digest, Events: []int64{1, 0}, Until: until}}
+			case which >= len(list):
+			case verb == "change":
+				g := list[which]
+				g.Until, g.Events = until, []int64{1, 2}
+				out.Gather = []store.Gathering{g}
+			default:
+				out.Drop = []int64{list[which].Seq}
+			}
+			return out, nil
+		})
+		return seen, err
+	})
+}
+
+func (p *pair) eventText(e store.Event) string {
+	return fmt.Sprintf("%s %d-%d by %q taken %t for %v used %v why %v", e.Event.Value(), e.Received, e.Until, e.Producer, e.Taken, e.For, e.Used, e.Why)
+}

@@ -1,0 +1,234 @@
+// Package storetest is what every store must pass: each sentence of package store, as
+// a test that knows nothing of how the store is made, and random calls compared with
+// store/memory.
+//
+//	commit.go      revisions, pages, records, the inbox, calls
+//	ready.go       who has something to do, and in which order
+//	events.go      events, subscriptions, routing, gatherings
+//	definitions.go definitions and schedules
+//	queries.go     lists, counts, the feed
+//	retention.go   what is forgotten
+//	random.go      random calls to two stores at a time
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// Run tests a store. Every call of open gives an empty one.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	Cases(t, open)
+	t.Run("random calls", func(t *testing.T) { Random(t, open) })
+}
+
+// Cases tests what package store says, one thing at a time.
+func Cases(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, group := range [][]testCase{commitTests, readyTests, eventTests, definitionTests, queryTests, retentionTests} {
+		for _, c := range group {
+			t.Run(c.name, func(t *testing.T) { c.run(kit{open(t), t}) })
+		}
+	}
+}
+
+type testCase struct {
+	name string
+	run  func(kit)
+}
+
+// kit is a store under test with shorthands.
+type kit struct {
+	store.Store
+	t *testing.T
+}
+
+var ctx = context.Background()
+
+func (k kit) check(err error) {
+	k.t.Helper()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// want compares what two things print.
+func (k kit) want(what string, got, want any) {
+	k.t.Helper()
+	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
+		k.t.Errorf("%s: got %s, want %s", what, g, w)
+	}
+}
+
+func (k kit) commit(c store.Commit) {
+	k.t.Helper()
+	k.check(k.Commit(ctx, c))
+}
+
+// create commits a new instance with the given row.
+func (k kit) create(row store.Instance) store.Instance {
+	k.t.Helper()
+	if row.Status == "" {
+		row.Status = core.Waiting
+	}
+	k.commit(store.Commit{Instance: row})
+	return k.row(row.ID)
+}
+
+func (k kit) row(id string) store.Instance {
+	k.t.Helper()
+	r, err := k.Instance(ctx, id)
+	k.check(err)
+	return r
+}
+
+// change commits a row after a change to it.
+func (k kit) change(id string, change func(*store.Instance)) {
+	k.t.Helper()
+	r := k.row(id)
+	change(&r)
+	k.commit(store.Commit{Instance: r})
+}
+
+// end finishes an instance.
+func (k kit) end(id string, at core.Time) {
+	k.t.Helper()
+	k.change(id, func(r *store.Instance) { r.Status, r.Ended, r.Updated = core.Completed, at, at })
+}
+
+func (k kit) ready(now core.Time, limit int) []string {
+	k.t.Helper()
+	list, err := k.Ready(ctx, now, limit)
+	k.check(err)
+	return list
+}
+
+func (k kit) inbox(id string) []store.Message {
+	k.t.Helper()
+	list, err := k.Messages(ctx, id)
+	k.check(err)
+	return list
+}
+
+func (k kit) unchecked() []string {
+	k.t.Helper()
+	list, err := k.Unchecked(ctx, 100)
+	k.check(err)
+	return list
+}
+
+func (k kit) again() []int64 {
+	k.t.Helper()
+	list, err := k.Again(ctx, 100)
+	k.check(err)
+	return list
+}
+
+func (k kit) events() []store.Event {
+	k.t.Helper()
+	list, err := k.Events(ctx)
+	k.check(err)
+	return list
+}
+
+// calls prints the calls of an instance, or of all.
+func (k kit) calls(id string) []string {
+	k.t.Helper()
+	list, err := k.Calls(ctx, id)
+	k.check(err)
+	out := []string{}
+	for _, c := range list {
+		out = append(out, fmt.Sprint(c.Instance, uint64(c.Ticket)))
+	}
+	return out
+}
+
+// look runs a router that changes nothing.
+func (k kit) look(see func(store.View)) {
+	k.t.Helper()
+	k.route(func(v store.View) store.Routing { see(v); return store.Routing{} })
+}
+
+func (k kit) route(r func(store.View) store.Routing) {
+	k.t.Helper()
+	k.check(k.Route(ctx, func(v store.View) (store.Routing, error) { return r(v), nil }))
+}
+
+// ingest takes an event until 100 and routes it.
+func (k kit) ingest(e event.Event, route func(store.Event, store.View) store.Routing) store.Event {
+	k.t.Helper()
+	out, err := k.Ingest(ctx, store.Event{Event: e, Until: 100}, 0, func(e store.Event, v store.View) (store.Routing, error) {
+		if route == nil {
+			return store.Routing{}, nil
+		}
+		return route(e, v), nil
+	})
+	k.check(err)
+	return out
+}
+
+// give routes an event to all subscriptions that match.
+func give(e store.Event, v store.View) store.Routing {
+	var out store.Routing
+	for _, s := range v.Subscriptions(e.Event) {
+		if ok, _ := s.Filter.Match(e.Event); ok {
+			out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: s.Instance, Reply: core.Reply{Ticket: s.Ticket, Value: e.Event.Value()}})
+		}
+	}
+	return out
+}
+
+// ev is an event of type t with attributes.
+func ev(id string, attributes ...string) event.Event {
+	e := event.Event{ID: id, Source: "s", Type: "t"}
+	for i := 0; i < len(attributes); i += 2 {
+		e.Put(attributes[i], expr.String(attributes[i+1]))
+	}
+	return e
+}
+
+// on subscribes to events of type t with fixed keys.
+func on(ticket core.Ticket, keys ...string) store.Subscription {
+	f := event.Filter{Type: "t"}
+	for i := 0; i < len(keys); i += 2 {
+		f.Keys = append(f.Keys, event.Key{Name: keys[i], Value: keys[i+1], Fixed: true})
+	}
+	return store.Subscription{Ticket: ticket, Name: fmt.Sprint("e", uint64(ticket)), Filter: f}
+}
+
+// matching prints the subscriptions that an event matches.
+func matching(list []store.Subscription, e event.Event) []string {
+	out := []string{}
+	for _, s := range list {
+		if ok, _ := s.Filter.Match(e); ok {
+			out = append(out, fmt.Sprint(s.Instance, "/", uint64(s.Ticket)))
+		}
+	}
+	return out
+}
+
+func seqs(list []store.Event) []int64 {
+	out := []int64{}
+	for _, e := range list {
+		out = append(out, e.Seq)
+	}
+	return out
+}
+
+func idsOf(list []store.Instance) []string {
+	out := []string{}
+	for _, in := range list {
+		out = append(out, in.ID)
+	}
+	return out
+}
+
+func ascending(list []int64) bool {
+	return slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list)
+}
