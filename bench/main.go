@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	store    string
+	time     time.Duration
+	loads    []string
+	inFlight []int
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	var o options
+	flags.StringVar(&o.store, "store", "sqlite", "memory or sqlite")
+	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
+	names := flags.String("loads", "", "names, comma-separated; all if empty")
+	inFlight := flags.String("inflight", "1,16,128", "how many at a time, comma-separated")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *names != "" {
+		o.loads = strings.Split(*names, ",")
+	}
+	for text := range strings.SplitSeq(*inFlight, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("-inflight: %q is not a positive number", text)
+		}
+		o.inFlight = append(o.inFlight, n)
+	}
+	fmt.Printf("%-8s%10s%12s%10s%10s%14s%10s%8s%8s%10s%12s\n",
+		"load", "in flight", "per second", "p50", "p99", "store alone", "p50", "ratio", "writes", "bytes", "statements")
+	for _, l := range loads() {
+		if len(o.loads) > 0 && !slices.Contains(o.loads, l.name) {
+			continue
+		}
+		for _, n := range o.inFlight {
+			if err := measure(ctx, o, l, n); err != nil {
+				return fmt.Errorf("%s with %d in flight: %w", l.name, n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// measure runs a load on the engine, then its writes on the store alone.
+func measure(ctx context.Context, o options, l load, n int) error {
+	s, err := openStore(o.store)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	rec := &recorder{Store: s.Store}
+	b, err := newRunner(ctx, rec, l)
+	if err != nil {
+		return err
+	}
+	if err := b.one(ctx, 0); err != nil { // its writes are the pattern
+		return err
+	}
+	b.stop()
+	rec.mu.Lock()
+	writes := slices.Clone(rec.writes)
+	rec.mu.Unlock()
+
+	b, err = newRunner(ctx, s.Store, l)
+	if err != nil {
+		return err
+	}
+	before := s.cost()
+	got, err := closedLoop(ctx, n, o.time, b.one)
+	b.stop()
+	if err != nil {
+		return err
+	}
+	spent := s.cost().minus(before)
+	floor, err := floorOf(ctx, s.Store, writes, "floor-", n, o.time)
+	if err != nil {
+		return fmt.Errorf("store alone: %w", err)
+	}
+	fmt.Printf("%-8s%10d%12.0f%10s%10s%14.0f%10s%8.2f%8d%10s%12s\n", l.name, n, got.rate(), short(got.p50), short(got.p99),
+		floor.rate(), short(floor.p50), floor.rate()/got.rate(), len(writes), spent.bytesPer(got.count), spent.statementsPer(got.count))
+	return nil
+}
+
+func short(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }
+
+// runner is an engine with one definition.
+type runner struct {
+	*engine.Engine
+	load load
+	name string
+	stop func()
+}
+
+func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
+	p, err := compile(l.definition)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(engine.Config{
+		Store: s, Languages: jsonpath.Languages(), Invoker: effect.Func(constant),
+		OnError: func(err error) { fmt.Fprintln(os.Stderr, "bench:", err) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Deploy(ctx, p); err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = e.Run(running) // it ends with its context only
+	}()
+	return &runner{Engine: e, load: l, name: p.ID, stop: func() { cancel(); <-ended }}, nil
+}
+
+func compile(text string) (*ir.Program, error) {
+	c, ds := dialect.NewRegistry(sw05.FrontEnd{}).Compile("bench.yaml", []byte(text), nil, dialect.Options{})
+	if c.Program == nil {
+		return nil, fmt.Errorf("definition: %v", ds)
+	}
+	return c.Program, nil
+}
+
+func constant(context.Context, effect.Call) effect.Outcome {
+	return effect.Outcome{Value: expr.Object(expr.Member{Key: "ok", Value: expr.Bool(true)})}
+}
+
+// one runs an instance from its start to its end.
+func (b *runner) one(ctx context.Context, i int64) error {
+	key := fmt.Sprintf("%s-%d-%d", b.name, time.Now().UnixNano(), i)
+	input := expr.Object(expr.Member{Key: "key", Value: expr.String(key)})
+	id, err := b.Start(ctx, engine.StartRequest{Definition: b.name, Input: input})
+	if err != nil {
+		return err
+	}
+	if b.load.waitsFor {
+		ev := event.Event{ID: key, Source: "bench", Type: "go"}
+		ev.Put("key", expr.String(key))
+		if _, err := b.Send(ctx, ev); err != nil {
+			return err
+		}
+	}
+	_, err = b.Wait(ctx, id)
+	return err
+}

@@ -1,0 +1,280 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options say which server to talk to. URL is required; the rest has defaults.
+type Options struct {
+	URL       string
+	Token     string       // sent as a bearer token
+	HTTP      *http.Client // one of its own, which follows no redirect to another host
+	UserAgent string
+	Attempts  int // how often a request is sent at most: 4
+}
+
+// Client talks to one server. It can be used from several goroutines.
+type Client struct {
+	base     string // without a slash at the end
+	token    string
+	http     *http.Client
+	agent    string
+	attempts int
+	pause    func(attempt int) time.Duration
+}
+
+// maxAnswer is how many bytes of an answer are read (the limit answer-bytes).
+const maxAnswer = 64 << 20
+
+// maxPause is how long a server may ask to wait before a request is sent again.
+const maxPause = 5 * time.Second
+
+// New returns a client. It does not talk to the server yet.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the address of the server: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%q is not the address of a server; it must be like http://127.0.0.1:8081", o.URL)
+	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return nil, fmt.Errorf("%q is not the address of a server: it has more than a host and a path", u.Redacted())
+	}
+	c := &Client{
+		base: strings.TrimSuffix(u.String(), "/"), token: o.Token, http: o.HTTP, agent: o.UserAgent, attempts: o.Attempts, pause: backoff,
+	}
+	if c.http == nil {
+		c.http = &http.Client{
+			Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	if c.attempts <= 0 {
+		c.attempts = 4
+	}
+	return c, nil
+}
+
+// URL is the address of the server.
+func (c *Client) URL() string { return c.base }
+
+// Close lets go of connections that are not in use.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// request is one operation.
+type request struct {
+	method, path string
+	query        url.Values
+	header       http.Header
+	body         []byte
+	repeatable   bool // a second one has no effect of its own
+}
+
+func get(path string) request { return request{method: http.MethodGet, path: path, repeatable: true} }
+
+// pathOf joins segments, each of which may have any characters.
+func pathOf(segments ...string) string {
+	var b strings.Builder
+	for _, s := range segments {
+		b.WriteString("/" + url.PathEscape(s))
+	}
+	return b.String()
+}
+
+func (r request) with(name, value string) request {
+	if value == "" {
+		return r
+	}
+	if r.query == nil {
+		r.query = url.Values{}
+	}
+	r.query.Set(name, value)
+	return r
+}
+
+func (r request) withHeader(name, value string) request {
+	if value == "" {
+		return r
+	}
+	if r.header == nil {
+		r.header = http.Header{}
+	}
+	r.header.Set(name, value)
+	return r
+}
+
+// withJSON makes a value the body.
+func (r request) withJSON(v any) (request, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return r, fmt.Errorf("write the request: %w", err)
+	}
+	r.body = text
+	return r.withHeader("Content-Type", "application/json"), nil
+}
+
+// do sends a request, more than once if need be, and returns an answer that is not an
+// error. The caller closes its body.
+func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
+	for attempt := 1; ; attempt++ {
+		resp, err := c.send(ctx, r)
+		var problem *Problem
+		switch {
+		case err == nil:
+			return resp, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.As(err, &problem) && problem.Status == http.StatusNotFound && r.method == http.MethodDelete && attempt > 1:
+			return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil // the one before did it
+		case attempt >= c.attempts || !again(r, err):
+			return nil, err
+		}
+		wait := c.pause(attempt)
+		if problem != nil && problem.RetryAfter > 0 {
+			wait = min(problem.RetryAfter, maxPause)
+		}
+		if err := rest(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// again reports whether a request can be sent once more.
+func again(r request, err error) bool {
+	var problem *Problem
+	if errors.As(err, &problem) {
+		switch problem.Status {
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable: // nothing has happened
+			return true
+		}
+		return false
+	}
+	var op *net.OpError
+	return r.repeatable || errors.As(err, &op) && op.Op == "dial"
+}
+
+// backoff is 100 ms, 200 ms, 400 ms …
+func backoff(attempt int) time.Duration {
+	return min(100*time.Millisecond<<(min(attempt, 10)-1), maxPause)
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// send sends a request once.
+func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	address := c.base + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, body)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	if c.agent != "" {
+		req.Header.Set("User-Agent", c.agent)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, unreachable(c.base, err)
+	}
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return nil, readProblem(resp)
+}
+
+// text sends a request and reads the answer.
+func (c *Client) text(ctx context.Context, r request) ([]byte, *http.Response, error) {
+	for attempt := 1; ; attempt++ {
+		resp, err := c.do(ctx, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := readAnswer(resp)
+		var cut *UnreachableError
+		if err == nil || !errors.As(err, &cut) || !r.repeatable || attempt >= c.attempts || ctx.Err() != nil {
+			return text, resp, err
+		}
+	}
+}
+
+func readAnswer(resp *http.Response) ([]byte, error) {
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, unreachable(resp.Request.URL.Host, err)
+	}
+	if len(text) > maxAnswer {
+		return nil, fmt.Errorf("the answer has more than %d bytes (limit answer-bytes)", maxAnswer)
+	}
+	return text, nil
+}
+
+// call sends a request and reads the answer as a T.
+func call[T any](ctx context.Context, c *Client, r request) (out T, resp *http.Response, err error) {
+	text, resp, err := c.text(ctx, r.withHeader("Accept", "application/json"))
+	if err != nil {
+		return out, nil, err
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return out, nil, fmt.Errorf("the answer to %s %s cannot be read; is %s a Lockstep server? %w", r.method, r.path, c.base, err)
+	}
+	return out, resp, nil
+}
+
+// newKey is an idempotency key that nobody else has.
+func newKey() string { return strings.ToLower(rand.Text()) }
+
+// milliseconds writes a duration as the contract wants it.
+func milliseconds(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(max(1, d.Milliseconds()), 10) + "ms"
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func flag(b bool) string {
+	if b {
+		return "true"
+	}
+	return ""
+}

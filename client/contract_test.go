@@ -1,0 +1,341 @@
+package client_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/lockstep-workflows/lockstep/client"
+)
+
+// contract is server/openapi.yaml, with references to parameters followed.
+type contract struct {
+	root       map[string]any
+	operations map[string]operation
+	schemas    *jsonschema.Compiler
+}
+
+type operation struct {
+	method, path string
+	parameters   map[string][]string // names by place
+	bodies       map[string]string   // the schema's pointer by media type
+}
+
+func readContract(t *testing.T) contract {
+	t.Helper()
+	text, err := os.ReadFile("../server/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contract{operations: map[string]operation{}, schemas: jsonschema.NewCompiler()}
+	if err := yaml.Unmarshal(text, &c.root); err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(c.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.schemas.DefaultDraft(jsonschema.Draft2020)
+	if err := c.schemas.AddResource("contract.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range c.at("paths") {
+		for method, op := range methods.(map[string]any) {
+			c.add(strings.ToUpper(method), path, op.(map[string]any))
+		}
+	}
+	return c
+}
+
+func (c contract) at(keys ...string) map[string]any {
+	m := c.root
+	for _, k := range keys {
+		m = m[k].(map[string]any)
+	}
+	return m
+}
+
+func (c contract) add(method, path string, op map[string]any) {
+	o := operation{method: method, path: path, parameters: map[string][]string{}, bodies: map[string]string{}}
+	list, _ := op["parameters"].([]any)
+	for _, p := range list {
+		ref := p.(map[string]any)["$ref"].(string)
+		param := c.at("components", "parameters", ref[strings.LastIndex(ref, "/")+1:])
+		in := param["in"].(string)
+		o.parameters[in] = append(o.parameters[in], param["name"].(string))
+	}
+	if body, ok := op["requestBody"].(map[string]any); ok {
+		for media := range body["content"].(map[string]any) {
+			escape := strings.NewReplacer("~", "~0", "/", "~1")
+			o.bodies[media] = "contract.json#/paths/" + escape.Replace(path) + "/" + strings.ToLower(method) +
+				"/requestBody/content/" + escape.Replace(media) + "/schema"
+		}
+	}
+	c.operations[op["operationId"].(string)] = o
+}
+
+// recorder answers everything and remembers what it was asked.
+type recorder struct {
+	requests []*http.Request
+	bodies   [][]byte
+}
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	var body []byte
+	if req.Body != nil {
+		body, _ = io.ReadAll(req.Body)
+	}
+	r.requests, r.bodies = append(r.requests, req), append(r.bodies, body)
+	answer := "{}"
+	header := http.Header{"Content-Type": {"application/json"}}
+	if req.Header.Get("Accept") == "text/event-stream" {
+		answer = "event: ready\nid: 7\n\n"
+	}
+	return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
+}
+
+// uses calls every method with everything set that can be, so that all of it is seen.
+var uses = map[string]func(t *testing.T, c *client.Client){
+	"deployDefinition": func(t *testing.T, c *client.Client) {
+		_, _, _ = c.DeployDefinition(t.Context(), []byte("id: a\n"), client.Deploy{Dialect: "sw05", DryRun: true})
+		_, _, _ = c.DeployDefinition(t.Context(), []byte("{}"), client.Deploy{JSON: true, Dialect: "sw05", DryRun: true})
+	},
+	"listDefinitions": func(t *testing.T, c *client.Client) {
+		_, _ = c.ListDefinitions(t.Context(), client.DefinitionQuery{Paging: page, AllVersions: true})
+	},
+	"getDefinition":    func(t *testing.T, c *client.Client) { _, _ = c.GetDefinition(t.Context(), odd, version) },
+	"deleteDefinition": func(t *testing.T, c *client.Client) { _ = c.DeleteDefinition(t.Context(), odd, "1") },
+	"listVersions":     func(t *testing.T, c *client.Client) { _, _ = c.ListVersions(t.Context(), odd) },
+	"getSource":        func(t *testing.T, c *client.Client) { _, _ = c.GetSource(t.Context(), odd, version) },
+	"getGraph":         func(t *testing.T, c *client.Client) { _, _ = c.GetGraph(t.Context(), odd, version, "dot") },
+	"diffDefinition":   func(t *testing.T, c *client.Client) { _, _ = c.DiffDefinition(t.Context(), odd, "1", "2") },
+	"startInstance": func(t *testing.T, c *client.Client) {
+		_, _ = c.StartInstance(t.Context(), odd, client.Start{Input: client.Data(`{"a":1}`), Version: "1", Wait: 1500 * time.Millisecond})
+	},
+	"listInstances": func(t *testing.T, c *client.Client) {
+		_, _ = c.ListInstances(t.Context(), client.InstanceQuery{Paging: page, Filter: "status:failed", Oldest: true})
+	},
+	"countInstances": func(t *testing.T, c *client.Client) { _, _ = c.CountInstances(t.Context(), "status:failed") },
+	"getInstance":    func(t *testing.T, c *client.Client) { _, _ = c.GetInstance(t.Context(), odd, time.Second) },
+	"deleteInstance": func(t *testing.T, c *client.Client) { _ = c.DeleteInstance(t.Context(), odd, 3) },
+	"getHistory":     func(t *testing.T, c *client.Client) { _, _ = c.GetHistory(t.Context(), odd, page) },
+	"getWhy":         func(t *testing.T, c *client.Client) { _, _ = c.GetWhy(t.Context(), odd) },
+	"getOutput":      func(t *testing.T, c *client.Client) { _, _ = c.GetOutput(t.Context(), odd) },
+	"retryInstance": func(t *testing.T, c *client.Client) {
+		_, _ = c.RetryInstance(t.Context(), odd, nil, client.Control{Rev: 2})
+		_, _ = c.RetryInstance(t.Context(), odd, client.Data(`{"a":1}`), control)
+	},
+	"skipInstance": func(t *testing.T, c *client.Client) {
+		_, _ = c.SkipInstance(t.Context(), odd, client.Data(`{}`), control)
+	},
+	"pauseInstance":     func(t *testing.T, c *client.Client) { _, _ = c.PauseInstance(t.Context(), odd, control) },
+	"resumeInstance":    func(t *testing.T, c *client.Client) { _, _ = c.ResumeInstance(t.Context(), odd, control) },
+	"cancelInstance":    func(t *testing.T, c *client.Client) { _, _ = c.CancelInstance(t.Context(), odd, true, control) },
+	"terminateInstance": func(t *testing.T, c *client.Client) { _, _ = c.TerminateInstance(t.Context(), odd, control) },
+	"restartInstance": func(t *testing.T, c *client.Client) {
+		_, _ = c.RestartInstance(t.Context(), odd, client.Restart{Input: client.Data(`{}`), Version: "2", Rev: 4})
+	},
+	"answerCall": func(t *testing.T, c *client.Client) {
+		_, _ = c.AnswerCall(t.Context(), odd, "1.2", client.Answer{Result: client.Data(`{"ok":true}`)})
+		_, _ = c.AnswerCall(t.Context(), odd, "1.2", client.Answer{})
+		_, _ = c.AnswerCall(t.Context(), odd, "1.2", client.Answer{Error: &client.CallError{Name: "Declined", Code: "402", Status: "402", Title: "t", Type: "u", Detail: "d", Data: client.Data("1")}})
+	},
+	"listCalls": func(t *testing.T, c *client.Client) {
+		_, _ = c.ListCalls(t.Context(), client.CallQuery{Paging: page, Instance: "i", Parked: true})
+	},
+	"sendEvents": func(t *testing.T, c *client.Client) {
+		one := client.Data(`{"specversion":"1.0","id":"1","source":"s","type":"t"}`)
+		_, _ = c.SendEvents(t.Context(), one)
+		_, _ = c.SendEvents(t.Context(), one, one)
+	},
+	"listEvents": func(t *testing.T, c *client.Client) {
+		_, _ = c.ListEvents(t.Context(), client.EventQuery{Paging: page, Unmatched: true, Type: "paid"})
+	},
+	"stream": func(t *testing.T, c *client.Client) {
+		for range c.Stream(t.Context(), client.StreamQuery{Instance: "i", Definition: "d", Filter: "status:failed", After: "3"}) {
+			break
+		}
+	},
+	"getStats":    func(t *testing.T, c *client.Client) { _, _ = c.GetStats(t.Context()) },
+	"healthz":     func(t *testing.T, c *client.Client) { _ = c.Healthz(t.Context()) },
+	"readyz":      func(t *testing.T, c *client.Client) { _ = c.Readyz(t.Context()) },
+	"metrics":     func(t *testing.T, c *client.Client) { _, _ = c.Metrics(t.Context()) },
+	"openapiJSON": func(t *testing.T, c *client.Client) { _, _ = c.OpenapiJSON(t.Context()) },
+	"openapiYAML": func(t *testing.T, c *client.Client) { _, _ = c.OpenapiYAML(t.Context()) },
+	"getProblem":  func(t *testing.T, c *client.Client) { _, _ = c.GetProblem(t.Context(), odd) },
+}
+
+const odd = "a/b ?ü" // ids may have any characters
+
+var (
+	page    = client.Paging{Limit: 5, After: "x"}
+	version = client.Version{Version: "1", Digest: "d"}
+	control = client.Control{Reason: "because", Rev: 3}
+)
+
+// elsewhere are parameters that another way of the same request needs.
+var elsewhere = []string{"last-event-id", "ce-id", "ce-source", "ce-type", "ce-specversion"}
+
+// TestEveryOperationHasAMethod: each operation of the contract is sent by the method of
+// its name, to its path, with the parameters it has and no others, and a body that adheres
+// to its schema.
+func TestEveryOperationHasAMethod(t *testing.T) {
+	c := readContract(t)
+	for id, use := range uses {
+		op, ok := c.operations[id]
+		if !ok {
+			t.Errorf("the contract has no operation %s", id)
+			continue
+		}
+		if method := strings.ToUpper(id[:1]) + id[1:]; !hasMethod(method) {
+			t.Errorf("the client has no method %s", method)
+		}
+		rec := &recorder{}
+		cl, err := client.New(client.Options{URL: "http://server", HTTP: &http.Client{Transport: rec}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		use(t, cl)
+		if len(rec.requests) == 0 {
+			t.Errorf("%s sends nothing", id)
+		}
+		sent := map[string]bool{}
+		for i, req := range rec.requests {
+			c.checkRequest(t, id, op, req, rec.bodies[i], sent)
+		}
+		for _, in := range []string{"query", "header"} {
+			for _, name := range op.parameters[in] {
+				if !sent[name] && !slices.Contains(elsewhere, name) {
+					t.Errorf("%s never sends %s", id, name)
+				}
+			}
+		}
+	}
+	for id := range c.operations {
+		if uses[id] == nil {
+			t.Errorf("the client does not have the operation %s", id)
+		}
+	}
+}
+
+func hasMethod(name string) bool {
+	_, ok := reflect.TypeFor[*client.Client]().MethodByName(name)
+	return ok
+}
+
+func (c contract) checkRequest(t *testing.T, id string, op operation, req *http.Request, body []byte, sent map[string]bool) {
+	t.Helper()
+	pattern := "^" + regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(op.path), "[^/]+") + "$"
+	if req.Method != op.method || !regexp.MustCompile(pattern).MatchString(req.URL.EscapedPath()) {
+		t.Errorf("%s: %s %s, want %s %s", id, req.Method, req.URL.EscapedPath(), op.method, op.path)
+	}
+	for name := range req.URL.Query() {
+		sent[name] = true
+		if !slices.Contains(op.parameters["query"], name) {
+			t.Errorf("%s sends the parameter %s, which the contract does not have", id, name)
+		}
+	}
+	for name := range req.Header {
+		switch {
+		case name == "Accept", name == "Content-Type":
+			continue
+		case name == "Last-Event-Id": // as net/http spells it
+			name = "Last-Event-ID"
+		}
+		sent[name] = true
+		if !slices.Contains(op.parameters["header"], name) {
+			t.Errorf("%s sends the header %s, which the contract does not have", id, name)
+		}
+	}
+	if body == nil {
+		return
+	}
+	media := req.Header.Get("Content-Type")
+	pointer, ok := op.bodies[media]
+	if !ok {
+		t.Errorf("%s sends a body of type %q; the contract has %v", id, media, slices.Sorted(maps.Keys(op.bodies)))
+		return
+	}
+	if !strings.HasSuffix(media, "json") {
+		return
+	}
+	schema, err := c.schemas.Compile(pointer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		t.Fatalf("%s: %v in %s", id, err, body)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Errorf("%s: %v\n%s", id, err, body)
+	}
+}
+
+// TestTypesHaveTheMembersOfTheirSchemas: nothing that the server says is lost.
+func TestTypesHaveTheMembersOfTheirSchemas(t *testing.T) {
+	c := readContract(t)
+	for name, typ := range map[string]reflect.Type{
+		"Definition": reflect.TypeFor[client.Definition](), "DefinitionPage": reflect.TypeFor[client.Page[client.Definition]](),
+		"DefinitionRef": reflect.TypeFor[client.DefinitionRef](), "Diagnostic": reflect.TypeFor[client.Diagnostic](),
+		"Fault": reflect.TypeFor[client.Fault](), "Instance": reflect.TypeFor[client.Instance](), "Count": reflect.TypeFor[client.Count](),
+		"Record": reflect.TypeFor[client.Record](), "Wait": reflect.TypeFor[client.Wait](), "Why": reflect.TypeFor[client.Why](),
+		"Call": reflect.TypeFor[client.Call](), "EventsAccepted": reflect.TypeFor[client.EventsAccepted](), "KeptEvent": reflect.TypeFor[client.KeptEvent](),
+		"StreamChange": reflect.TypeFor[client.Change](), "StreamRecord": reflect.TypeFor[client.StreamRecord](), "Stats": reflect.TypeFor[client.Stats](),
+		"Problem": reflect.TypeFor[client.Problem](), "ProblemKind": reflect.TypeFor[client.ProblemKind](), "Place": reflect.TypeFor[client.Place](),
+	} {
+		schema := c.at("components", "schemas", name)
+		compareMembers(t, name, schema, typ)
+	}
+}
+
+func compareMembers(t *testing.T, name string, schema map[string]any, typ reflect.Type) {
+	t.Helper()
+	properties, _ := schema["properties"].(map[string]any)
+	fields := map[string]reflect.Type{}
+	for f := range typ.Fields() {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag != "-" {
+			fields[tag] = f.Type
+		}
+	}
+	for member, of := range properties {
+		field, ok := fields[member]
+		if !ok {
+			t.Errorf("%s.%s has no field in %s", name, member, typ)
+			continue
+		}
+		// Objects that have no name of their own.
+		inner, _ := of.(map[string]any)
+		if items, ok := inner["items"].(map[string]any); ok {
+			inner = items
+		}
+		for field.Kind() == reflect.Slice && field.Elem().Kind() != reflect.Uint8 || field.Kind() == reflect.Pointer {
+			field = field.Elem()
+		}
+		if inner["properties"] != nil && field.Kind() == reflect.Struct {
+			compareMembers(t, name+"."+member, inner, field)
+		}
+	}
+	for member := range fields {
+		if properties[member] == nil {
+			t.Errorf("%s: the schema has no member %q", name, member)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// Deploy says how to deploy a document.
+type Deploy struct {
+	JSON    bool   // it is JSON, not YAML
+	Dialect string // "": found out
+	DryRun  bool   // check only
+}
+
+// DeployDefinition deploys a document, which becomes the current version. created tells
+// that the server did not have this content under its id and version.
+func (c *Client) DeployDefinition(ctx context.Context, document []byte, o Deploy) (d Definition, created bool, err error) {
+	media := "application/yaml"
+	if o.JSON {
+		media = "application/json"
+	}
+	r := request{method: http.MethodPost, path: "/api/v1/definitions", body: document, repeatable: true}
+	r = r.withHeader("Content-Type", media).with("dialect", o.Dialect).with("dry-run", flag(o.DryRun))
+	d, resp, err := call[Definition](ctx, c, r)
+	return d, err == nil && resp.StatusCode == http.StatusCreated, err
+}
+
+// DefinitionQuery selects definitions.
+type DefinitionQuery struct {
+	Paging
+	AllVersions bool // not only the current one of each
+}
+
+// ListDefinitions lists definitions by id.
+func (c *Client) ListDefinitions(ctx context.Context, q DefinitionQuery) (Page[Definition], error) {
+	r := q.add(get("/api/v1/definitions"))
+	if q.AllVersions {
+		r = r.with("versions", "all")
+	}
+	page, _, err := call[Page[Definition]](ctx, c, r)
+	return page, err
+}
+
+// Version names the content of a definition: a version, or a digest, or the current one.
+type Version struct{ Version, Digest string }
+
+func (v Version) add(r request) request {
+	return r.with("version", v.Version).with("digest", v.Digest)
+}
+
+// GetDefinition reads a definition.
+func (c *Client) GetDefinition(ctx context.Context, id string, v Version) (Definition, error) {
+	d, _, err := call[Definition](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id))))
+	return d, err
+}
+
+// DeleteDefinition deletes a version of a definition; "" deletes all of them.
+func (c *Client) DeleteDefinition(ctx context.Context, id, version string) error {
+	r := request{method: http.MethodDelete, path: pathOf("api", "v1", "definitions", id), repeatable: true}
+	_, _, err := c.text(ctx, r.with("version", version))
+	return err
+}
+
+// ListVersions lists the versions of a definition in order of deployment.
+func (c *Client) ListVersions(ctx context.Context, id string) (Page[Definition], error) {
+	page, _, err := call[Page[Definition]](ctx, c, get(pathOf("api", "v1", "definitions", id, "versions")))
+	return page, err
+}
+
+// GetSource reads the document as it was deployed.
+func (c *Client) GetSource(ctx context.Context, id string, v Version) ([]byte, error) {
+	text, _, err := c.text(ctx, v.add(get(pathOf("api", "v1", "definitions", id, "source"))))
+	return text, err
+}
+
+// GetGraph draws a definition: svg, mermaid, dot, plantuml, smcat or text.
+func (c *Client) GetGraph(ctx context.Context, id string, v Version, format string) ([]byte, error) {
+	text, _, err := c.text(ctx, v.add(get(pathOf("api", "v1", "definitions", id, "graph.svg"))).with("format", format))
+	return text, err
+}
+
+// DiffDefinition compares two versions; to may be "", the current one.
+func (c *Client) DiffDefinition(ctx context.Context, id, from, to string) (string, error) {
+	if from == "" {
+		return "", errors.New("a version to compare with is required")
+	}
+	text, _, err := c.text(ctx, get(pathOf("api", "v1", "definitions", id, "diff")).with("from", from).with("to", to))
+	return string(text), err
+}

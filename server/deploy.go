@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/engine"
+)
+
+// deployTime is how long a definition may take to be compiled, with everything that is
+// fetched for it ("deploy-time").
+const deployTime = 60 * time.Second
+
+func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
+	dry, err := r.flag("dry-run")
+	if err != nil {
+		return err
+	}
+	text, _, err := s.body(r, "document-bytes", s.limits.Definition, "application/yaml", "text/yaml", "application/x-yaml", "application/json")
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 {
+		return problem(CodeInvalid, "the body is empty; it must be a definition")
+	}
+	doc, found, err := s.compile(r.Context(), text, r.query.Get("dialect"))
+	if err != nil {
+		return err
+	}
+	if dry {
+		row, err := s.engine.CheckDocument(r.Context(), doc)
+		if err != nil {
+			return refusedDefinition(err)
+		}
+		v := viewDefinition(row)
+		if v.Diagnostics = found; !row.Current {
+			v.Deployed = nil
+		}
+		return answer(w, http.StatusOK, v)
+	}
+	row, created, err := s.engine.DeployDocument(r.Context(), doc)
+	if err != nil {
+		return refusedDefinition(err)
+	}
+	s.log.InfoContext(r.Context(), "definition deployed", "id", row.ID, "version", row.Version, "digest", row.Digest, "new", created, "who", r.who.name)
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+		w.Header().Set("Location", definitionPath(row))
+	}
+	v := viewDefinition(row)
+	v.Diagnostics = found
+	return answer(w, status, v)
+}
+
+// compile compiles a definition. Its errors are one problem.
+func (s *Server) compile(ctx context.Context, text []byte, dialectName string) (engine.Document, []diagnosticView, error) {
+	ctx, cancel := context.WithTimeout(ctx, deployTime)
+	defer cancel()
+	bundle := fetched{ctx, s}
+	c, found := s.cfg.Registry.Compile(documentName, text, bundle, dialect.Options{Dialect: dialectName, Functions: s.cfg.Functions})
+	if c.Program != nil {
+		found = append(found, openapi.Pin(ctx, c.Program, bundle, openapi.Definition{File: documentName, Operations: c.Operations})...)
+		found.Sort()
+	}
+	views := viewDiagnostics(found)
+	if c.Program == nil || found.HasErrors() {
+		errors, _ := found.Counts()
+		noun := "errors"
+		if errors == 1 {
+			noun = "error"
+		}
+		p := problem(CodeInvalid, fmt.Sprintf("the definition has %d %s", errors, noun))
+		first := slices.IndexFunc(views, func(d diagnosticView) bool { return d.Severity == string(dialect.Error) })
+		if first >= 0 {
+			p.Detail += ": " + views[first].Message
+		}
+		for _, d := range views {
+			p.Errors = append(p.Errors, Detail{
+				File: d.File, Line: d.Line, Column: d.Column, Severity: d.Severity, Code: d.Code, Message: d.Message, Hint: d.Hint,
+			})
+		}
+		return engine.Document{}, nil, p
+	}
+	doc := engine.Document{Program: c.Program, Source: text}
+	if len(views) > 0 {
+		var err error
+		if doc.Diagnostics, err = json.Marshal(views); err != nil {
+			return engine.Document{}, nil, fmt.Errorf("%w: %w", errInternal, err)
+		}
+	}
+	return doc, views, nil
+}
+
+// refusedDefinition tells what the engine has against a definition that compiles.
+func refusedDefinition(err error) error {
+	if _, ok := as[*engine.VersionConflictError](err); ok {
+		return problem(CodeVersion, err.Error()).hint("change the version in the document")
+	}
+	return err
+}
+
+// fetched opens what a definition refers to over http(s), under the outbound policy.
+// There are no files: the document came alone.
+type fetched struct {
+	ctx context.Context
+	s   *Server
+}
+
+// Open implements dialect.Bundle.
+func (b fetched) Open(ref string) ([]byte, error) {
+	address, _, _ := strings.Cut(ref, "#")
+	if scheme, _, ok := strings.Cut(address, "://"); !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return dialect.NoBundle.Open(ref)
+	}
+	if b.s.cfg.Outbound == nil {
+		return nil, fmt.Errorf("%q: this server fetches nothing", address)
+	}
+	text, err := b.s.cfg.Outbound.Fetch(b.ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", address, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,21 @@
+// Package server is the HTTP interface of an engine: /api/v1 as openapi.yaml describes
+// it, which is the contract, and what those need who run it (/healthz, /readyz,
+// /metrics).
+//
+// # Reading it
+//
+// routes.go is the table of everything that is served, with who may do it. A request
+// passes, in this order (serve.go): trace and log, capacity, Host and Origin, the table,
+// the token (auth.go), its parameters (params.go), and then its handler, which returns
+// an error or has answered. errors.go makes every error a problem of problem.go; no
+// handler writes one itself. views.go are the shapes that go out.
+//
+// Handlers are by subject: definitions.go and deploy.go, instances.go, control.go,
+// history.go, events.go, calls.go, stream.go with tail.go, stats.go.
+//
+// # Rules
+//
+// Nothing is acknowledged before the store has it. Handlers hold no state of their own:
+// what must be remembered (idempotency keys, positions in the stream) is the store's.
+// Everything that a client could make large has a limit (limits.go).
+package server

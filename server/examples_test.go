@@ -1,0 +1,100 @@
+package server
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestExamplesOfTheContract sends every example of a request, where it makes sense, and
+// expects success.
+func TestExamplesOfTheContract(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.answers.put("charge", failing("CardDeclined"))
+	w.answers.put("ship", ok("shipped"))
+	w.deploy("pay", "await") // hello is an example itself
+	failed := func() string { return w.reach(w.start("pay", `{"amount":1}`), "failed").str("id") }
+	waiting := func() string { return w.start("await", `{"order":"1"}`) }
+	// Where an operation needs an instance, which one.
+	needs := map[string]func() string{
+		"retryInstance": failed, "skipInstance": failed,
+		"pauseInstance": waiting, "cancelInstance": waiting, "terminateInstance": waiting, "restartInstance": waiting,
+		"resumeInstance": func() string {
+			id := waiting()
+			w.do("POST", "/api/v1/instances/"+id+"/pause", "").want(200)
+			return id
+		},
+	}
+	sent := 0
+	c := theContract()
+	for _, op := range c.operations() {
+		body, ok := op.value.Lookup("requestBody", "content")
+		if !ok {
+			continue
+		}
+		for _, m := range body.Members() {
+			examples, _ := m.Value.Get("examples")
+			for _, ex := range examples.Members() {
+				value, _ := ex.Value.Get("value")
+				text := value.String()
+				if m.Key == "application/yaml" {
+					text = value.Str()
+				}
+				if schema, ok := m.Value.Get("schema"); ok && m.Key == "application/json" {
+					if err := c.check(schema, value); err != nil {
+						t.Errorf("%s, example %s: %v", op.id, ex.Key, err)
+					}
+				}
+				path := strings.ReplaceAll(op.path, "{definition}", "hello")
+				switch {
+				case op.id == "answerCall":
+					w.answers.put("charge", nil)
+					id := w.start("pay", `{"amount":1}`)
+					path = strings.NewReplacer("{instance}", id, "{ticket}", w.parkedCall(id, "charge")).Replace(path)
+					w.answers.put("charge", failing("CardDeclined"))
+				case needs[op.id] != nil:
+					path = strings.ReplaceAll(path, "{instance}", needs[op.id]())
+				}
+				if a := w.do(op.method, path, text, "Content-Type", m.Key); a.status >= 300 {
+					t.Errorf("%s, example %s: %d %s", op.id, ex.Key, a.status, a.text)
+				}
+				sent++
+			}
+		}
+	}
+	if sent < 15 {
+		t.Errorf("only %d examples", sent)
+	}
+	for _, name := range []string{"Query", "Wait"} { // of parameters
+		p, _ := c.root.Lookup("components", "parameters", name)
+		example, _ := p.Get("example")
+		key, _ := p.Get("name")
+		switch key.Str() {
+		case "q":
+			w.get("/api/v1/instances?q=" + strings.NewReplacer(" ", "+", ">", "%3E").Replace(example.Str())).want(200)
+		case "wait":
+			w.do("POST", "/api/v1/definitions/hello/instances?wait="+example.Str(), "{}").want(200)
+		}
+	}
+}
+
+// TestMain sees to it that the tests together saw every answer of success that the
+// contract has.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if all := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String() + flag.Lookup("test.list").Value.String(); code == 0 && all == "" {
+		c := theContract()
+		for _, op := range c.operations() {
+			responses, _ := op.value.Get("responses")
+			for _, status := range responses.Members() {
+				if status.Key < "300" && !c.seen[op.id+" "+status.Key] {
+					fmt.Printf("no test has seen the answer %s of %s\n", status.Key, op.id)
+					code = 1
+				}
+			}
+		}
+	}
+	os.Exit(code)
+}

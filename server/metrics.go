@@ -1,0 +1,172 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// buckets are the upper bounds of durations, in seconds.
+var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
+
+// figures counts what happens. The text format of Prometheus is a few lines to write,
+// and needs no library.
+type figures struct {
+	mu        sync.Mutex
+	requests  map[requestKey]int64
+	durations map[string]*histogram // by operation
+	accepted  int64
+	duplicate int64
+	refused   int64
+	begun     time.Time
+}
+
+type requestKey struct {
+	operation string
+	status    int
+}
+
+type histogram struct {
+	counts []int64 // of each bucket alone
+	sum    float64
+	total  int64
+}
+
+func (f *figures) init() {
+	f.requests, f.durations, f.begun = map[requestKey]int64{}, map[string]*histogram{}, time.Now()
+}
+
+func (f *figures) request(operation string, status int, took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.requests[requestKey{operation, status}]++
+	h := f.durations[operation]
+	if h == nil {
+		h = &histogram{counts: make([]int64, len(buckets))}
+		f.durations[operation] = h
+	}
+	seconds := took.Seconds()
+	if i, _ := slices.BinarySearch(buckets, seconds); i < len(buckets) {
+		h.counts[i]++
+	}
+	h.sum += seconds
+	h.total++
+}
+
+func (f *figures) events(v eventsView) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.accepted += int64(v.Accepted)
+	f.duplicate += int64(v.Duplicates)
+	f.refused += int64(v.Refused)
+}
+
+// exposition writes figures in Prometheus' text format.
+type exposition struct{ bytes.Buffer }
+
+func (x *exposition) family(name, kind, help string) {
+	fmt.Fprintf(x, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+// sample writes one figure; labels are names and values in turn.
+func (x *exposition) sample(name string, value any, labels ...string) {
+	x.WriteString(name)
+	for i := 0; i < len(labels); i += 2 {
+		sep := ","
+		if i == 0 {
+			sep = "{"
+		}
+		value := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(labels[i+1])
+		fmt.Fprintf(x, `%s%s="%s"`, sep, labels[i], value)
+	}
+	if len(labels) > 0 {
+		x.WriteByte('}')
+	}
+	fmt.Fprintf(x, " %v\n", value)
+}
+
+func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
+	stats, err := s.engine.Stats(r.Context())
+	x := &exposition{}
+	x.family("lockstep_info", "gauge", "The version that runs.")
+	x.sample("lockstep_info", 1, "version", s.cfg.Version, "go", runtime.Version())
+	x.family("lockstep_store_up", "gauge", "Whether the store answers.")
+	if err == nil {
+		x.sample("lockstep_store_up", 1)
+		x.family("lockstep_instances", "gauge", "Instances by definition, version and status.")
+		for _, stat := range stats {
+			x.sample("lockstep_instances", stat.Count, "definition", stat.Definition, "version", stat.Version, "status", string(stat.Status))
+		}
+	} else {
+		x.sample("lockstep_store_up", 0)
+	}
+	x.family("lockstep_calls_in_flight", "gauge", "Function calls under way.")
+	x.sample("lockstep_calls_in_flight", s.engine.InFlight())
+	s.figures.write(x)
+	x.family("lockstep_http_requests_in_flight", "gauge", "Requests that are served now, without waits and streams.")
+	x.sample("lockstep_http_requests_in_flight", len(s.requests))
+	x.family("lockstep_http_waits", "gauge", "Requests that wait for the end of an instance.")
+	x.sample("lockstep_http_waits", len(s.waiting))
+	x.family("lockstep_http_streams", "gauge", "Open streams.")
+	x.sample("lockstep_http_streams", len(s.streams))
+	process(x, s.figures.begun)
+	return answerText(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", x.Bytes())
+}
+
+func (f *figures) write(x *exposition) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x.family("lockstep_events_total", "counter", "Events that came over HTTP.")
+	x.sample("lockstep_events_total", f.accepted, "result", "accepted")
+	x.sample("lockstep_events_total", f.duplicate, "result", "duplicate")
+	x.sample("lockstep_events_total", f.refused, "result", "refused")
+
+	x.family("lockstep_http_requests_total", "counter", "Requests by operation of the contract and status.")
+	keys := make([]requestKey, 0, len(f.requests))
+	for key := range f.requests {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b requestKey) int {
+		return cmp.Or(cmp.Compare(a.operation, b.operation), cmp.Compare(a.status, b.status))
+	})
+	for _, key := range keys {
+		x.sample("lockstep_http_requests_total", f.requests[key], "operation", key.operation, "status", itoa(int64(key.status)))
+	}
+	operations := make([]string, 0, len(f.durations))
+	for operation := range f.durations {
+		operations = append(operations, operation)
+	}
+	slices.Sort(operations)
+	x.family("lockstep_http_request_duration_seconds", "histogram", "How long requests took, with waits and streams.")
+	for _, operation := range operations {
+		h := f.durations[operation]
+		var sum int64
+		for i, n := range h.counts {
+			sum += n
+			x.sample("lockstep_http_request_duration_seconds_bucket", sum, "operation", operation, "le", fmt.Sprint(buckets[i]))
+		}
+		x.sample("lockstep_http_request_duration_seconds_bucket", h.total, "operation", operation, "le", "+Inf")
+		x.sample("lockstep_http_request_duration_seconds_sum", h.sum, "operation", operation)
+		x.sample("lockstep_http_request_duration_seconds_count", h.total, "operation", operation)
+	}
+}
+
+// process are the figures that every Go program has.
+func process(x *exposition, begun time.Time) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	x.family("go_goroutines", "gauge", "Goroutines.")
+	x.sample("go_goroutines", runtime.NumGoroutine())
+	x.family("go_memstats_heap_alloc_bytes", "gauge", "Bytes of the heap in use.")
+	x.sample("go_memstats_heap_alloc_bytes", m.HeapAlloc)
+	x.family("go_memstats_sys_bytes", "gauge", "Bytes got from the system.")
+	x.sample("go_memstats_sys_bytes", m.Sys)
+	x.family("process_start_time_seconds", "gauge", "When the server began, in seconds since 1970.")
+	x.sample("process_start_time_seconds", begun.Unix())
+}

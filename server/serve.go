@@ -1,0 +1,257 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// methods are the routes of one path.
+type methods map[string]*route
+
+// ServeHTTP is never called: the mux only finds the routes of a path.
+func (methods) ServeHTTP(http.ResponseWriter, *http.Request) {}
+
+func byPath() map[string]methods {
+	out := map[string]methods{}
+	for i := range routes {
+		rt := &routes[i]
+		if out[rt.path] == nil {
+			out[rt.path] = methods{}
+		}
+		out[rt.path][rt.method] = rt
+	}
+	return out
+}
+
+// allow lists the methods of a path.
+func (m methods) allow() []string {
+	out := []string{"OPTIONS"}
+	for method := range m {
+		out = append(out, method)
+	}
+	if m["GET"] != nil {
+		out = append(out, "HEAD")
+	}
+	slices.Sort(out)
+	return out
+}
+
+// serve is everything that is common to requests.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	trace := traceOf(r.Header.Get("Traceparent"))
+	rec := &recorder{ResponseWriter: w, within: s.limits.WriteTimeout}
+	h := rec.Header()
+	h.Set("Traceparent", trace.header())
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	var rt *route
+	var who identity
+	err := guard(func() (err error) {
+		rt, who, err = s.dispatch(rec, r)
+		return err
+	})
+	whole := err == nil || s.fail(rec, r, err, trace)
+	s.account(r, rec, rt, who, trace, time.Since(begun))
+	if !whole {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// guard makes a panic of a handler its error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			err = fmt.Errorf("%w: panic: %v\n%s", errInternal, v, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// dispatch finds the route of a request, and lets it through to the handler if all is
+// well with it.
+func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity, err error) {
+	if err := s.checkHost(r); err != nil {
+		return nil, who, err
+	}
+	found := s.find(r)
+	if found == nil {
+		return nil, who, problem(CodeNoRoute, fmt.Sprintf("nothing is served under %.200q", r.URL.Path)).hint("/openapi.yaml lists what is")
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	rt = found[method]
+	switch {
+	case rt != nil:
+	case r.Method == http.MethodOptions:
+		w.Header().Set("Allow", strings.Join(found.allow(), ", "))
+		w.WriteHeader(http.StatusNoContent)
+		return nil, who, nil
+	default:
+		p := problem(CodeMethod, fmt.Sprintf("%.20s is not a method of this path; %s are", r.Method, strings.Join(found.allow(), ", ")))
+		p.allow = found.allow()
+		return nil, who, p
+	}
+	who = anonymous
+	if rt.roles != nil {
+		if who, err = s.cfg.Tokens.identify(r); err != nil {
+			return rt, who, err
+		}
+		if err := rt.authorize(who); err != nil {
+			return rt, who, err
+		}
+	}
+	if err := s.origin.Check(r); err != nil {
+		return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
+	}
+	slot := &slot{}
+	if !rt.exempt {
+		if slot = s.acquire(s.requests); slot == nil {
+			return rt, who, busy("requests-in-flight")
+		}
+	}
+	defer slot.release()
+	query, err := rt.parseQuery(r.URL.RawQuery)
+	if err != nil {
+		return rt, who, err
+	}
+	return rt, who, rt.handle(s, w, &request{Request: r, who: who, query: query, slot: slot})
+}
+
+// find looks for the routes of a path. One that is written in an unusual way (a//b,
+// a/../b) is not found, rather than redirected.
+func (s *Server) find(r *http.Request) methods {
+	if at := r.URL.EscapedPath(); at != "/" && path.Clean(at) != at {
+		return nil
+	}
+	h, pattern := s.mux.Handler(r)
+	found, ok := h.(methods)
+	if !ok {
+		return nil
+	}
+	setPathValues(r, pattern)
+	return found
+}
+
+// setPathValues gives the request the parts of its path, as the mux does for a request
+// that it serves itself.
+func setPathValues(r *http.Request, pattern string) {
+	names, parts := strings.Split(pattern, "/"), strings.Split(r.URL.EscapedPath(), "/")
+	for i, name := range names {
+		if len(name) > 2 && name[0] == '{' && i < len(parts) {
+			r.SetPathValue(name[1:len(name)-1], unescape(parts[i]))
+		}
+	}
+}
+
+// checkHost refuses names that are not this server's, where nothing but the address
+// protects it: the page of another site can have its own name lead here.
+func (s *Server) checkHost(r *http.Request) error {
+	if s.cfg.Tokens != nil {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	name := strings.TrimSuffix(strings.ToLower(host), ".")
+	if net.ParseIP(strings.Trim(host, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(s.cfg.Hosts, name) {
+		return nil
+	}
+	return problem(CodeHost, fmt.Sprintf("%.100q is not a name of this server", r.Host))
+}
+
+// slot is a place among a bounded number.
+type slot struct {
+	once sync.Once
+	from chan struct{}
+}
+
+// acquire takes a place, nil where none is free.
+func (s *Server) acquire(places chan struct{}) *slot {
+	select {
+	case places <- struct{}{}:
+		return &slot{from: places}
+	default:
+		return nil
+	}
+}
+
+// release gives the place back, once.
+func (s *slot) release() {
+	s.once.Do(func() {
+		if s.from != nil {
+			<-s.from
+		}
+	})
+}
+
+func busy(limit string) *Problem {
+	p := problem(CodeBusy, "the server has as many requests as it can serve (limit "+limit+")")
+	p.Limit, p.retry = limit, 1
+	return p
+}
+
+// fail answers with a problem, unless the answer has begun: then it must be cut off, so
+// that the client does not take it for whole.
+func (s *Server) fail(w *recorder, r *http.Request, err error, trace trace) (whole bool) {
+	p := *problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		level := slog.LevelError
+		if r.Context().Err() != nil {
+			level = slog.LevelDebug
+		}
+		s.log.LogAttrs(context.WithoutCancel(r.Context()), level, "request failed",
+			slog.String("code", string(p.Code)), slog.Any("error", err), slog.String("trace_id", trace.id))
+	}
+	if w.status != 0 {
+		return false
+	}
+	p.Instance, p.TraceID = r.URL.Path, trace.id
+	p.write(w)
+	return true
+}
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	within time.Duration // the client must read the answer
+}
+
+// WriteHeader notes the status. From now on the client is to read.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.within))
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts.
+func (w *recorder) Write(text []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := w.ResponseWriter.Write(text)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
