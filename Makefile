@@ -13,6 +13,7 @@ TESTCOUNT   := $(BIN)/testcount
 FUZZTIME ?= 30s
 CHECKS   ?= 20000
 CASES    ?= 100000
+KILLS    ?= 1000
 TESTARGS ?=
 BENCH    ?= .
 
@@ -25,8 +26,8 @@ endif
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null && echo -race)
 
 # Packages with goroutines, or that their callers use from several at once.
-RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effect|scenario|cmd)(/|$$)')
-PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|scenario|cmd)(/|$$)')
+RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effect|scenario|cmd|server|client)(/|$$)')
+PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|scenario|cmd|server|client)(/|$$)')
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
 .PHONY: help build test race lint fmt fuzz bench soak cover clean
@@ -46,10 +47,11 @@ test: $(TESTCOUNT) ## vet, then every test: units, conformance, command line
 race: $(TESTCOUNT) ## every test under the race detector
 	@$(TESTCOUNT) "-vet=off -race $(TESTARGS) ./..."
 
-lint: $(STATICCHECK) $(GOFUMPT) ## go vet, staticcheck, gofumpt
+lint: $(STATICCHECK) $(GOFUMPT) ## go vet, staticcheck, gofumpt, lockstep fmt
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 	@unformatted=$$($(GOFUMPT) -l .); [ -z "$$unformatted" ] || { echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; }
+	$(GO) run ./cmd/lockstep fmt --check examples
 
 fmt: $(GOFUMPT) ## format the code
 	$(GOFUMPT) -w .
@@ -60,11 +62,12 @@ fuzz: ## each fuzz target for FUZZTIME (30s)
 bench: ## benchmarks (BENCH selects)
 	$(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, then every fuzz target for five minutes
+soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, a server killed KILLS (1000) times under load, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
 	done
 	$(GO) test -vet=off -count=1 -timeout 2h ./sim -sim.cases=$(CASES) -sim.plants
+	$(GO) test -vet=off -count=1 -timeout 4h ./cmd/lockstep -run '^TestKilledUnderLoad$$' -kills=$(KILLS)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
 
 cover: ## coverage of the tests, by function, and coverage.html

@@ -38,22 +38,30 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 // name begins with a dot are passed over; pipes and devices are not read unasked.
 // Folders that cannot be read are told together, beside what is found elsewhere.
 func FindFiles(dir string, match func(fs.DirEntry) bool) ([]string, error) {
-	var files []string
-	var failed []error
-	err := filepath.WalkDir(dir, func(at string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil && at == dir:
-			return err
-		case err != nil:
-			failed = append(failed, err)
-		case entry.IsDir() && at != dir && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case entry.Type()&^fs.ModeSymlink == 0 && match(entry):
-			files = append(files, at)
-		}
-		return nil
-	})
-	return files, errors.Join(append(failed, err)...)
+	f := finder{dir: dir, match: match}
+	err := filepath.WalkDir(dir, f.visit)
+	return f.files, errors.Join(append(f.failed, err)...)
+}
+
+type finder struct {
+	dir    string
+	match  func(fs.DirEntry) bool
+	files  []string
+	failed []error
+}
+
+func (f *finder) visit(at string, entry fs.DirEntry, err error) error {
+	switch {
+	case err != nil && at == f.dir:
+		return err
+	case err != nil:
+		f.failed = append(f.failed, err)
+	case entry.IsDir() && at != f.dir && strings.HasPrefix(entry.Name(), "."):
+		return fs.SkipDir
+	case entry.Type()&^fs.ModeSymlink == 0 && f.match(entry):
+		f.files = append(f.files, at)
+	}
+	return nil
 }
 
 // refused tells what a file is that cannot be a document, "" where it can.

@@ -75,29 +75,15 @@ func TestReadFileFromAPipe(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read does not hide the others.
+// A folder that cannot be read does not hide the others. Root can read all of them, so it
+// is told by hand.
 func TestFindFilesGoesOn(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
+	f := finder{dir: "d"}
+	if err := f.visit("d/shut", nil, fs.ErrPermission); err != nil || !errors.Is(errors.Join(f.failed...), fs.ErrPermission) {
+		t.Errorf("%v; %v", err, f.failed)
 	}
-	dir := t.TempDir()
-	for _, name := range []string{"a", "b", "c"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name, "x.yaml"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(filepath.Join(dir, "b"), 0); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Chmod(filepath.Join(dir, "b"), 0o755)
-	files, err := FindFiles(dir, func(fs.DirEntry) bool { return true })
-	if len(files) != 2 || !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("%v, %v", files, err)
-	}
-	if _, err := FindFiles(filepath.Join(dir, "none"), nil); !errors.Is(err, fs.ErrNotExist) {
+	dir := filepath.Join(t.TempDir(), "none")
+	if _, err := FindFiles(dir, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
 )
 
@@ -30,7 +31,8 @@ func (a *app) command() *cobra.Command {
 		Example: `  lockstep run examples/hello.yaml --input '{"name":"Ada"}'
   lockstep test examples/
   lockstep validate order.yaml
-  lockstep explain SW201`,
+  lockstep dev examples/
+  lockstep inst start hello --input '{"name":"Ada"}' --wait`,
 		Args:          a.noSuchCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -43,7 +45,9 @@ func (a *app) command() *cobra.Command {
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(a.runCommand(), a.testCommand(), a.validateCommand(), a.graphCommand(), a.explainCommand(),
-		a.schemaCommand(), a.fmtCommand(), a.versionCommand())
+		a.schemaCommand(), a.fmtCommand(), a.convertCommand(), a.versionCommand(),
+		a.serveCommand(), a.devCommand(), a.defCommand(), a.instCommand(), a.eventCommand(), a.contextCommand(),
+		a.doctorCommand(), a.openCommand(), a.tokenCommand())
 	root.InitDefaultHelpFlag()
 	a.strict(root)
 	return root
@@ -64,14 +68,20 @@ Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Which server:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
 "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 `
 )
 
-// registry holds the dialects this program knows.
-func (a *app) registry() *dialect.Registry { return dialect.NewRegistry(sw05.FrontEnd{}) }
+// registry holds the dialects this program knows, in the order in which a document is
+// shown to them (SEMANTICS §Detection).
+func (a *app) registry() *dialect.Registry {
+	return dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{})...)
+}
 
 // color reports whether w is a terminal that wants colours.
 func color(w io.Writer) bool {

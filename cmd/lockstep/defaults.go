@@ -37,10 +37,7 @@ func (a *app) strict(root *cobra.Command) {
 
 // dialectFlag adds --dialect.
 func (a *app) dialectFlag(cmd *cobra.Command, name *string) {
-	var names []string
-	for _, f := range a.registry().FrontEnds() {
-		names = append(names, f.Name())
-	}
+	names := a.registry().Names()
 	cmd.Flags().Var(&dialectName{to: name, known: names}, "dialect", "the `dialect` of the definitions, instead of finding it out")
 	// The only error is a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))

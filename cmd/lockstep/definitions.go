@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,7 +11,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
 // outboundFlags are what commands that reach beyond this machine share.
@@ -78,88 +74,58 @@ func (a *app) compile(ctx context.Context, file, dialectName string, client *htt
 	if err != nil {
 		return definition{}, err
 	}
+	return a.compileText(ctx, file, text, dialectName, client, catalogued...), nil
+}
+
+func (a *app) compileText(ctx context.Context, file string, text []byte, dialectName string, client *http.Client, catalogued ...string) definition {
 	c, ds := a.registry().Compile(file, text, bundleFor(ctx, file, client), dialect.Options{Dialect: dialectName, Functions: catalogued})
-	return definition{c, file, ds}, nil
+	return definition{c, file, ds}
 }
 
-// readFile reads a file and, where it is missing, names one that may be meant.
-func readFile(ctx context.Context, path string) ([]byte, error) {
-	text, err := dialect.ReadFile(ctx, path)
-	if err == nil {
-		return text, nil
-	}
-	f := asFailure(err)
-	if errors.Is(err, fs.ErrNotExist) {
-		f.detail = fmt.Sprintf("there is no file %q", path)
-		if near := nearFile(path); near != "" {
-			f.hint = fmt.Sprintf("did you mean %q?", near)
-		}
-	}
-	return nil, f
+// definitionReader reads definitions for the commands that run none of them.
+type definitionReader struct {
+	*app
+	ctx     context.Context
+	client  *http.Client
+	dialect string
 }
 
-func nearFile(path string) string {
-	dir, name := filepath.Split(path)
-	entries, err := os.ReadDir(filepath.Clean(dir + "."))
-	if err != nil {
-		return ""
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if near := dialect.Suggest(name, names); near != "" {
-		return dir + near
-	}
-	return ""
-}
-
-// findDefinitions lists the files among the paths, and the documents below those
-// that are directories; scenario files and hidden directories are passed over.
-// found tells those of the second kind: they may be something else than definitions.
-func findDefinitions(paths []string) (files []string, found map[string]bool, err error) {
-	found = map[string]bool{}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() {
-			files = append(files, path) // reading it will tell what is wrong
-			continue
-		}
-		err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir() && at != path && strings.HasPrefix(entry.Name(), "."):
-				return fs.SkipDir
-			case isFile(entry) && isDocument(entry.Name()) && !scenario.IsFile(entry.Name()):
-				files = append(files, at)
-				found[at] = true
-			}
-			return nil
-		})
+// readsDefinitions adds to a command the flags about reading definitions, and what
+// it does with a reader.
+func (a *app) readsDefinitions(cmd *cobra.Command, run func(r definitionReader, args []string) error) {
+	var dialectName string
+	var outbound outboundFlags
+	a.dialectFlag(cmd, &dialectName)
+	outbound.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		client, err := outbound.client()
 		if err != nil {
-			return nil, nil, fmt.Errorf("look for definitions: %w", err)
+			return err
 		}
+		defer client.Close()
+		return run(definitionReader{a, cmd.Context(), client, dialectName}, args)
 	}
-	return files, found, nil
 }
 
-// isFile tells files and links from pipes and devices, which are not read unasked.
-func isFile(entry fs.DirEntry) bool { return entry.Type()&^fs.ModeSymlink == 0 }
-
-func isDocument(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".yaml", ".yml", ".json":
-		return true
+// read compiles a file or, named -, stdin.
+func (r definitionReader) read(file string, catalogued ...string) (definition, error) {
+	if file != "-" {
+		return r.compile(r.ctx, file, r.dialect, r.client, catalogued...)
 	}
-	return false
+	text, err := r.stdin(r.ctx)
+	if err != nil {
+		return definition{}, err
+	}
+	return r.compileText(r.ctx, stdinName, text, r.dialect, r.client, catalogued...), nil
 }
 
-// looksLikeDefinition tells a definition from the other documents of a folder:
-// functions, schemas, API descriptions.
-func looksLikeDefinition(d definition) bool {
-	if d.FrontEnd != nil || d.Document.Root == nil {
-		return true
+// stdinName stands for a file's name where text comes from stdin.
+const stdinName = "stdin"
+
+func (a *app) stdin(ctx context.Context) ([]byte, error) {
+	text, err := dialect.ReadAll(ctx, a.in)
+	if err != nil {
+		return nil, fmt.Errorf("read stdin: %w", err)
 	}
-	return d.Document.Root.Get("states") != nil
+	return text, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -98,7 +99,13 @@ func (s *session) runReal(ctx context.Context) (result, error) {
 		lines = nil
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- s.engine.Run(ctx) }()
+	var engine sync.WaitGroup
+	engine.Go(func() { failed <- s.engine.Run(ctx) })
+	defer func() { // a command that a call runs must not outlive us
+		cancel()
+		s.engine.Abort()
+		engine.Wait()
+	}()
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
 	asking := context.WithoutCancel(ctx) // who asks when the time is up still gets an answer

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
 )
@@ -61,7 +62,7 @@ states:
 			synctest.Wait()
 		})}
 		s.engine.Engine, err = engine.New(engine.Config{
-			Store: slow, Languages: languages(), OnRecord: s.record,
+			Store: slow, Languages: languages.All(), OnRecord: s.record,
 			Invoker: effect.Func(func(context.Context, effect.Call) effect.Outcome {
 				<-answer
 				return effect.Outcome{Value: expr.EmptyObject}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/expr"
 )
 
 // Exit codes.
@@ -42,12 +43,15 @@ type failure struct {
 // problemError is one of several things wrong in a document (RFC 9457 extension).
 type problemError struct {
 	Pointer string `json:"pointer,omitempty"` // into data
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Code    string `json:"code,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+
+	Value   expr.Value `json:"value,omitzero"` // what is there
+	Cut     bool       `json:"cut,omitempty"`  // it is too large, and the beginning of its text
+	File    string     `json:"file,omitempty"`
+	Line    int        `json:"line,omitempty"`
+	Column  int        `json:"column,omitempty"`
+	Code    string     `json:"code,omitempty"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint,omitempty"`
 }
 
 func (f *failure) Error() string { return f.detail }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +32,9 @@ func (a *app) fmtCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and exit with 1 if a file would change")
 	a.dialectFlag(cmd, &dialectName)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := stdinOnce(args); err != nil {
+			return err
+		}
 		f := formatting{app: a, ctx: cmd.Context(), check: check, dialect: dialectName}
 		for _, arg := range args {
 			if err := f.add(arg); err != nil {
@@ -53,36 +54,51 @@ type formatting struct {
 	dialect string
 	changed int
 	failed  bool // some were left alone, and it was said why
+	broken  int  // the exit code of the first that could not be read or written
+}
+
+// fail tells that something could not be read or written, and goes on with the others.
+func (f *formatting) fail(err error) error {
+	if f.ctx.Err() != nil {
+		return err
+	}
+	code := f.exit(err)
+	if f.broken == exitOK {
+		f.broken = code
+	}
+	return nil
 }
 
 // add formats a file, stdin, or what is in a directory.
 func (f *formatting) add(path string) error {
 	if path == "-" {
-		return f.stdin()
+		return f.stream()
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return f.file(path, false) // reading it will tell what is wrong
 	}
-	return filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("look for definitions: %w", err)
-		case entry.IsDir() && at != path && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case entry.Type().IsRegular() && isDocument(entry.Name()):
-			return f.file(at, true)
+	// Links are not followed: what they lead to may be elsewhere, and nobody named it.
+	files, err := dialect.FindFiles(path, func(entry fs.DirEntry) bool { return entry.Type().IsRegular() && isDocument(entry.Name()) })
+	for _, err := range eachError(err) {
+		if err := f.fail(fmt.Errorf("look for definitions: %w", err)); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	for _, file := range files {
+		if err := f.file(file, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (f *formatting) stdin() error {
-	text, err := dialect.ReadAll(f.ctx, f.in)
+func (f *formatting) stream() error {
+	text, err := f.stdin(f.ctx)
 	if err != nil {
-		return fmt.Errorf("read stdin: %w", err)
+		return err
 	}
-	out, ok, err := f.format("stdin", text, false)
+	out, ok, err := f.format(stdinName, text, false)
 	if err != nil || !ok {
 		return err
 	}
@@ -101,18 +117,18 @@ func (f *formatting) stdin() error {
 func (f *formatting) file(path string, found bool) error {
 	text, err := readFile(f.ctx, path)
 	if err != nil {
-		return err
+		return f.fail(err)
 	}
 	out, ok, err := f.format(path, text, found)
 	if err != nil || !ok || bytes.Equal(out, text) {
 		return err
 	}
-	f.changed++
 	if !f.check {
 		if err := replaceFile(path, out); err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
+			return f.fail(fmt.Errorf("write %s: %w", path, err))
 		}
 	}
+	f.changed++
 	_, err = fmt.Fprintln(f.out, path)
 	return err
 }
@@ -124,7 +140,7 @@ func (f *formatting) format(path string, text []byte, found bool) (out []byte, o
 	if err != nil {
 		return nil, false, err
 	}
-	if found && !known && doc.Root != nil && doc.Root.Get("states") == nil {
+	if found && !known && !hasStates(doc) {
 		return nil, false, nil
 	}
 	out, err = format.Source(path, text, order)
@@ -168,46 +184,11 @@ func (f *formatting) finish() error {
 	switch {
 	case f.failed:
 		return shown(exitInvalid)
+	case f.broken != exitOK:
+		return shown(f.broken)
 	case f.check && f.changed > 0:
 		fmt.Fprintf(f.err, "%s would change\n", plural(f.changed, "file"))
 		return shown(exitError)
 	}
 	return nil
-}
-
-// replaceFile writes a file so that at every moment it has the old or the new
-// text. A link stays a link, and permissions stay as they are.
-func replaceFile(path string, text []byte) (err error) {
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	next, err := os.CreateTemp(filepath.Dir(path), ".lockstep-fmt-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(next.Name()) // the first error is the one to tell
-		}
-	}()
-	_, err = next.Write(text)
-	for _, step := range []func() error{
-		func() error { return next.Chmod(info.Mode().Perm()) },
-		next.Sync,
-	} {
-		if err == nil {
-			err = step()
-		}
-	}
-	if closed := next.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(next.Name(), path)
 }

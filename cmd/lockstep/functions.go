@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 // functionFlags name a catalogue of functions.
@@ -62,6 +63,38 @@ func (f *functionFlags) use(ctx context.Context, a *app, client *http.Client) (*
 		}
 	}
 	return c, nil
+}
+
+// onlyNamed is where the functions stand that the definition lists without an operation,
+// by name. Those of another file are told at the reference to it, if they are called:
+// others may need the rest. Names that are called and not listed have a warning already.
+func (d definition) onlyNamed() map[string]dialect.Place {
+	out := map[string]dialect.Place{}
+	list := d.Document.Root.Get("functions")
+	if list == nil {
+		return out
+	}
+	for _, n := range list.Items {
+		if name, ok := n.Get("name").Str(); ok && d.Operations[name] == nil {
+			out[name] = n.Get("name")
+		}
+	}
+	if d.Program == nil { // it has errors
+		return out
+	}
+	for _, f := range d.Program.Functions {
+		if f.Operation != "" { // dialects differ in what they call it
+			delete(out, f.Name)
+		}
+	}
+	if list.Is(expr.KindString) {
+		for _, node := range d.Program.Nodes {
+			if call, ok := node.Op.(*ir.Call); ok && d.Program.Functions[call.Function].Operation == "" {
+				out[d.Program.Functions[call.Function].Name] = list
+			}
+		}
+	}
+	return out
 }
 
 // log is where the built-in function log writes.

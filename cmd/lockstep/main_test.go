@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -14,11 +15,13 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "petshop": petshop, "notmodified": notModified, "certificate": certificate}
+	maps.Copy(commands, scriptCommands(t))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "petshop": petshop, "notmodified": notModified},
+		Cmds:                commands,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every command lasts a second under -race
 			return nil

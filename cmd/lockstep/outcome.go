@@ -1,16 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/effect/http"
-	"github.com/lockstep-workflows/lockstep/effect/mock"
 	"github.com/lockstep-workflows/lockstep/engine"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
@@ -31,11 +30,7 @@ func (s *session) explain(err error) error {
 	case errors.Is(err, errTimeout):
 		return s.late()
 	case errors.As(err, &input):
-		f := invalidf("%v", input)
-		for _, v := range input.Violations {
-			f.errors = append(f.errors, problemError{Pointer: v.Pointer, Message: v.Message})
-		}
-		return f
+		return s.refusedInput(input)
 	case errors.As(err, &schedule):
 		return &failure{
 			exit: exitConflict, code: "not-active", title: "The schedule is not active", detail: schedule.Error(),
@@ -61,80 +56,7 @@ func (s *session) ended(row engine.Instance) error {
 			detail: "the instance is " + string(row.Status),
 		}
 	}
-	fault := row.Fault
-	f := &failure{exit: exitFailed, code: "failed", title: "The instance failed", detail: fault.Error(), hint: s.faultHint(fault)}
-	place := s.locate(row.Definition, fault)
-	if fault.Node != "" {
-		where := fmt.Sprintf("in state %q", fault.Node)
-		if at := place.String(); at != "" {
-			where += " at " + at
-		}
-		f.more = append(f.more, where)
-	}
-	if !fault.Data.IsNull() {
-		f.more = append(f.more, "the data was "+clipped(fault.Data.String()))
-	}
-	f.extra = map[string]any{"fault": faultJSON{
-		Name: fault.Name, Code: fault.Code, Status: fault.Status, Title: fault.Title, Type: fault.Type,
-		Detail: fault.Detail, Data: fault.Data, State: fault.Node,
-		File: place.Exact.File, Line: place.Exact.Line, Column: place.Exact.Column,
-	}}
-	return f
-}
-
-func (s *session) locate(definition string, fault *core.Fault) scenario.Place {
-	var all []scenario.Definition
-	for _, d := range s.definitions {
-		all = append(all, scenario.Definition{File: d.file, Program: d.Program})
-	}
-	return scenario.Locate(all, definition, fault)
-}
-
-type faultJSON struct {
-	Name   string `json:"name"`
-	Code   string `json:"code,omitempty"`
-	Status string `json:"status,omitempty"`
-	Title  string `json:"title,omitempty"`
-	Type   string `json:"type,omitempty"`
-	Detail string `json:"detail,omitempty"`
-	State  string `json:"state,omitempty"`
-	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
-
-	Data expr.Value `json:"data,omitzero"`
-}
-
-// clipped cuts long text for a terminal; -o json has all of it.
-func clipped(text string) string {
-	const most = 400
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes; -o json shows all)", len(text))
-}
-
-// faultHint says what can be done about a fault.
-func (s *session) faultHint(fault *core.Fault) string {
-	switch {
-	case fault.Name == core.FaultNoFunction:
-		return "give the function an operation, name a catalogue that has it with --functions FILE, or answer its calls with --mock FILE"
-	case fault.Name == core.FaultNoWorkflow:
-		return "name the file of the other workflow after the first: lockstep run FILE OTHER"
-	case fault.Name == mock.Missing:
-		return "with --mock every function that is called needs an answer; \"*\" answers for all others"
-	case fault.Code == http.CodeRefused && strings.Contains(fault.Detail, "outbound policy"):
-		return "--outbound-allow HOST[:PORT] lets calls reach a private address"
-	case fault.Name == core.FaultRestricted:
-		return "the state's output must satisfy the expression before the workflow may go on; --step shows the data before each state"
-	case fault.Name == core.FaultExpression && fault.Final:
-		return "let the path select less, for example without .. or *; docs/limits.md tells what is allowed"
-	case fault.Name == core.FaultData:
-		return fmt.Sprintf("look at the data above, or see what the state gets with --until %s", quoteArg(fault.Node))
-	case fault.Final, fault.Name == core.FaultStateLimit, fault.Name == core.FaultStepLimit: // what asks for too much has to be changed
-		return ""
-	}
-	return fmt.Sprintf("onErrors in state %q can handle it: {error: %s, transition: …}", fault.Node, fault.Name)
+	return s.failed(row)
 }
 
 // waiting explains a run in which nothing more can happen.
@@ -146,7 +68,10 @@ func (s *session) waiting() error {
 		var names []string
 		for _, e := range s.first().Start.Events {
 			ev := s.first().Events[e]
-			names = append(names, fmt.Sprintf("%q (type %s, source %s)", ev.Name, ev.Type, ev.Source))
+			name := fmt.Sprintf("%q (type %s, source %s)", ev.Name, cmp.Or(ev.Either, ev.Type), ev.Source)
+			if !slices.Contains(names, name) { // an event may stand at several places
+				names = append(names, name)
+			}
 		}
 		f.detail = fmt.Sprintf("no event started %q, which begins with %s", s.first().ID, strings.Join(names, ", "))
 		return f
@@ -163,7 +88,11 @@ func (s *session) waiting() error {
 // late explains a run that took too long.
 func (s *session) late() error {
 	f := &failure{exit: exitTimeout, code: "timeout", title: "The run took too long", detail: "the workflow did not end within " + s.flags.timeout.text}
-	if id, _, _ := s.seen(); id != "" {
+	id, _, _ := s.seen()
+	switch asked := s.asked(); {
+	case asked != "":
+		f.more = append(f.more, fmt.Sprintf("it waits for your answer before state %q", asked))
+	case id != "":
 		f.more = append(f.more, "it waits for "+s.waitsFor(id))
 	}
 	return f
@@ -193,12 +122,4 @@ func (s *session) waitsFor(id string) string {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// quoteArg writes a name as a shell takes it.
-func quoteArg(name string) string {
-	if strings.ContainsAny(name, " '\"$\\!*?[](){}<>|&;`~#") {
-		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	return name
 }

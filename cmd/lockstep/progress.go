@@ -15,18 +15,30 @@ import (
 type progress struct {
 	w        io.Writer
 	color    bool
-	virtual  bool              // nobody has to be told what is waited for
-	types    map[string]string // of states, by name
+	virtual  bool // nobody has to be told what is waited for
+	types    map[stateKey]string
+	program  func(instance string) string // the definition of an instance
 	nameWide int
 	typeWide int
 	entered  map[string]core.Time
+	held     map[string]*held // by instance
 }
 
-func newProgress(w io.Writer, programs []*ir.Program, virtual bool) *progress {
-	p := &progress{w: w, color: color(w), virtual: virtual, types: map[string]string{}, entered: map[string]core.Time{}}
+// stateKey names a state among several definitions.
+type stateKey struct{ definition, name string }
+
+// held is a state that an instance left, with what was told since. What comes on the
+// way out may still fail it: then it did not end well.
+type held struct {
+	state string
+	lines []string // the first is that of the state
+}
+
+func newProgress(w io.Writer, programs []*ir.Program, virtual bool, program func(instance string) string) *progress {
+	p := &progress{w: w, color: color(w), virtual: virtual, program: program, types: map[stateKey]string{}, entered: map[string]core.Time{}, held: map[string]*held{}}
 	for _, program := range programs {
 		for _, s := range program.States {
-			p.types[s.Name] = s.Type
+			p.types[stateKey{program.ID, s.Name}] = s.Type
 			p.nameWide = max(p.nameWide, utf8.RuneCountInString(s.Name))
 			p.typeWide = max(p.typeWide, len(s.Type))
 		}
@@ -38,27 +50,56 @@ func newProgress(w io.Writer, programs []*ir.Program, virtual bool) *progress {
 // that the instance is another's child.
 func (p *progress) record(instance string, inner bool, r core.Record) {
 	key := instance + "\x00" + r.Node
+	p.release(instance, r)
 	switch r.Type {
 	case core.RecEntered:
 		p.entered[key] = r.Time
 	case core.RecLeft:
-		p.line("32", "✓", inner, r.Node, p.took(key, r.Time))
-		delete(p.entered, key) // of a run without an end, not every child is remembered
+		p.held[instance] = &held{r.Node, []string{p.text("32", "✓", instance, inner, r.Node, p.took(key, r.Time))}}
 	case core.RecWaiting:
 		if r.Text != "" && !p.virtual {
-			p.line("36", "…", inner, r.Node, "waits for "+r.Text)
+			p.line("36", "…", instance, inner, r.Node, "waits for "+r.Text)
 		}
 	case core.RecRetrying:
-		p.line("33", "↻", inner, r.Node, p.took(key, r.Time)+"   "+faultName(r.Fault)+", retry "+fmt.Sprint(r.Attempt)+" in "+humanDuration(r.At.Std().Sub(r.Time.Std())))
+		p.line("33", "↻", instance, inner, r.Node, p.took(key, r.Time)+"   "+faultName(r.Fault)+", retry "+fmt.Sprint(r.Attempt)+" in "+humanDuration(r.At.Std().Sub(r.Time.Std())))
 	case core.RecCaught:
-		p.line("33", "✗", inner, r.Node, p.took(key, r.Time)+"   "+faultName(r.Fault)+", handled")
+		p.line("33", "✗", instance, inner, r.Node, p.took(key, r.Time)+"   "+faultName(r.Fault)+", handled")
 	case core.RecFinished:
 		if r.Fault != nil && r.Fault.Node != "" {
-			p.line("31", "✗", inner, r.Fault.Node, p.took(instance+"\x00"+r.Fault.Node, r.Time)+"   "+faultName(r.Fault)+", failed")
+			p.line("31", "✗", instance, inner, r.Fault.Node, p.took(instance+"\x00"+r.Fault.Node, r.Time)+"   "+faultName(r.Fault)+", failed")
+			delete(p.entered, instance+"\x00"+r.Fault.Node)
 		}
 	case core.RecWarning:
-		fmt.Fprintf(p.w, "! %s: %s\n", plain(r.Node), plain(r.Text))
+		line := fmt.Sprintf("! %s\n", plain(r.Text))
+		if r.Node != "" {
+			line = fmt.Sprintf("! %s: %s\n", plain(r.Node), plain(r.Text))
+		}
+		if h := p.held[instance]; h != nil {
+			h.lines = append(h.lines, line)
+			return
+		}
+		fmt.Fprint(p.w, line)
 	}
+}
+
+// release tells what was held back, if the next record says how the state ended.
+func (p *progress) release(instance string, next core.Record) {
+	h := p.held[instance]
+	if h == nil {
+		return
+	}
+	switch {
+	case next.Type == core.RecWarning, next.Type == core.RecProduced: // on the way out
+		return
+	case next.Type == core.RecFinished && next.Fault != nil && next.Fault.Node == h.state:
+		h.lines = h.lines[1:]
+	default:
+		delete(p.entered, instance+"\x00"+h.state) // of a run without an end, not every child is remembered
+	}
+	for _, line := range h.lines {
+		fmt.Fprint(p.w, line)
+	}
+	delete(p.held, instance)
 }
 
 func faultName(f *core.Fault) string {
@@ -76,7 +117,12 @@ func (p *progress) took(key string, until core.Time) string {
 	return humanDuration(until.Std().Sub(from.Std()))
 }
 
-func (p *progress) line(code, mark string, inner bool, name, rest string) {
+func (p *progress) line(code, mark, instance string, inner bool, name, rest string) {
+	fmt.Fprint(p.w, p.text(code, mark, instance, inner, name, rest))
+}
+
+func (p *progress) text(code, mark, instance string, inner bool, name, rest string) string {
+	kind := p.types[stateKey{p.program(instance), name}]
 	name, rest = plain(name), plain(strings.TrimSpace(rest))
 	if p.color {
 		mark = "\x1b[" + code + "m" + mark + "\x1b[0m"
@@ -85,7 +131,7 @@ func (p *progress) line(code, mark string, inner bool, name, rest string) {
 		mark = "  " + mark
 	}
 	pad := strings.Repeat(" ", max(0, p.nameWide-utf8.RuneCountInString(name)))
-	fmt.Fprintf(p.w, "%s %s%s   %-*s   %s\n", mark, name, pad, p.typeWide, p.types[name], rest)
+	return fmt.Sprintf("%s %s%s   %-*s   %s\n", mark, name, pad, p.typeWide, kind, rest)
 }
 
 // humanDuration is short: 0ms, 250ms, 2.5s, 1m30s, 30d.

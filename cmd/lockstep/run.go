@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,10 +29,10 @@ type runFlags struct {
 func (a *app) runCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE…",
+		Use:   "run FILE|-…",
 		Short: "Run a definition here and now, without a server",
-		Long: "Run runs a definition and prints its output. Further files are workflows that it uses. Nothing is kept.\n" +
-			"Exit codes: 10 failed, 11 cancelled, 12 not over in time or waiting for what cannot come, 3 invalid, 5 no such file.",
+		Long: "Run runs a definition and prints its output. Further files are workflows that it uses, and - is stdin.\n" +
+			"Nothing is kept. Exit codes: 10 failed, 11 cancelled, 12 not over in time or waiting for what cannot come, 3 invalid, 5 no such file.",
 		Example: `  lockstep run examples/hello.yaml --input '{"name":"Ada"}'
   lockstep run order.yaml ship.yaml --input @order.json --mock mocks.yaml
   lockstep run order.yaml --events events.jsonl --skip-time
@@ -64,6 +65,12 @@ func (a *app) runCommand() *cobra.Command {
 		if flags.step && (flags.input == "-" || flags.events == "-") {
 			return usagef("--step reads its answers from stdin, so --input and --events cannot")
 		}
+		if err := stdinOnce(args); err != nil {
+			return err
+		}
+		if slices.Contains(args, "-") && (flags.step || flags.input == "-" || flags.events == "-") {
+			return usagef("the definition comes from stdin, so --input, --events and --step cannot read it")
+		}
 		s, err := a.newSession(cmd.Context(), args, flags)
 		if err != nil {
 			return err
@@ -72,6 +79,9 @@ func (a *app) runCommand() *cobra.Command {
 		end, err := s.run(s.ctx)
 		if err != nil {
 			return s.explain(err)
+		}
+		if err := s.tellSuccess(); err != nil {
+			return err
 		}
 		return a.writeResult(end, output.value)
 	}
@@ -133,13 +143,17 @@ func (w *waitLimit) deadline(start time.Time) (time.Time, bool) {
 func (s *session) loadDefinitions(files []string) error {
 	var all dialect.Diagnostics
 	docs := map[string]*dialect.Document{}
+	reader := definitionReader{s.app, s.ctx, s.client, s.flags.dialect}
 	for _, file := range files {
-		d, err := s.app.compile(s.ctx, file, s.flags.dialect, s.client, s.catalogued()...)
+		d, err := reader.read(file, s.catalogued()...)
+		if err == nil {
+			err = notDefinition(d)
+		}
 		if err != nil {
 			return err
 		}
 		all = append(all, d.diagnostics...)
-		docs[file] = d.Document
+		docs[d.file] = d.Document
 		s.definitions = append(s.definitions, d)
 	}
 	if !all.HasErrors() {
@@ -198,21 +212,33 @@ func (s *session) pinDocuments(docs map[string]*dialect.Document) error {
 	return nil
 }
 
-// checkUntil refuses a --until that cannot come true.
+// checkUntil refuses a --until that cannot come true; one that is a state's id becomes its
+// name.
 func (s *session) checkUntil() error {
 	if s.flags.until == "" {
 		return nil
 	}
-	var names []string
+	var names, words []string
+	byID := ""
 	for _, state := range s.first().States {
-		if state.Name == s.flags.until {
+		switch s.flags.until {
+		case state.Name:
 			return nil
+		case state.ID:
+			byID = state.Name
 		}
 		names = append(names, state.Name)
+		if words = append(words, state.Name); state.ID != "" {
+			words = append(words, state.ID)
+		}
+	}
+	if byID != "" {
+		s.flags.until = byID
+		return nil
 	}
 	f := usagef("--until: %q has no state %q", s.first().ID, s.flags.until)
 	f.hint = "its states are " + strings.Join(names, ", ")
-	if near := dialect.Suggest(s.flags.until, names); near != "" {
+	if near := dialect.Suggest(s.flags.until, words); near != "" {
 		f.hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return f

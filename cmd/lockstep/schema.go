@@ -22,7 +22,7 @@ func (a *app) schemas() []namedSchema {
 	var all []namedSchema
 	for _, f := range a.registry().FrontEnds() {
 		s := namedSchema{names: []string{f.Name()}, title: f.Title(), text: f.Schema}
-		if i := strings.LastIndexByte(f.Title(), ' '); i >= 0 { // people know its version
+		if i := strings.LastIndexByte(f.Title(), ' '); i >= 0 && !strings.HasSuffix(f.Title(), ")") { // people know its version
 			s.names = append(s.names, f.Title()[i+1:])
 		}
 		all = append(all, s)
@@ -72,7 +72,7 @@ func (a *app) schemaCommand() *cobra.Command {
 
 func (a *app) listSchemas() error {
 	for _, s := range a.schemas() {
-		if _, err := fmt.Fprintf(a.out, "%-9s %s\n", s.names[0], s.title); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%-11s %s\n", s.names[0], s.title); err != nil {
 			return err
 		}
 	}

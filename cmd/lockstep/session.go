@@ -15,8 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
-	"github.com/lockstep-workflows/lockstep/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/scenario"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -49,13 +48,6 @@ type session struct {
 	asking   context.Context // a question to the person ends with it
 }
 
-// languages are the expression languages of all dialects.
-func languages() expr.Languages {
-	langs := jsonpath.Languages()
-	langs[jsonschema.Lang] = jsonschema.Compiler{}
-	return langs
-}
-
 func (a *app) newSession(ctx context.Context, files []string, flags runFlags) (*session, error) {
 	s := &session{app: a, flags: flags, clock: engine.RealClock{}}
 	s.ctx, s.stop = context.WithCancelCause(ctx)
@@ -83,7 +75,10 @@ func (a *app) newSession(ctx context.Context, files []string, flags runFlags) (*
 	if err != nil {
 		return nil, err
 	}
-	return s, s.deploy(invoker)
+	if err := s.deploy(invoker); err != nil {
+		return nil, s.explain(err)
+	}
+	return s, nil
 }
 
 // catalogued lists the functions of the catalogue.
@@ -124,7 +119,7 @@ func (s *session) deploy(invoker effect.Invoker) error {
 	for _, d := range s.definitions {
 		programs = append(programs, d.Program)
 	}
-	s.progress = newProgress(s.app.err, programs, s.virtual != nil)
+	s.progress = newProgress(s.app.err, programs, s.virtual != nil, s.definitionOf)
 	var stops []string
 	if s.flags.step {
 		stops, s.steps = []string{"*"}, newStepper(s.ctx, s.app.in, s.app.err)
@@ -132,7 +127,7 @@ func (s *session) deploy(invoker effect.Invoker) error {
 	var err error
 	s.engine.refused = s.events.refused
 	s.engine.Engine, err = engine.New(engine.Config{
-		Store: s.store(), Clock: s.clock, Invoker: invoker, Languages: languages(),
+		Store: s.store(), Clock: s.clock, Invoker: invoker, Languages: languages.All(),
 		Timezone: s.flags.timezone, Inline: s.flags.skipTime, OnRecord: s.record, Stops: stops,
 	})
 	if err != nil {
@@ -192,13 +187,27 @@ func (s *session) record(id string, r core.Record) {
 	if !s.app.problems {
 		s.progress.record(id, id != s.instance, r)
 	}
-	if r.Type == core.RecStopped && s.steps != nil {
-		s.steps.stops = append(s.steps.stops, stop{id, r})
+	if s.steps != nil {
+		switch r.Type {
+		case core.RecStopped:
+			s.steps.stops = append(s.steps.stops, stop{id, r})
+		case core.RecFinished:
+			s.steps.over(id, r.Status)
+		}
 	}
 	if id == s.instance && r.Type == core.RecEntered && r.Node == s.flags.until {
 		data := r.Data
 		s.reached = &data
 	}
+}
+
+// definitionOf is the id of an instance's definition.
+func (s *session) definitionOf(instance string) string {
+	row, err := s.engine.Get(context.WithoutCancel(s.ctx), instance) // also of what ends with the run
+	if err != nil {
+		return "" // the types of its states are not told
+	}
+	return row.Definition
 }
 
 // seen is what the records told so far.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,16 +10,19 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/expr"
 )
 
 // stepper stops a run before every state and asks what to do: lockstep run --step.
 type stepper struct {
-	out   io.Writer
-	lines <-chan string
+	out     io.Writer
+	answers <-chan typed
+	until   []stateKey // runs on until one of these
+
+	// These are guarded by the session's lock: records change them.
 	stops []stop // not answered yet
-	free  bool   // runs on
-	until string // runs on until this state
+	asked *stop  // what the person is asked about
+	gone  chan core.Status
+	free  bool // runs on
 }
 
 // stop is an instance that paused before a state.
@@ -30,23 +31,29 @@ type stop struct {
 	record   core.Record
 }
 
-// newStepper reads answers from in, in the background: a run that is ended must not
-// wait for them.
-func newStepper(ctx context.Context, in io.Reader, out io.Writer) *stepper {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, dialect.DefaultLimits.Bytes)
-		for scan.Scan() {
-			select {
-			case lines <- scan.Text():
-			case <-ctx.Done():
-				return
-			}
+// over forgets the stops of an instance that ended, and ends a question about one.
+func (p *stepper) over(instance string, status core.Status) {
+	p.stops = slices.DeleteFunc(p.stops, func(s stop) bool {
+		if s.instance == instance && !p.free {
+			p.tellGone(s, status)
 		}
-	}()
-	return &stepper{out: out, lines: lines}
+		return s.instance == instance
+	})
+	if p.asked != nil && p.asked.instance == instance {
+		select {
+		case p.gone <- status:
+		default: // it is told already
+		}
+	}
+}
+
+// tellGone tells that there is nothing more to ask about a stop.
+func (p *stepper) tellGone(at stop, status core.Status) {
+	how := "was " + string(status)
+	if status == core.Completed || status == core.Failed {
+		how = "is not run: its workflow " + string(status)
+	}
+	fmt.Fprintf(p.out, "! %s %s meanwhile\n", plain(at.record.Node), how)
 }
 
 const stepHelp = `  Enter        go on to the next state
@@ -60,70 +67,169 @@ const stepHelp = `  Enter        go on to the next state
 // step answers the stops that records told of, until nothing is stopped.
 func (s *session) step(ctx context.Context) error {
 	for s.steps != nil {
-		s.mu.Lock()
-		if len(s.steps.stops) == 0 {
-			s.mu.Unlock()
+		at, ok := s.nextStop()
+		if !ok {
 			return nil
 		}
-		at := s.steps.stops[0]
-		s.steps.stops = s.steps.stops[1:]
-		s.mu.Unlock()
-		if err := s.answer(ctx, at); err != nil {
-			return err
+		err := s.answer(ctx, at)
+		var gone *goneError
+		switch {
+		case errors.As(err, &gone):
+			s.mu.Lock()
+			if !s.steps.free {
+				s.steps.tellGone(at, gone.status)
+			}
+			s.mu.Unlock()
+		case err != nil:
+			return err // what was asked tells why the run was late
 		}
+		s.mu.Lock()
+		s.steps.asked = nil
+		s.mu.Unlock()
 	}
 	return nil
 }
 
-// place is where a stopped instance is: its file and line.
-func (s *session) place(ctx context.Context, at stop) string {
-	row, err := s.engine.Get(ctx, at.instance)
-	for _, d := range s.definitions {
-		if err == nil && d.Program.ID == row.Definition {
-			return fmt.Sprintf("%s:%d", d.file, at.record.Pos.Line)
-		}
+// nextStop takes the first stop. From then on it is told when its instance ends.
+func (s *session) nextStop() (stop, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.steps
+	if len(p.stops) == 0 {
+		return stop{}, false
 	}
-	return fmt.Sprintf("line %d", at.record.Pos.Line)
+	at := p.stops[0]
+	p.stops = p.stops[1:]
+	p.asked, p.gone = &at, make(chan core.Status, 1)
+	return at, true
 }
 
-// isState reports whether a state of that name is anywhere in what runs, and if not,
-// which may be meant.
-func (s *session) isState(name string) (bool, string) {
-	var names []string
+// asked is the state that the person is asked about, "" for none.
+func (s *session) asked() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.steps == nil || s.steps.asked == nil {
+		return ""
+	}
+	return s.steps.asked.record.Node
+}
+
+// goneError says that a stop needs no answer: its instance ended.
+type goneError struct{ status core.Status }
+
+func (e *goneError) Error() string { return "the instance is " + string(e.status) }
+
+// resume lets a stopped instance go on.
+func (s *session) resume(ctx context.Context, at stop) error {
+	return s.unlessOver(ctx, at.instance, s.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbResume}))
+}
+
+// unlessOver finds out whether an instance refused because it ended meanwhile.
+func (s *session) unlessOver(ctx context.Context, instance string, err error) error {
+	var refused *core.Rejected
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if row, got := s.engine.Get(ctx, instance); got == nil && row.Status.Final() {
+		return &goneError{row.Status}
+	}
+	return err
+}
+
+// place is what a stopped instance comes to: the type of the state, its file and line,
+// and the definition.
+func (s *session) place(ctx context.Context, at stop) (kind, where string, state stateKey) {
+	row, err := s.engine.Get(ctx, at.instance)
+	if err == nil {
+		state = stateKey{row.Definition, at.record.Node}
+	}
+	where = fmt.Sprintf("line %d", at.record.Pos.Line)
 	for _, d := range s.definitions {
-		for _, state := range d.Program.States {
-			names = append(names, state.Name)
+		if d.Program.ID == state.definition {
+			where = fmt.Sprintf("%s:%d", d.file, at.record.Pos.Line)
 		}
 	}
-	return slices.Contains(names, name), dialect.Suggest(name, names)
+	return s.progress.types[state], where, state
+}
+
+// statesNamed finds the states of a name in all that runs or, where there are none, those
+// of an id. Where there are none either, it tells which may be meant.
+func (s *session) statesNamed(name string) (found []stateKey, near string) {
+	var byID []stateKey
+	var all []string
+	for _, d := range s.definitions {
+		for _, state := range d.Program.States {
+			key := stateKey{d.Program.ID, state.Name}
+			switch all = append(all, state.Name); name {
+			case state.Name:
+				found = append(found, key)
+			case state.ID:
+				byID = append(byID, key)
+			}
+			if state.ID != "" {
+				all = append(all, state.ID)
+			}
+		}
+	}
+	if len(found) == 0 {
+		found = byID
+	}
+	return found, dialect.Suggest(name, all)
+}
+
+// goFree lets the run go on without questions.
+func (s *session) goFree() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps.free = true
+}
+
+// quit cancels the first instance with everything that it started. What is stopped needs
+// no answer then.
+func (s *session) quit(ctx context.Context) error {
+	s.goFree()
+	first, _, _ := s.seen()
+	err := s.unlessOver(ctx, first, s.engine.Control(ctx, first, core.Control{Verb: core.VerbCancel}))
+	var gone *goneError
+	if errors.As(err, &gone) {
+		return nil // how it ended is found out there where it is looked for
+	}
+	return err
 }
 
 // answer asks about one stop and carries the answer out.
 func (s *session) answer(ctx context.Context, at stop) error {
 	p := s.steps
-	name := at.record.Node
-	if p.free || p.until != "" && p.until != name {
-		return s.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbResume})
+	kind, where, state := s.place(ctx, at)
+	if p.free || len(p.until) > 0 && !slices.Contains(p.until, state) {
+		return s.resume(ctx, at)
 	}
-	p.until = ""
+	p.until = nil
 	data := at.record.Data
-	fmt.Fprintf(p.out, "→ %s   %s   %s\n", plain(name), s.progress.types[name], s.place(ctx, at))
+	fmt.Fprintf(p.out, "→ %s   %s   %s\n", plain(at.record.Node), kind, plain(where))
 	p.show(data)
 	for {
 		fmt.Fprint(p.out, "[Enter, = JSON, d, u STATE, c, q, ?] ")
 		line, err := p.ask(s.asking)
+		if errors.Is(err, errLongAnswer) {
+			fmt.Fprintf(p.out, "  the data is as it was: %v\n", err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		verb, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if data, ok := strings.CutPrefix(strings.TrimSpace(line), "="); ok {
+			verb, arg = "=", data
+		}
 		switch verb {
 		case "", "n":
 		case "c":
-			p.free = true
+			s.goFree()
 		case "u":
 			until := strings.TrimSpace(arg)
-			known, near := s.isState(until)
-			if !known {
+			states, near := s.statesNamed(until)
+			if len(states) == 0 {
 				fmt.Fprintf(p.out, "  there is no state %q", until)
 				if near != "" {
 					fmt.Fprintf(p.out, "; did you mean %q?", near)
@@ -131,20 +237,24 @@ func (s *session) answer(ctx context.Context, at stop) error {
 				fmt.Fprintln(p.out)
 				continue
 			}
-			p.until = until
+			p.until = states
 		case "q":
-			first, _, _ := s.seen() // with everything that it started
-			return s.engine.Control(ctx, first, core.Control{Verb: core.VerbCancel})
+			return s.quit(ctx)
 		case "d":
 			p.show(data)
 			continue
 		case "=":
-			changed, err := expr.ParseJSON([]byte(arg))
-			if err == nil {
-				err = s.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbAmend, Data: changed, HasData: true})
+			changed, ok := p.read(arg)
+			if !ok {
+				continue
 			}
-			if err != nil {
-				fmt.Fprintf(p.out, "  the data is as it was: %v\n", err)
+			err := s.unlessOver(ctx, at.instance, s.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbAmend, Data: changed, HasData: true}))
+			var gone *goneError
+			switch {
+			case errors.As(err, &gone):
+				return err
+			case err != nil:
+				fmt.Fprintf(p.out, "  the data is as it was: %s\n", plain(err.Error()))
 				continue
 			}
 			data = changed
@@ -154,30 +264,6 @@ func (s *session) answer(ctx context.Context, at stop) error {
 			fmt.Fprint(p.out, stepHelp)
 			continue
 		}
-		return s.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbResume})
-	}
-}
-
-// ask reads an answer. Where there are no more, the run goes on by itself.
-func (p *stepper) ask(ctx context.Context) (string, error) {
-	select {
-	case line, open := <-p.lines:
-		if !open {
-			if ctx.Err() != nil {
-				return "", context.Cause(ctx)
-			}
-			fmt.Fprintln(p.out)
-			return "c", nil
-		}
-		return line, nil
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
-func (p *stepper) show(data expr.Value) {
-	var b bytes.Buffer
-	if json.Indent(&b, data.AppendJSON(nil), "  ", "  ") == nil {
-		fmt.Fprintf(p.out, "  %s\n", b.String())
+		return s.resume(ctx, at)
 	}
 }

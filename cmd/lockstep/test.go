@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/effect/http"
+	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
@@ -46,7 +47,7 @@ func (a *app) testCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		opts := scenario.Options{Registry: a.registry(), Languages: languages(), Dialect: dialectName, Only: only, Bundle: a.bundles(cmd, client)}
+		opts := scenario.Options{Registry: a.registry(), Languages: languages.All(), Dialect: dialectName, Only: only, Bundle: a.bundles(cmd, client)}
 		var reports []scenario.Report
 		for _, path := range files {
 			report, err := runScenarioFile(cmd, path, opts)

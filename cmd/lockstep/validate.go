@@ -10,15 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	var dialectName string
 	var strict, fetch bool
-	var outbound outboundFlags
 	var functions functionFlags
 	cmd := &cobra.Command{
 		Use:   "validate FILE…",
@@ -31,47 +30,55 @@ func (a *app) validateCommand() *cobra.Command {
 		Args: atLeastOne("a file or a directory"),
 	}
 	output := outputFlag(cmd, "format", "text", "json")
-	a.dialectFlag(cmd, &dialectName)
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count as errors")
 	cmd.Flags().BoolVar(&fetch, "fetch", false, "also check OpenAPI documents that are fetched over http(s)")
 	functions.add(cmd)
-	outbound.add(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, err := outbound.client()
-		if err != nil {
+	a.readsDefinitions(cmd, func(r definitionReader, args []string) error {
+		if err := stdinOnce(args); err != nil {
 			return err
 		}
-		defer client.Close()
+		v := newValidation(a)
 		files, found, err := findDefinitions(args)
-		if err != nil {
-			return err
+		for _, err := range eachError(err) {
+			v.fail(err)
 		}
-		v := validation{app: a, all: dialect.Diagnostics{}, documents: map[string]*dialect.Document{}}
-		known, err := v.addFunctions(cmd.Context(), functions, client)
+		known, err := v.addFunctions(r.ctx, functions, r.client)
 		if err != nil {
 			return err
 		}
 		for _, file := range files {
 			if scenario.IsFile(file) {
-				if err := v.addScenarios(cmd.Context(), file); err != nil {
-					return err
-				}
-				continue
+				err = v.addScenarios(r.ctx, file)
 			}
-			d, err := a.compile(cmd.Context(), file, dialectName, client, known...)
-			if err != nil {
+			var d definition
+			if !scenario.IsFile(file) {
+				d, err = r.read(file, known.Names()...)
+			}
+			switch {
+			case r.ctx.Err() != nil:
 				return err
+			case err != nil:
+				v.fail(err)
+				continue
+			case scenario.IsFile(file):
+				continue
 			}
 			if found[file] && !looksLikeDefinition(d) {
 				fmt.Fprintf(a.err, "%s: passed over, it is not a definition\n", file)
 				continue
 			}
-			d.diagnostics = append(d.diagnostics, openapi.Check(cmd.Context(), bundleFor(cmd.Context(), file, client), d.functions(), fetch)...)
+			d.diagnostics = append(d.diagnostics, openapi.Check(r.ctx, bundleFor(r.ctx, d.file, r.client), d.functions(), fetch)...)
+			d.diagnostics = append(d.diagnostics, known.Check(d.onlyNamed())...)
 			d.diagnostics.Sort()
 			v.add(d)
 		}
+		if v.nothing() {
+			f := usagef("there is no definition in %s", strings.Join(args, ", "))
+			f.hint = "definitions are *.yaml, *.yml and *.json files with states; scenario files are checked where they are named"
+			return f
+		}
 		return v.finish(output.value, strict)
-	}
+	})
 	return cmd
 }
 
@@ -81,6 +88,22 @@ type validation struct {
 	all       dialect.Diagnostics
 	documents map[string]*dialect.Document
 	notes     []string // which dialect each file is written in
+	failed    int      // the exit code of the first file that could not be read
+}
+
+// fail tells that something could not be read. The other files are checked all the same.
+func (v *validation) fail(err error) {
+	code := v.app.exit(err)
+	if v.failed == exitOK {
+		v.failed = code
+	}
+}
+
+// nothing reports whether there was nothing to check.
+func (v *validation) nothing() bool { return v.failed == exitOK && len(v.documents) == 0 }
+
+func newValidation(a *app) *validation {
+	return &validation{app: a, all: dialect.Diagnostics{}, documents: map[string]*dialect.Document{}}
 }
 
 func (v *validation) add(d definition) {
@@ -91,8 +114,8 @@ func (v *validation) add(d definition) {
 	}
 }
 
-// addFunctions checks a catalogue, and lists its functions.
-func (v *validation) addFunctions(ctx context.Context, flags functionFlags, client *http.Client) ([]string, error) {
+// addFunctions checks a catalogue; it is nil where there is none, or where it has errors.
+func (v *validation) addFunctions(ctx context.Context, flags functionFlags, client *http.Client) (*catalogue.Catalogue, error) {
 	c, doc, found, err := flags.read(ctx, v.app, client)
 	if err != nil || doc == nil {
 		return nil, err
@@ -100,10 +123,7 @@ func (v *validation) addFunctions(ctx context.Context, flags functionFlags, clie
 	v.documents[flags.file] = doc
 	v.all = append(v.all, found...)
 	v.notes = append(v.notes, flags.file+": a catalogue of functions")
-	if c == nil {
-		return nil, nil
-	}
-	return c.Names(), nil
+	return c, nil
 }
 
 // addScenarios checks a scenario file that was named.
@@ -124,6 +144,9 @@ func (v *validation) addScenarios(ctx context.Context, file string) error {
 
 func (v *validation) finish(format string, strict bool) error {
 	failures, warnings := v.all.Counts()
+	if v.failed != exitOK && len(v.documents) == 0 {
+		return shown(v.failed)
+	}
 	if format == "json" {
 		if err := writeJSON(v.app.out, v.all); err != nil {
 			return err
@@ -141,6 +164,9 @@ func (v *validation) finish(format string, strict bool) error {
 	}
 	if failures > 0 || strict && warnings > 0 {
 		return shown(exitInvalid)
+	}
+	if v.failed != exitOK {
+		return shown(v.failed)
 	}
 	return nil
 }

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/convert"
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/sw01"
+)
+
+// convertFlags are those of `lockstep convert`.
+type convertFlags struct {
+	to         choice
+	format     choice
+	write      string
+	cases      int
+	seed       uint64
+	saveCase   string
+	parameters []string
+	errors     []string
+}
+
+func (a *app) convertCommand() *cobra.Command {
+	f := convertFlags{to: choice{allowed: []string{"0.5"}}, format: choice{value: "", allowed: []string{"yaml", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "convert FILE|-",
+		Short: "Rewrite a definition of version 0.1 as 0.5",
+		Long: "Convert rewrites a definition of Serverless Workflow 0.1 as 0.5 and prints it. Then it runs both with generated\n" +
+			"inputs, answers of functions and events, and tells the first case in which they differ. What cannot be kept is\n" +
+			"listed on stderr, and noted in the definition. Exit code 0 says that everything is kept and all cases agree, 6 that\n" +
+			"something is not kept or a case differs, 3 that the definition has errors or is not of version 0.1.",
+		Example: `  lockstep convert order.yaml --to 0.5 > order-0.5.yaml
+  lockstep convert order.yaml --to 0.5 --write new/order.yaml
+  lockstep convert hello.json --to 0.5 --parameters hello=name --errors Overloaded
+  lockstep convert order.yaml --to 0.5 --cases 2000 --seed 7 --save-case order_test.yaml`,
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := atLeastOne("a definition or -")(cmd, args); err != nil {
+			return err
+		}
+		return atMost(1)(cmd, args)
+	}
+	cmd.Flags().Var(&f.to, "to", "`version` to convert to")
+	cmd.Flags().VarP(&f.format, "output", "o", "format; that of the file where it is not given")
+	cmd.Flags().StringVar(&f.write, "write", "", "write to this `file`, and the workflows that branches become beside it")
+	cmd.Flags().IntVar(&f.cases, "cases", 200, "how many cases to compare; 0 compares nothing")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "another seed gives other cases")
+	cmd.Flags().StringVar(&f.saveCase, "save-case", "", "write the first case that differs to this scenario `file`")
+	cmd.Flags().StringArrayVar(&f.parameters, "parameters", nil, "what a function takes, as in `FUNCTION=NAME,…`; repeatable")
+	cmd.Flags().StringSliceVar(&f.errors, "errors", nil, "what retries match that is the `name` of an error, and never an answer")
+	a.readsDefinitions(cmd, func(r definitionReader, args []string) error {
+		if f.to.value == "" {
+			u := usagef("lockstep convert needs --to")
+			u.hint = "write --to 0.5"
+			return u
+		}
+		return a.convert(r, args[0], f)
+	})
+	return cmd
+}
+
+func (a *app) convert(r definitionReader, file string, f convertFlags) error {
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	d, err := r.read(file)
+	if err != nil {
+		return err
+	}
+	if d.diagnostics.HasErrors() {
+		return a.undrawable(d)
+	}
+	front, ok := d.FrontEnd.(sw01.FrontEnd)
+	if !ok {
+		return invalidf("%s is written in %s: only definitions of version 0.1 can be converted", file, d.FrontEnd.Title())
+	}
+	outline, _ := front.Outline(d.Document, dialect.Options{})
+	opts.Head = headComments(d.Document)
+	opts.Comments = func(at dialect.Pos) []string { return commentsAbove(d.Document, at.Line) }
+	result := convert.Convert(outline, opts)
+	c := conversion{app: a, d: d, flags: f, result: result}
+	if !result.Useful {
+		c.losses()
+		fmt.Fprintln(a.err, "nothing of it can be kept: there is no definition to print")
+		return shown(exitConflict)
+	}
+	if err := c.print(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.err, "%s: %s, converted to 0.5: %s\n", plain(d.file), front.Title(), plural(len(result.Definitions), "definition"))
+	if len(result.Definitions) > 1 && f.write == "" {
+		fmt.Fprintln(a.err, "a definition stands in a file of its own: --write FILE makes the files")
+	}
+	c.losses()
+	differs, err := c.compare(r.ctx, outline)
+	if err != nil {
+		return err
+	}
+	if differs || len(result.Lost) > 0 {
+		return shown(exitConflict)
+	}
+	return nil
+}
+
+func (f convertFlags) options() (convert.Options, error) {
+	opts := convert.Options{Parameters: map[string][]string{}, Errors: f.errors}
+	for _, text := range f.parameters {
+		name, list, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			u := usagef("--parameters %q does not say what the function takes", text)
+			u.hint = "write --parameters FUNCTION=NAME,NAME"
+			return opts, u
+		}
+		names := []string{}
+		for _, one := range strings.Split(list, ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				names = append(names, one)
+			}
+		}
+		opts.Parameters[name] = names
+	}
+	if f.cases < 0 {
+		return opts, usagef("--cases must not be negative")
+	}
+	return opts, nil
+}
+
+// conversion is one run of the command.
+type conversion struct {
+	*app
+	d      definition
+	flags  convertFlags
+	result convert.Result
+}
+
+func (c conversion) format() dialect.Format {
+	if c.flags.format.value == "" {
+		return c.d.Document.Format
+	}
+	return dialect.Format(c.flags.format.value)
+}
+
+// print writes the definitions: to stdout one after the other, or to files.
+func (c conversion) print() error {
+	for i, d := range c.result.Definitions {
+		text, err := c.result.Text(d, c.format())
+		if err != nil {
+			return fmt.Errorf("write definition %s: %w", d.ID, err)
+		}
+		if c.flags.write != "" {
+			if err := c.writeFile(i, d, text); err != nil {
+				return err
+			}
+			continue
+		}
+		if i > 0 && c.format() == dialect.YAML {
+			text = append([]byte("---\n"), text...)
+		}
+		if _, err := c.out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c conversion) writeFile(i int, d convert.Definition, text []byte) error {
+	path := c.flags.write
+	if i > 0 {
+		path = filepath.Join(filepath.Dir(path), d.ID+"."+string(c.format()))
+	}
+	source, err := os.Stat(c.d.file)
+	if target, other := os.Stat(path); err == nil && other == nil && os.SameFile(source, target) {
+		return usagef("--write %s would replace the definition that is converted", path)
+	}
+	if err := os.WriteFile(path, text, 0o666); err != nil { // the umask decides, as for every new file
+		return fmt.Errorf("write the conversion: %w", err)
+	}
+	fmt.Fprintf(c.err, "wrote %s\n", plain(path))
+	return nil
+}
+
+// losses lists what cannot be kept, and what is assumed.
+func (c conversion) losses() {
+	for _, l := range c.result.Lost {
+		fmt.Fprintf(c.err, "%s not kept: %s\n   why: %s\n   do:  %s\n", plain(l.Pos.String()), plain(l.What), plain(l.Why), plain(l.Do))
+	}
+	for _, a := range c.result.Assumed {
+		fmt.Fprintf(c.err, "%s assumed: %s\n", plain(a.Pos.String()), plain(a.Text))
+	}
+}
+
+// compare runs both and tells how they compare.
+func (c conversion) compare(ctx context.Context, outline *sw01.Outline) (differs bool, err error) {
+	if c.flags.cases == 0 {
+		fmt.Fprintln(c.err, "compared nothing")
+		return false, nil
+	}
+	k, err := convert.Compare(ctx, outline, c.d.Program, c.result, convert.CompareOptions{Cases: c.flags.cases, Seed: c.flags.seed})
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return false, err
+		}
+		return false, fmt.Errorf("compare: %w", err)
+	}
+	fmt.Fprintf(c.err, "compared %s (seed %d): %d agree, %d differ; %d of %d states entered", plural(k.Cases, "case"), c.flags.seed,
+		k.Agreed, k.Cases-k.Agreed, len(k.Entered), len(k.Entered)+len(k.Missed))
+	if len(k.Missed) > 0 {
+		fmt.Fprintf(c.err, ", never: %s", plain(strings.Join(k.Missed, ", ")))
+	}
+	fmt.Fprintln(c.err)
+	if k.First == nil {
+		return false, nil
+	}
+	fmt.Fprint(c.err, plainLines(k.First.String()))
+	if len(c.result.Lost) > 0 {
+		fmt.Fprintln(c.err, "what is not kept may be why")
+	}
+	return true, c.save(k.First)
+}
+
+// plainLines shows text of several lines without what a terminal might obey.
+func plainLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(plain(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	return b.String()
+}
+
+// save writes a case that differs as a scenario file.
+func (c conversion) save(d *convert.Difference) error {
+	path := c.flags.saveCase
+	if path == "" {
+		return nil
+	}
+	workflow, err := filepath.Rel(filepath.Dir(path), c.d.file)
+	if err != nil {
+		workflow = c.d.file
+	}
+	text, err := d.Scenario(filepath.ToSlash(workflow))
+	if err != nil {
+		return fmt.Errorf("write the case: %w", err)
+	}
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		return fmt.Errorf("write the case: %w", err)
+	}
+	fmt.Fprintf(c.err, "wrote %s\n", plain(path))
+	return nil
+}
+
+// headComments are the lines of comments that a document begins with.
+func headComments(doc *dialect.Document) []string {
+	var out []string
+	for n := 1; ; n++ {
+		text, ok := comment(doc, n)
+		if !ok {
+			return out
+		}
+		out = append(out, text)
+	}
+}
+
+// commentsAbove are the lines of comments right above a line, but for those that the
+// document begins with.
+func commentsAbove(doc *dialect.Document, line int) []string {
+	var out []string
+	n := line - 1
+	for ; ; n-- {
+		text, ok := comment(doc, n)
+		if !ok {
+			break
+		}
+		out = append(out, text)
+	}
+	if n == 0 {
+		return nil
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// comment is the text of a line that holds nothing but a comment.
+func comment(doc *dialect.Document, line int) (text string, ok bool) {
+	if doc.Format != dialect.YAML {
+		return "", false
+	}
+	text, ok = strings.CutPrefix(strings.TrimSpace(doc.Line(line)), "#")
+	return strings.TrimPrefix(text, " "), ok
+}

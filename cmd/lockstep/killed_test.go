@@ -1,0 +1,411 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/client"
+)
+
+var kills = flag.Int("kills", 10, "how often TestKilledUnderLoad kills the server")
+
+// TestKilledUnderLoad kills a server under load, again and again, and counts afterwards: what
+// was acknowledged is there, nothing happened twice, except calls under the same key, and who
+// looked on saw all of it.
+func TestKilledUnderLoad(t *testing.T) {
+	l := newLoad(t)
+	look := newOnlooker(t, l)
+	l.begin()
+	for round := range *kills {
+		l.up()
+		l.work(1 + rand.IntN(40)) // the kill comes somewhere behind so many acknowledgements
+		l.down()
+		if t.Failed() {
+			t.Fatalf("in round %d", round+1)
+		}
+	}
+	l.up()
+	l.finish()
+	look.check(l.check())
+	if code, err := l.server.stop(); code != 0 || err != nil {
+		t.Errorf("the server ended with %d, %v:\n%s", code, err, l.server.stderr())
+	}
+	var out, told strings.Builder
+	if code := lockstep([]string{"doctor", "--store", "sqlite:" + l.database}, strings.NewReader(""), &out, &told); code != exitOK {
+		t.Errorf("doctor: %s%s", out.String(), told.String())
+	}
+	t.Logf("%d kills, %d starts, %d events, %d calls of which %d were repeated", *kills, len(l.starts), len(l.events), l.calls.keys(), l.calls.repeated())
+}
+
+// workers is how many requests are under way at a time.
+const workers = 16
+
+// load sends starts and events, each until it is acknowledged.
+type load struct {
+	t        *testing.T
+	dir      string
+	database string
+	calls    *callRecorder
+	server   *process
+
+	mu      sync.Mutex
+	client  *client.Client // of the process that runs
+	change  chan struct{}  // closed when another one does
+	starts  map[string]string
+	events  map[string]string // the instance that an event started, by the event's id
+	acks    chan struct{}
+	next    int
+	closing bool
+	workers sync.WaitGroup
+}
+
+const (
+	startedDefinition = `
+id: started
+name: Started by a request
+version: "1"
+functions: [{name: call, operation: "SERVICE/call#POST"}]
+states:
+- {name: First, type: operation, start: {kind: default}, actions: [{functionRef: {refName: call, parameters: {n: "{{ $.n }}", step: first}}}], transition: {nextState: Second}}
+- {name: Second, type: operation, actions: [{functionRef: {refName: call, parameters: {n: "{{ $.n }}", step: second}}}], end: {kind: default}}
+`
+	eventDefinition = `
+id: heard
+name: Started by an event
+version: "1"
+functions: [{name: call, operation: "SERVICE/call#POST"}]
+events: [{name: Go, type: go, source: test}]
+states:
+- name: Hear
+  type: event
+  start: {kind: default}
+  onEvents: [{eventRefs: [Go], eventDataFilter: {dataOutputPath: "{{ $.data }}"}, actions: [{functionRef: {refName: call, parameters: {n: "{{ $.n }}", step: heard}}}]}]
+  end: {kind: default}
+`
+)
+
+func newLoad(t *testing.T) *load {
+	l := &load{
+		t: t, dir: t.TempDir(), calls: &callRecorder{keysOf: map[string]map[string]int{}},
+		starts: map[string]string{}, events: map[string]string{}, change: make(chan struct{}), acks: make(chan struct{}),
+	}
+	l.database = filepath.Join(l.dir, "lockstep.db")
+	service := httptest.NewServer(l.calls)
+	t.Cleanup(service.Close)
+	l.up()
+	for _, text := range []string{startedDefinition, eventDefinition} {
+		text = strings.ReplaceAll(text, "SERVICE", service.URL)
+		if _, _, err := l.client.DeployDefinition(t.Context(), []byte(text), client.Deploy{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// begin lets the workers begin.
+func (l *load) begin() {
+	for range workers {
+		l.workers.Go(l.send)
+	}
+}
+
+// current is the client of the process that runs.
+func (l *load) current() *client.Client {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.client
+}
+
+// up starts a process over the same database, if none runs.
+func (l *load) up() {
+	if l.server != nil {
+		return
+	}
+	p, err := launch(l.dir, os.Environ(), "serve", "--north", "127.0.0.1:0", "--store", "sqlite:"+l.database, "--outbound-allow", "127.0.0.1", "--log-level", "warn")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(p.kill)
+	c, err := client.New(client.Options{URL: p.url, Attempts: 1})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.server = p
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.client = c
+	close(l.change)
+	l.change = make(chan struct{})
+}
+
+// work waits for a number of acknowledgements.
+func (l *load) work(n int) {
+	for range n {
+		select {
+		case <-l.acks:
+		case err := <-l.server.over:
+			l.server.over <- err
+			l.t.Fatalf("the server ended by itself: %v\n%s", err, l.server.stderr())
+		case <-time.After(2 * time.Minute):
+			l.t.Fatalf("nothing is acknowledged any more:\n%s", l.server.stderr())
+		}
+	}
+}
+
+// down kills the process.
+func (l *load) down() {
+	l.server.kill()
+	l.server = nil
+}
+
+// item gives a worker its next number, and false when it is time to end.
+func (l *load) item() (int, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next++
+	return l.next, !l.closing
+}
+
+// send is a worker: it sends one start or event after the other, each until a server took it.
+func (l *load) send() {
+	for {
+		n, more := l.item()
+		if !more {
+			return
+		}
+		name := fmt.Sprintf("n%d", n)
+		one := l.start
+		if n%2 == 0 {
+			one = l.event
+		}
+		for {
+			l.mu.Lock()
+			c, change := l.client, l.change
+			l.mu.Unlock()
+			err := one(c, name)
+			if err == nil {
+				break
+			}
+			var problem *client.Problem
+			if errors.As(err, &problem) {
+				l.t.Errorf("%s was refused: %v", name, err)
+				return
+			}
+			select {
+			case <-change: // the same again, to the next process
+			case <-l.t.Context().Done():
+				return
+			}
+		}
+		select {
+		case l.acks <- struct{}{}:
+		case <-l.t.Context().Done():
+			return
+		}
+	}
+}
+
+func (l *load) start(c *client.Client, name string) error {
+	in, err := c.StartInstance(context.Background(), "started", client.Start{Key: name, Input: client.Data(fmt.Sprintf(`{"n":%q}`, name))})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.starts[name] = in.ID
+	return nil
+}
+
+func (l *load) event(c *client.Client, name string) error {
+	got, err := c.SendEvents(context.Background(), client.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
+	if err != nil {
+		return err
+	}
+	if got.Accepted+got.Duplicates != 1 {
+		l.t.Errorf("event %s: %+v", name, got)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events[name] = ""
+	if len(got.Events[0].Started) == 1 {
+		l.events[name] = got.Events[0].Started[0]
+	}
+	return nil
+}
+
+// finish lets the workers end with what they are at.
+func (l *load) finish() {
+	l.mu.Lock()
+	l.closing = true
+	l.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		l.workers.Wait()
+		close(ended)
+	}()
+	for {
+		select {
+		case <-l.acks:
+		case <-ended:
+			return
+		case <-time.After(2 * time.Minute):
+			l.t.Fatalf("workers do not end:\n%s", l.server.stderr())
+		}
+	}
+}
+
+// check counts, and returns all instances.
+func (l *load) check() (instances []string) {
+	t, ctx := l.t, l.t.Context()
+	made := map[string][]string{} // instances by what they were made for
+	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
+		return l.client.ListInstances(ctx, client.InstanceQuery{Paging: client.Paging{Limit: 1000, After: after}})
+	}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in, err = l.client.GetInstance(ctx, in.ID, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if in.Status != client.Completed {
+			t.Errorf("instance %s is %s: %+v", in.ID, in.Status, in.Error)
+			continue
+		}
+		instances = append(instances, in.ID)
+		name, steps := l.history(in)
+		made[name] = append(made[name], in.ID)
+		l.calls.expect(t, in, name, steps)
+	}
+	for _, acknowledged := range []map[string]string{l.starts, l.events} {
+		for name, id := range acknowledged {
+			if len(made[name]) != 1 || id != "" && made[name][0] != id {
+				t.Errorf("%s, which was acknowledged as instance %q, made %q", name, id, made[name])
+			}
+		}
+	}
+	if want := len(l.starts) + len(l.events); len(made) != want {
+		t.Errorf("%d instances were made, and %d acknowledged", len(made), want)
+	}
+	l.calls.only(t, slices.Collect(maps.Keys(made)))
+	return instances
+}
+
+// history sees that an instance's has no gap and nothing twice, and returns what the
+// instance was made for and the steps that it called.
+func (l *load) history(in client.Instance) (name string, steps []string) {
+	page, err := l.client.GetHistory(l.t.Context(), in.ID, client.Paging{Limit: 1000})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for i, rec := range page.Items {
+		if rec.Seq != int64(i+1) {
+			l.t.Errorf("instance %s: record %d has the number %d", in.ID, i+1, rec.Seq)
+		}
+		seen[rec.Type+" "+rec.Node]++
+		var data struct{ N, Step string }
+		if rec.Type == "called" && json.Unmarshal(rec.Data, &data) == nil {
+			name, steps = data.N, append(steps, data.Step)
+		}
+	}
+	for what, times := range seen {
+		if times != 1 {
+			l.t.Errorf("instance %s: %q happened %d times", in.ID, what, times)
+		}
+	}
+	return name, steps
+}
+
+// callRecorder is the service that instances call.
+type callRecorder struct {
+	mu     sync.Mutex
+	keysOf map[string]map[string]int // by what a call was for: how often it came, by key
+}
+
+func (r *callRecorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	var data struct{ N, Step string }
+	if json.Unmarshal(body, &data) != nil || req.Header.Get("Idempotency-Key") == "" {
+		http.Error(w, "a call without a key or arguments", http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	of := data.N + " " + data.Step
+	if r.keysOf[of] == nil {
+		r.keysOf[of] = map[string]int{}
+	}
+	r.keysOf[of][req.Header.Get("Idempotency-Key")]++
+	r.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, `{}`)
+}
+
+// expect sees that each step of an instance was called, under one key.
+func (r *callRecorder) expect(t *testing.T, in client.Instance, name string, steps []string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	want := []string{"heard"}
+	if in.Definition.ID == "started" {
+		want = []string{"first", "second"}
+	}
+	if !slices.Equal(steps, want) {
+		t.Errorf("instance %s called %q, want %q", in.ID, steps, want)
+	}
+	for _, step := range want {
+		if keys := r.keysOf[name+" "+step]; len(keys) != 1 {
+			t.Errorf("instance %s: step %s of %s was called under the keys %v", in.ID, step, name, keys)
+		}
+	}
+}
+
+// only sees that nothing was called for what does not exist.
+func (r *callRecorder) only(t *testing.T, names []string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for of := range r.keysOf {
+		if name, _, _ := strings.Cut(of, " "); !slices.Contains(names, name) {
+			t.Errorf("%s was called, and no instance was made for it", of)
+		}
+	}
+}
+
+func (r *callRecorder) keys() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, keys := range r.keysOf {
+		n += len(keys)
+	}
+	return n
+}
+
+func (r *callRecorder) repeated() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, keys := range r.keysOf {
+		for _, times := range keys {
+			if times > 1 {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// process is a server in a process of its own.
+type process struct {
+	cmd  *exec.Cmd
+	url  string
+	over chan error // gets how it ended
+
+	mu    sync.Mutex
+	lines []string      // of stderr
+	more  chan struct{} // closed with the next line
+}
+
+// launch starts `lockstep ARGS…` and waits until it says where it serves.
+func launch(dir string, env []string, args ...string) (*process, error) {
+	path, err := exec.LookPath("lockstep") // testscript.Main has put it there
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(path, args...), over: make(chan error, 1), more: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = dir, append(env, "GORACE=atexit_sleep_ms=0")
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	var readers sync.WaitGroup
+	readers.Go(func() { p.read(stderr) })
+	first := bufio.NewReader(stdout)
+	line, err := first.ReadString('\n')
+	readers.Go(func() { _, _ = io.Copy(io.Discard, first) })
+	go func() {
+		readers.Wait()
+		p.over <- p.cmd.Wait()
+	}()
+	if err != nil {
+		<-p.over
+		return nil, fmt.Errorf("it did not begin to serve: %w\n%s", err, strings.Join(p.lines, "\n"))
+	}
+	_, p.url, _ = strings.Cut(strings.TrimSpace(line), " api ")
+	p.url = strings.TrimSpace(p.url)
+	return p, nil
+}
+
+func (p *process) read(stderr io.Reader) {
+	scanner := bufio.NewScanner(stderr)
+	for scanner.Scan() {
+		p.mu.Lock()
+		p.lines = append(p.lines, scanner.Text())
+		close(p.more)
+		p.more = make(chan struct{})
+		p.mu.Unlock()
+	}
+}
+
+// await waits for a line on stderr after the first so many, and returns its groups.
+func (p *process) await(ctx context.Context, pattern string, after int) ([]string, int, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, 0, err
+	}
+	for {
+		p.mu.Lock()
+		lines, more := slices.Clone(p.lines), p.more
+		p.mu.Unlock()
+		for i := after; i < len(lines); i++ {
+			if found := re.FindStringSubmatch(lines[i]); found != nil {
+				return found, i + 1, nil
+			}
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return nil, 0, fmt.Errorf("no line like %q in\n%s", pattern, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+func (p *process) stderr() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.lines, "\n") + "\n"
+}
+
+// stop asks it to end, and returns its exit code.
+func (p *process) stop() (int, error) {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return 0, err
+	}
+	return p.wait()
+}
+
+func (p *process) wait() (int, error) {
+	err := <-p.over
+	p.over <- err // whoever asks next
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// kill ends it at once, as a power cut would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_, _ = p.wait()
+}
+
+// scriptServer is the server of a script.
+type scriptServer struct {
+	*process
+	seen int // lines that `await` went past
+}
+
+// scriptCommands are those with which scripts start servers:
+//
+//	server serve ARGS…       starts one and sets LOCKSTEP_URL
+//	await PATTERN [VARIABLE] waits for a line on its stderr; the first group goes into the variable
+//	stop [CODE]              SIGTERM, and the exit code it must have
+//	killed                   SIGKILL
+//	expand VARIABLE FILE     makes a variable of what a file says
+//	ticket VARIABLE          makes a variable of the ticket of the only call that waits for an answer
+//	append FILE stderr       adds what the last command said to a file
+//	told FILE                writes what it said on stderr into a file
+func scriptCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
+	var mu sync.Mutex
+	all := map[*testscript.TestScript]*scriptServer{}
+	current := func(ts *testscript.TestScript) *scriptServer {
+		mu.Lock()
+		defer mu.Unlock()
+		if all[ts] == nil {
+			ts.Fatalf("no server runs")
+		}
+		return all[ts]
+	}
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"server": func(ts *testscript.TestScript, _ bool, args []string) {
+			var env []string
+			for _, name := range []string{"PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "LOCKSTEP_NORTH", "LOCKSTEP_STORE", "LOCKSTEP_LOG_LEVEL"} {
+				if value := ts.Getenv(name); value != "" {
+					env = append(env, name+"="+value)
+				}
+			}
+			p, err := launch(ts.MkAbs("."), env, args...)
+			ts.Check(err)
+			ts.Defer(p.kill)
+			ts.Setenv("LOCKSTEP_URL", p.url)
+			mu.Lock()
+			defer mu.Unlock()
+			all[ts] = &scriptServer{process: p}
+		},
+		"await": func(ts *testscript.TestScript, _ bool, args []string) {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // it fails then
+			defer cancel()
+			s := current(ts)
+			found, seen, err := s.await(ctx, args[0], s.seen)
+			ts.Check(err)
+			s.seen = seen
+			if len(args) == 2 {
+				ts.Setenv(args[1], found[1])
+			}
+		},
+		"stop": func(ts *testscript.TestScript, _ bool, args []string) {
+			want := "0"
+			if len(args) == 1 {
+				want = args[0]
+			}
+			code, err := current(ts).stop()
+			ts.Check(err)
+			if fmt.Sprint(code) != want {
+				ts.Fatalf("the server ended with %d, want %s:\n%s", code, want, current(ts).stderr())
+			}
+		},
+		"expand": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
+		},
+		"append": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+ts.ReadFile(args[1])), 0o644))
+		},
+		"ticket": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(ts.Exec("lockstep", "inst", "calls", "--parked", "-o", "name"))
+			_, ticket, _ := strings.Cut(strings.TrimSpace(ts.ReadFile("stdout")), " ")
+			ts.Setenv(args[0], ticket)
+		},
+		"killed": func(ts *testscript.TestScript, _ bool, _ []string) { current(ts).kill() },
+		"told": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(current(ts).stderr()), 0o644))
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/memory"
+	"github.com/lockstep-workflows/lockstep/store/sqlite"
+)
+
+// stateDir is where files of the server are, below the working directory.
+const stateDir = ".lockstep"
+
+// opened is a store that is in use.
+type opened struct {
+	store.Store
+	close func() error
+}
+
+// storeSpec is the value of --store.
+type storeSpec struct{ kind, path string }
+
+var storeKinds = []string{"sqlite", "memory"}
+
+// parseStore takes --store apart: sqlite:FILE, or memory:, which forgets.
+func parseStore(text string) (storeSpec, error) {
+	kind, path, found := strings.Cut(text, ":")
+	switch {
+	case kind == "memory" && path == "":
+		return storeSpec{kind, ""}, nil
+	case kind == "sqlite" && path != "":
+		return storeSpec{kind, path}, nil
+	}
+	f := usagef("--store %q is neither sqlite:FILE nor memory:", text)
+	if near := dialect.Suggest(kind, storeKinds); found && near != "" && near != kind {
+		f.hint = fmt.Sprintf("did you mean %s:%s?", near, path)
+	} else if !found {
+		f.hint = fmt.Sprintf("did you mean sqlite:%s?", text)
+	}
+	return storeSpec{}, f
+}
+
+func (s storeSpec) String() string { return s.kind + ":" + s.path }
+
+// exists reports whether there is a database already.
+func (s storeSpec) exists() bool {
+	if s.kind != "sqlite" {
+		return false
+	}
+	_, err := os.Stat(s.path)
+	return err == nil
+}
+
+// open opens the store; a database that does not exist is made, in a folder of its own
+// that git passes over where that is the default one.
+func (s storeSpec) open(namespace string) (opened, error) {
+	if s.kind == "memory" {
+		return opened{memory.New(), func() error { return nil }}, nil
+	}
+	dir := filepath.Dir(s.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return opened{}, fmt.Errorf("make the folder of the store: %w", err)
+	}
+	if ignore := filepath.Join(dir, ".gitignore"); filepath.Base(dir) == stateDir {
+		if _, err := os.Stat(ignore); err != nil {
+			_ = os.WriteFile(ignore, []byte("*\n"), 0o600) // a courtesy; nothing depends on it
+		}
+	}
+	db, err := sqlite.Open(s.path, sqlite.Options{})
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{db.Namespace(namespace), db.Close}, nil
+}

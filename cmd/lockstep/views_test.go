@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/client"
+)
+
+func treeOf(records ...client.Record) *treeView {
+	v := &treeView{instance: client.Instance{ID: "i", Definition: client.DefinitionRef{ID: "order", Version: "1"}, Status: client.Running}}
+	for _, rec := range records {
+		_ = v.add(rec)
+	}
+	return v
+}
+
+func state(kind, node string, at time.Duration) client.Record {
+	return client.Record{Type: kind, Node: node, Time: time.Unix(0, 0).Add(at)}
+}
+
+func TestTree(t *testing.T) {
+	failure := &client.Fault{Name: "CardDeclined", Code: "402", Node: "Charge"}
+	v := treeOf(
+		state("entered", "Check", 0), state("left", "Check", 250*time.Millisecond), state("entered", "Charge", time.Second),
+		client.Record{Type: "called", Node: "Charge", Name: "charge", Attempt: 1},
+		client.Record{Type: "finished", Status: client.Failed, Error: failure},
+	)
+	want := "i  order@1  failed\n  ✓ Check   done, 250ms\n  ✗ Charge   failed: CardDeclined (402)"
+	if got := strings.Join(v.lines(10, 80), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := v.lines(10, 12)[2]; got != "  ✗ Charge…" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestTreeFolds: what failed stays in sight when the terminal is too small.
+func TestTreeFolds(t *testing.T) {
+	var records []client.Record
+	for i := range 30 {
+		name := fmt.Sprintf("S%d", i)
+		records = append(records, state("entered", name, 0))
+		if i == 3 {
+			records = append(records, client.Record{Type: "callFailed", Node: name, Error: &client.Fault{Name: "Timeout"}})
+		}
+		records = append(records, state("left", name, 0))
+	}
+	v := treeOf(records...)
+	lines := v.lines(10, 80)
+	if len(lines) > 10 || !strings.Contains(lines[1], "earlier") || !strings.Contains(lines[2], "S3 ") || !strings.Contains(lines[len(lines)-1], "S29 ") {
+		t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+	var out bytes.Buffer
+	v.app, v.size = &app{out: &out}, func() (int, int) { return 10, 80 }
+	if err := v.show(); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := v.show(); err != nil || !strings.HasPrefix(out.String(), fmt.Sprintf("\x1b[%dA", len(v.lines(9, 80)))) {
+		t.Errorf("%v: the second drawing does not begin where the first did: %q", err, out.String())
+	}
+}
+
+func TestBar(t *testing.T) {
+	if got := barText("retried", 50, 200, 10*time.Second); got != "[######..................] 50 of 200 retried, 5/s, 30s left" {
+		t.Error(got)
+	}
+	if got := barText("retried", 200, 200, 10*time.Second); got != "[########################] 200 of 200 retried, 20/s" {
+		t.Error(got)
+	}
+}
+
+func TestWhyLines(t *testing.T) {
+	value := "42"
+	now := time.Now()
+	w := client.Why{
+		Instance: "i", Summary: "It waits.", NextWake: now.Add(90 * time.Second),
+		Waits: []client.Wait{
+			{Kind: "event", Node: "Paid", Event: "Paid", Match: &client.Match{Type: "paid", Attributes: []client.Attribute{{Name: "orderid", Value: &value}, {Name: "a"}, {Name: "b", Impossible: true}}}},
+			{Kind: "timer", Node: "Wait", At: now.Add(time.Hour)},
+			{Kind: "child", Child: "c"},
+			{Kind: "retry", At: now.Add(-time.Second)},
+		},
+		Error: &client.Fault{Name: "Timeout", Node: "Pay", Place: &client.Place{Line: 3, Column: 5}, Args: client.Data(`{"a":1}`), Trail: []client.Trail{{Workflow: "order", Node: "Charge"}}},
+	}
+	text := strings.Join(whyLines(w, now), "\n")
+	for _, want := range []string{
+		`waits in "Paid" for event "Paid": type paid, orderid = "42", a of any value, b equal to a value that does not exist, so no event can match`,
+		`waits in "Wait" for a delay until `, `(in 1h)`, `waits for instance c`, `for the next attempt until `, `(due)`,
+		`failed in "Pay": Timeout`, `at line 3, column 5`, `the arguments were {"a":1}`, `through workflow "order" in "Charge"`, `next wake-up: `, `(in 1m30s)`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// TestTablesKeepTheirShape: text from elsewhere cannot break a row, or command the terminal.
+func TestTablesKeepTheirShape(t *testing.T) {
+	var out bytes.Buffer
+	rows := listing[string]{columns: []string{"A", "B"}, row: func(s string) []string { return []string{s, "x"} }, name: func(s string) string { return s }, items: []string{"a\tb\nc\x1b[2J", ""}}
+	if err := rows.write(&app{out: &out}, "table"); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 3 || strings.ContainsRune(out.String(), '\x1b') || !strings.HasPrefix(lines[2], "- ") {
+		t.Errorf("%q", out.String())
+	}
+}
