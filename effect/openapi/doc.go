@@ -7,8 +7,8 @@
 // what was pinned and opens nothing: a running instance never sees another document.
 //
 // Read the files in the order of the data: document.go (texts and $ref), operation.go,
-// swagger.go, path.go and server.go (what an operation is), schema.go (OpenAPI's schemas
-// as JSON Schema), then for a call arguments.go, style.go, body.go, given.go, answer.go
+// swagger.go, path.go and server.go (what an operation is), schema.go, schemas.go and
+// translate.go (OpenAPI's schemas as JSON Schema, each made once for a document), then for a call arguments.go, style.go, body.go, given.go, answer.go
 // and invoke.go.
 //
 // # Reading is our own

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/jsonschema"
@@ -20,6 +21,7 @@ type schemas struct {
 	version version
 	way     direction
 	set     *jsonschema.Set
+	parts   sync.Map // of the set: jsonschema.Part by name; calls look for them while others are added
 	byKey   map[string]*translated
 	oneWay  map[string][]string // see onlyOther; by key of a place
 }
@@ -50,13 +52,19 @@ func (l *library) schemasFor(v version, way direction) *schemas {
 	key := string(way) + strconv.Itoa(int(v))
 	s := l.schemas[key]
 	if s == nil {
-		s = &schemas{
-			lib: l, version: v, way: way, set: jsonschema.NewSet(),
-			byKey: map[string]*translated{}, oneWay: map[string][]string{},
-		}
+		s = &schemas{lib: l, version: v, way: way, byKey: map[string]*translated{}, oneWay: map[string][]string{}}
+		s.set = jsonschema.NewSet(s.part)
 		l.schemas[key] = s
 	}
 	return s
+}
+
+func (s *schemas) part(name string) (jsonschema.Part, bool) {
+	p, ok := s.parts.Load(name)
+	if !ok {
+		return jsonschema.Part{}, false
+	}
+	return p.(jsonschema.Part), true
 }
 
 var errEndless = errors.New("it refers to itself without end")
@@ -146,7 +154,9 @@ func (s *schemas) translate(t *translated) {
 	w := translation{s, t}
 	v, err := w.schema(t.source, scope{same: true, lax: t.lax})
 	if err == nil {
-		err = s.set.Add(t.name, v)
+		var part jsonschema.Part
+		part, err = jsonschema.NewPart(v)
+		s.parts.Store(t.name, part)
 	}
 	if syntax := (*expr.SyntaxError)(nil); errors.As(err, &syntax) {
 		err = errors.New(syntax.Msg)

@@ -5,7 +5,8 @@
 // The validating is done by santhosh-tekuri/jsonschema. Around it this package
 // keeps three promises that the library leaves open: nothing is ever loaded from
 // files or the network, the work is bounded by the budget (budget.go), and the
-// list is in one order with messages a user can read (messages.go).
+// list is in one order with messages a user can read (messages.go). Schemas that refer
+// to one another, as those of a large document do, are a [Set] (set.go).
 package jsonschema
 
 import (

@@ -2,7 +2,6 @@ package jsonschema
 
 import (
 	"fmt"
-	"sync"
 
 	lib "github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -14,35 +13,37 @@ import (
 // that hangs together at once, in a time that grows with its square.
 const Ref = "lockstep:ref"
 
+// Part is a schema of a set.
+type Part struct{ doc any }
+
+// NewPart makes a part of a schema, or says what is wrong with it. What it refers to need
+// not be there yet.
+func NewPart(schema expr.Value) (Part, error) {
+	doc, bad := toGo(schema, nil)
+	if len(bad) > 0 {
+		return Part{}, &expr.SyntaxError{Msg: fmt.Sprintf("the schema's number at %s has too many digits", bad[0].show())}
+	}
+	if _, err := newChecker(doc); err != nil {
+		return Part{}, describeSchemaError(err)
+	}
+	return Part{doc}, nil
+}
+
 // Set is schemas that refer to one another, each compiled once however many others
 // need it.
 type Set struct {
-	mu   sync.RWMutex
-	docs map[string]any
+	find func(name string) (Part, bool)
 	idle chan *checker
 }
 
-// NewSet returns a set without schemas.
-func NewSet() *Set { return &Set{docs: map[string]any{}, idle: make(chan *checker, maxIdle)} }
-
-// Add adds a schema under a new name, or says what is wrong with it. What it refers to
-// may be added later.
-func (s *Set) Add(name string, schema expr.Value) error {
-	doc, bad := toGo(schema, nil)
-	if len(bad) > 0 {
-		return &expr.SyntaxError{Msg: fmt.Sprintf("the schema's number at %s has too many digits", bad[0].show())}
-	}
-	if _, err := newChecker(doc); err != nil {
-		return describeSchemaError(err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.docs[name] = doc
-	return nil
+// NewSet returns a set of the parts that find knows. Who evaluates in several goroutines
+// has find called by all of them.
+func NewSet(find func(name string) (Part, bool)) *Set {
+	return &Set{find, make(chan *checker, maxIdle)}
 }
 
 // Program checks values against a schema of the set. All that it refers to, directly or
-// not, must have been added.
+// not, must be found when a value is checked.
 func (s *Set) Program(name string) expr.Program { return member{s, name} }
 
 // member is one schema of a set.
@@ -70,14 +71,12 @@ func (m member) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 }
 
 // named returns a schema of the set, which is compiled when a value first meets it. It
-// was checked when it was added.
+// was checked when it became a part.
 func (c *checker) named(name string) *lib.Schema {
 	if s := c.ready[name]; s != nil {
 		return s
 	}
-	c.set.mu.RLock()
-	doc, ok := c.set.docs[name]
-	c.set.mu.RUnlock()
+	part, ok := c.set.find(name)
 	if !ok {
 		panic("jsonschema: the set has no schema " + name)
 	}
@@ -85,7 +84,7 @@ func (c *checker) named(name string) *lib.Schema {
 	c.budget = nil // the library checks the schema itself
 	defer func() { c.budget = budget }()
 	url := base + "/" + name
-	err := c.library.AddResource(url, doc)
+	err := c.library.AddResource(url, part.doc)
 	if err == nil {
 		c.ready[name], err = c.library.Compile(url)
 	}

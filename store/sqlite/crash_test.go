@@ -53,10 +53,13 @@ func TestCrashImages(t *testing.T) {
 		t.Fatalf("%d commits with %d syncs prove little", len(acks), syncs)
 	}
 	rnd := rand.New(rand.NewPCG(1, 1))
-	images := 0
+	images, sample := 0, 60
+	if raceDetector {
+		sample = 5
+	}
 	for k := start; k <= len(w.ops); k++ {
 		near := k == len(w.ops) || w.ops[k].kind == ioSync || k > 0 && w.ops[k-1].kind == ioSync
-		if !*everyImage && rnd.IntN(max(1, (len(w.ops)-start)/60)) != 0 && (!near || rnd.IntN(4) != 0) {
+		if !*everyImage && rnd.IntN(max(1, (len(w.ops)-start)/sample)) != 0 && (!near || rnd.IntN(240/sample) != 0) {
 			continue
 		}
 		for _, how := range []string{"all", "synced", "some"} {

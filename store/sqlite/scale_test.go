@@ -129,11 +129,15 @@ func TestWaitingIsFree(t *testing.T) {
 		}
 		return pages, statements
 	}
+	most := 50_000
+	if raceDetector {
+		most = 5_000
+	}
 	few, fewStatements := cost(1_000)
-	many, manyStatements := cost(50_000)
-	t.Logf("an event and its step: %d pages and %d statements among 1,000, %d and %d among 50,000", few, fewStatements, many, manyStatements)
+	many, manyStatements := cost(most)
+	t.Logf("an event and its step: %d pages and %d statements among 1,000, %d and %d among %d", few, fewStatements, many, manyStatements, most)
 	if manyStatements != fewStatements || many > few+few/2 { // the trees are a level deeper
-		t.Errorf("among 50,000 an event costs %d pages and %d statements, among 1,000 %d and %d", many, manyStatements, few, fewStatements)
+		t.Error("what an event costs depends on how many wait")
 	}
 }
 

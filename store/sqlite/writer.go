@@ -218,6 +218,7 @@ func (w *writer) transact(batch []*request) (err error) {
 	for _, f := range t.after {
 		f()
 	}
+	clear(t.after) // they hold on to what was written
 	return nil
 }
 

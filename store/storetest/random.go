@@ -55,6 +55,7 @@ type pair struct {
 	now         core.Time
 	events      int
 	reopened    bool
+	compared    int // how often
 }
 
 // seq is how a Seq of a side is called.
