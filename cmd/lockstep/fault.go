@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,6 +167,9 @@ func (s *session) faultHint(fault *core.Fault) string {
 		return "let it wait somewhere (a delay, an event, a function), or end the loop with a condition"
 	case fault.Final, fault.Name == core.FaultStateLimit: // what asks for too much has to be changed
 		return "ask for less at a time; docs/limits.md tells what is allowed"
+	}
+	if code := cmp.Or(fault.Code, fault.Status); fault.Name == core.FaultUnnamed && code != "" {
+		return fmt.Sprintf("onErrors in state %q can handle it: {error: %s, code: %q, transition: …}", fault.Node, core.FaultUnnamed, code)
 	}
 	return fmt.Sprintf("onErrors in state %q can handle it: {error: %s, transition: …}", fault.Node, flowYAML(fault.Name))
 }

@@ -22,7 +22,7 @@ type functionFlags struct {
 }
 
 func (f *functionFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "functions", "", "a catalogue `file` of functions that definitions only name")
+	cmd.Flags().Var(&once{text: &f.file}, "functions", "a catalogue `file` of functions that definitions only name")
 	cmd.Flags().BoolVar(&f.allowExec, "allow-exec", false, "the functions of the catalogue may run commands")
 }
 
@@ -101,3 +101,26 @@ func (d definition) onlyNamed() map[string]dialect.Place {
 func (a *app) log(function string, message expr.Value) {
 	fmt.Fprintf(a.err, "%s: %s\n", plain(function), plain(message.String()))
 }
+
+// once is a flag that must not be given twice: the first would be forgotten silently.
+type once struct {
+	text  *string
+	given bool
+}
+
+func (o *once) String() string {
+	if o.text == nil {
+		return ""
+	}
+	return *o.text
+}
+
+func (o *once) Set(text string) error {
+	if o.given {
+		return fmt.Errorf("it is given twice, %s before: put both into one file", *o.text)
+	}
+	*o.text, o.given = text, true
+	return nil
+}
+
+func (o *once) Type() string { return "file" }
