@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // The shape of a snippet.
@@ -38,9 +37,9 @@ func render(w io.Writer, doc *Document, d Diagnostic, paint func(color, text str
 	}
 	var b strings.Builder
 	place, word := d.Pos().String(), string(d.Severity)
-	b.WriteString(place + " " + paint(color, word) + strings.TrimPrefix(d.String(), place+" "+word) + "\n")
+	b.WriteString(Plain(place) + " " + paint(color, word) + Plain(strings.TrimPrefix(d.String(), place+" "+word)) + "\n")
 	if doc != nil && doc.File == d.File && d.Line >= 1 && d.Line <= doc.Lines() {
-		text, under := snippet(doc.Line(d.Line), d.Column, d.EndColumn)
+		text, under := doc.snippet(d.Line, d.Column, d.EndColumn)
 		blank := len(under) - len(strings.TrimLeft(under, " "))
 		fmt.Fprintf(&b, "%5d | %s\n%5s | %s%s\n", d.Line, text, "", under[:blank], paint(color, under[blank:]))
 	}
@@ -51,16 +50,16 @@ func render(w io.Writer, doc *Document, d Diagnostic, paint func(color, text str
 // snippet returns a line as shown, and the carets below it. Tabs become spaces
 // up to the next stop; what a terminal might obey is shown as a dot. Of a long
 // line only the part around the place is shown.
-func snippet(line string, column, endColumn int) (text, under string) {
+func (d *Document) snippet(line, column, endColumn int) (text, under string) {
 	endColumn = max(endColumn, column+1)
-	line, at, cut := around(line, column)
+	part, at, cut := d.around(line, column)
 	var shown, marks strings.Builder
 	if at > 1 {
 		shown.WriteString("… ")
 		marks.WriteString("  ")
 	}
 	cells := 0
-	for _, c := range line {
+	for _, c := range part {
 		piece, width := string(c), runeWidth(c)
 		switch {
 		case c == '\t':
@@ -101,25 +100,16 @@ func Plain(text string) string {
 	}, text)
 }
 
-// around returns the part of a line to show, the column it begins at, and
-// whether the end is cut off.
-func around(line string, column int) (part string, first int, cut bool) {
+// around returns the part of a line to show, the column it begins at, and whether
+// the end is cut off. It looks at no more of the line than that: in minified JSON
+// every diagnostic is about the same, very long one.
+func (d *Document) around(line, column int) (part string, first int, cut bool) {
 	first = 1
-	if utf8.RuneCountInString(line) > snippetWidth && column > snippetLead {
+	if d.lines.has(line, snippetWidth+1) && column > snippetLead {
 		first = column - snippetLead
 	}
-	from, to, at := len(line), len(line), 1
-	for i := range line {
-		if at == first {
-			from = i
-		}
-		if at == first+snippetWidth {
-			to = i
-			break
-		}
-		at++
-	}
-	return line[from:to], first, to < len(line)
+	from, to := d.lines.offset(line, first), d.lines.offset(line, first+snippetWidth)
+	return string(d.Source[from:to]), first, d.lines.has(line, first+snippetWidth)
 }
 
 // runeWidth is how many cells a terminal gives a character: none to combining

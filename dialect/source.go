@@ -144,6 +144,16 @@ func (x lineIndex) offset(line, column int) int {
 	return at
 }
 
+// has reports whether a line has a character at a column.
+func (x lineIndex) has(line, column int) bool {
+	at := x.offset(line, column)
+	if at >= len(x.text) || breakLen(x.text[at:]) > 0 {
+		return false
+	}
+	foundLine, foundColumn := x.pos(at)
+	return foundLine == line && foundColumn == column
+}
+
 func (x lineIndex) start(line int) (offset int, ok bool) {
 	i, ok := slices.BinarySearchFunc(x.marks, lineMark{line: int32(line), column: 1}, func(a, b lineMark) int {
 		if a.line != b.line {

@@ -52,7 +52,9 @@ func launch(dir string, env []string, args ...string) (*process, error) {
 	var readers sync.WaitGroup
 	readers.Go(func() { p.read(stderr) })
 	first := bufio.NewReader(stdout)
+	late := p.watchdog()
 	line, err := first.ReadString('\n')
+	late.Stop()
 	readers.Go(func() { _, _ = io.Copy(io.Discard, first) })
 	go func() {
 		readers.Wait()
@@ -115,7 +117,14 @@ func (p *process) stop() (int, error) {
 	return p.wait()
 }
 
+// watchdog ends a process that is stuck, so that it says where.
+func (p *process) watchdog() *time.Timer {
+	return time.AfterFunc(2*time.Minute, func() { _ = p.cmd.Process.Signal(syscall.SIGQUIT) })
+}
+
 func (p *process) wait() (int, error) {
+	late := p.watchdog()
+	defer late.Stop()
 	err := <-p.over
 	p.over <- err // whoever asks next
 	var exit *exec.ExitError

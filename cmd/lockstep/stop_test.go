@@ -49,6 +49,16 @@ func newSlowService(t *testing.T) *slowService {
 	return s
 }
 
+// answer lets the service answer the call that it has.
+func (s *slowService) answer(t *testing.T) {
+	t.Helper()
+	select {
+	case s.answers <- struct{}{}:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("nobody waits for an answer")
+	}
+}
+
 // start launches a server and starts an instance that calls the service.
 func (s *slowService) start(t *testing.T, dir string) (*process, *client.Client) {
 	t.Helper()
@@ -91,19 +101,22 @@ func TestStopWaitsForCallsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-stream // it ended, so the server is about to stop
-	s.answers <- struct{}{}
+	s.answer(t)
 	if code, err := p.wait(); code != 0 || err != nil {
 		t.Fatalf("the server ended with %d, %v:\n%s", code, err, p.stderr())
 	}
 	_, c = s.start(t, dir)
 	<-s.called // the second state
-	s.answers <- struct{}{}
+	s.answer(t)
 	page, err := c.ListInstances(t.Context(), client.InstanceQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(page.Items) != 1 {
+		t.Fatalf("%d instances are listed: %+v", len(page.Items), page)
+	}
 	in, err := c.GetInstance(t.Context(), page.Items[0].ID, time.Minute)
-	if err != nil || in.Status != client.Completed || len(page.Items) != 1 {
+	if err != nil || in.Status != client.Completed {
 		t.Errorf("%+v %v", in, err)
 	}
 	if n := s.calls.Load(); n != 2 {

@@ -14,13 +14,14 @@ type checker struct {
 	w *workflow
 	hinter
 	triggers  map[string]*trigger
-	names     []string // of triggers
-	catalogue []string // functions that are known to exist
-	scopes    []*scope // the workflow's own first
+	names     []string            // of triggers
+	catalogue []string            // functions that are known to exist
+	scopes    []*scope            // the workflow's own first
+	homes     map[string][]*scope // that have a state of the name or id; two are enough
 }
 
 func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
-	c := &checker{r: r, w: w, catalogue: opts.Functions, triggers: map[string]*trigger{}}
+	c := &checker{r: r, w: w, catalogue: opts.Functions, triggers: map[string]*trigger{}, homes: map[string][]*scope{}}
 	c.collectTriggers()
 	c.collect(w.scope)
 	c.label()
@@ -71,11 +72,16 @@ func (c *checker) collect(s *scope) {
 			c.duplicate(one.name, first.name, "state")
 		} else if one.name != nil {
 			s.byName[one.name.Text] = one
+			c.live(s, one.name.Text)
 		}
 		if first := s.byID[text(one.id)]; one.id != nil && first != nil {
 			c.duplicate(one.id, first.id, "state id")
 		} else if one.id != nil {
 			s.byID[one.id.Text] = one
+			c.live(s, one.id.Text)
+		}
+		if one.typ == typeEnd {
+			s.ends = append(s.ends, one)
 		}
 	}
 	for _, one := range s.states {
@@ -85,6 +91,14 @@ func (c *checker) collect(s *scope) {
 				c.collect(br.scope)
 			}
 		}
+	}
+}
+
+// live notes a name or id of a state in a scope.
+func (c *checker) live(s *scope, name string) {
+	s.names = append(s.names, name)
+	if in := c.homes[name]; len(in) < 2 && !slices.Contains(in, s) {
+		c.homes[name] = append(in, s)
 	}
 }
 
@@ -122,8 +136,7 @@ func (s *scope) path() string {
 	parent := s.branch.parent
 	name := text(s.branch.name)
 	if name == "" {
-		b := parent.body.(*parallelState)
-		name = fmt.Sprint(1 + slices.Index(b.branches, s.branch))
+		name = fmt.Sprint(s.branch.number)
 	}
 	return parent.label + "/" + name
 }
@@ -218,16 +231,7 @@ func (c *checker) find(in *scope, ref *reference, what string) *state {
 	if in.branch == nil {
 		d.Message = fmt.Sprintf("%s %q: no such state", what, n.Text)
 	}
-	var names []string
-	for _, s := range in.states {
-		if s.name != nil {
-			names = append(names, s.name.Text)
-		}
-		if s.id != nil {
-			names = append(names, s.id.Text)
-		}
-	}
-	near := c.didYouMean(d, n.Text, names)
+	near := c.didYouMean(d, n.Text, in.names)
 	if ref.likely = in.byName[near]; ref.likely == nil {
 		ref.likely = in.byID[near]
 	}
@@ -236,8 +240,8 @@ func (c *checker) find(in *scope, ref *reference, what string) *state {
 
 // elsewhere finds another scope that has a state of the name.
 func (c *checker) elsewhere(in *scope, name string) *scope {
-	for _, s := range c.scopes {
-		if s != in && (s.byName[name] != nil || s.byID[name] != nil) {
+	for _, s := range c.homes[name] {
+		if s != in {
 			return s
 		}
 	}
@@ -286,8 +290,8 @@ func (c *checker) reachable(s *scope) {
 			visit(ref.likely)
 		}
 		if one.lapses() {
-			if ends := s.ends(); len(ends) == 1 {
-				visit(ends[0])
+			if len(s.ends) == 1 {
+				visit(s.ends[0])
 			}
 		}
 	}

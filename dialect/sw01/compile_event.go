@@ -1,8 +1,10 @@
 package sw01
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/ir"
@@ -44,14 +46,27 @@ func (c *compiler) eventState(s *state, b *eventState) ir.NodeID {
 // there is exactly one, else the workflow has failed (SEMANTICS §Control flow).
 func (c *compiler) lapsed(s *state) ir.NodeID {
 	at := placeOf(s)
-	if ends := s.scope.ends(); len(ends) == 1 {
+	if ends := s.scope.ends; len(ends) == 1 {
 		return c.entries[ends[0].index]
 	}
-	if s.scope.branch != nil {
-		return c.node(at, &ir.Raise{Error: sysTimeout, Detail: "the events did not come in time"}, 0)
-	}
-	return c.node(at, &ir.End{Fail: sysTimeout}, 0)
+	return c.node(at, &ir.Raise{Error: sysTimeout, Detail: s.awaited()}, 0)
 }
+
+// awaited tells what a state waited for in vain, and how long.
+func (s *state) awaited() string {
+	var parts []string
+	for _, e := range s.body.(*eventState).entries {
+		if len(parts) == fewEntries {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s for %s", e.timeout.value, strings.TrimSpace(text(e.text))))
+	}
+	return fmt.Sprintf("the events did not come in time: it waited %s", strings.Join(parts, ", and "))
+}
+
+// fewEntries is how many entries of a state a message lists.
+const fewEntries = 4
 
 // waiting is how one state waits.
 type waiting struct {

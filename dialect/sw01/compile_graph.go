@@ -46,7 +46,7 @@ func (c *compiler) edges(s *state) {
 			}
 			c.edge(s, next, ir.EdgeEvent, text(e.text))
 		}
-		if ends := s.scope.ends(); s.lapses() && len(ends) == 1 {
+		if ends := s.scope.ends; s.lapses() && len(ends) == 1 {
 			c.p.Edges = append(c.p.Edges, ir.Edge{From: s.label, To: ends[0].label, Kind: ir.EdgeTimeout, Label: "when the time is up"})
 		}
 	default:

@@ -26,11 +26,8 @@ const (
 // §Data filters 9); without a filter only objects are merged.
 func (w *waiting) filtered() bool { return slices.ContainsFunc(w.entries, (*entry).filters) }
 
-// filters reports whether there is a filter: $ and $.data are the payload, as without.
-func (e *entry) filters() bool {
-	p := e.filter
-	return p != nil && !p.Root && !(len(p.Keys) == 1 && p.Keys[0] == "data")
-}
+// filters reports whether there is a filter: $ is the payload, as without.
+func (e *entry) filters() bool { return e.filter != nil && !e.filter.Root }
 
 // wrapped puts the data into the wrapping.
 func (w *waiting) wrapped(next ir.NodeID) ir.NodeID {

@@ -55,6 +55,8 @@ type scope struct {
 	start  *state // decided by check
 	byName map[string]*state
 	byID   map[string]*state
+	names  []string // and ids, as they stand
+	ends   []*state // its END states
 }
 
 // title is how messages call a scope.
@@ -66,17 +68,6 @@ func (s *scope) title() string {
 		return fmt.Sprintf("branch %q", s.branch.name.Text)
 	}
 	return "the branch"
-}
-
-// ends are the END states of a scope.
-func (s *scope) ends() []*state {
-	var out []*state
-	for _, one := range s.states {
-		if one.typ == typeEnd {
-			out = append(out, one)
-		}
-	}
-	return out
 }
 
 // The types of states.
@@ -213,6 +204,7 @@ type condition struct {
 type branch struct {
 	node   *dialect.Node
 	name   *dialect.Node
+	number int // among the branches of its state, from 1
 	wait   bool
 	parent *state
 	scope  *scope

@@ -135,7 +135,7 @@ func (p *parser) parallelState(f *fields, parent *state) *parallelState {
 		if b == nil {
 			continue
 		}
-		one := &branch{node: n, name: b.optionalName("name"), parent: parent}
+		one := &branch{node: n, name: b.optionalName("name"), number: 1 + len(s.branches), parent: parent}
 		if one.name != nil {
 			b.what = fmt.Sprintf("branch %q", one.name.Text)
 		}

@@ -13,6 +13,7 @@ const (
 
 // Names of faults that the core raises; core's constants are not for front-ends.
 const (
+	faultUnnamed    = "Error"
 	faultTimeout    = "Timeout"
 	faultExpression = "ExpressionError"
 )
@@ -24,7 +25,8 @@ var (
 )
 
 // Category is the name that 0.1 has for a fault, given the fault's own name, its code
-// and the status of the answer.
+// and the status of the answer. A name that is one of 0.1 itself counts whatever the
+// code; retries match by the same rule.
 func Category(name, code, status string) string {
 	switch name {
 	case sysTimeout, sysPerm, sysParameter, sysFilter, sysFail:
