@@ -116,8 +116,8 @@ func (sc *scope) comparison(k *sw01.Condition) string {
 	}
 	switch written { // by schema the value is text
 	case "true", "false", "null":
-		if k.Value.IsNull() {
-			return path + " == null"
+		if k.Value.Kind() != expr.KindString {
+			return path + " == " + written
 		}
 		return fmt.Sprintf("%s in [%s, %s]", path, written, quoted(written))
 	}

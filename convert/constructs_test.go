@@ -373,7 +373,28 @@ states:
 - {name: A, type: EVENT, events: [{event-expression: in and not out, timeout: 60, actions: [{function: g}], next-state: E}]}
 - {name: E, type: END}
 `},
+	{name: "only not", lost: "not to come", src: `
+name: wait
+trigger-defs: [{name: in, source: shop, type: ordered}, {name: out, source: shop, type: sent}]
+states:
+- {name: F, type: OPERATION, start: true, actions: [{function: f}], next-state: A}
+- {name: A, type: EVENT, events: [{event-expression: not (in or out), timeout: 60, actions: [{function: g}], next-state: B}]}
+- name: B
+  type: EVENT
+  events:
+  - {event-expression: not in, timeout: 60, actions: [{function: g}], next-state: E}
+  - {event-expression: out, timeout: 60, actions: [{function: h}], next-state: E}
+- {name: E, type: END}
+`},
 	{name: "correlation by an attribute", src: `
+name: order
+trigger-defs: [{name: in, source: shop, type: ordered, correlation-token: $.subject}, {name: out, source: shop, type: sent, correlation-token: $.subject}]
+states:
+- {name: A, type: EVENT, start: true, events: [{event-expression: in, actions: [{function: f}], next-state: B}]}
+- {name: B, type: EVENT, events: [{event-expression: out, actions: [{function: g}], next-state: E}]}
+- {name: E, type: END}
+`},
+	{name: "correlation by what may be in the data", lost: "a field of its data", src: `
 name: order
 trigger-defs: [{name: in, source: shop, type: ordered, correlation-token: $.orderid}, {name: out, source: shop, type: sent, correlation-token: $.orderid}]
 states:

@@ -115,3 +115,25 @@ func TestPlanted(t *testing.T) {
 		})
 	}
 }
+
+// What must not come is no event that the conversion waits for: "A and not B" was once
+// "A or B".
+func TestNegatedEventsAreLeftOut(t *testing.T) {
+	for _, name := range []string{"not", "only not"} {
+		i := slices.IndexFunc(constructs, func(c construct) bool { return c.name == name })
+		r, _ := converted(t, constructs[i].src, options, 0)
+		text := documents(t, r)
+		want := map[string][]string{"not": {"eventRef: in", "name: in"}, "only not": {"timeDelay: PT1M", "eventRef: out", "name: out"}}[name]
+		never := map[string]string{"not": "out", "only not": "in"}[name]
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: %q is missing:\n%s", name, w, text)
+			}
+		}
+		for _, bad := range []string{"eventRef: " + never + "\n", "- name: " + never + "\n"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s: it waits for %q:\n%s", name, never, text)
+			}
+		}
+	}
+}

@@ -79,6 +79,12 @@ func (sc *scope) eventState(ch *chain) {
 				"use the same timeout")
 		}
 	}
+	if !slices.ContainsFunc(st.Entries, func(e *sw01.Entry) bool { refs, _, _ := sc.refs(e); return len(refs) > 0 }) {
+		e := st.Entries[0] // only what must not come: the time passes
+		ch.add("waits", obj("type", str("delay"), "timeDelay", str(e.Timeout.Value.String())))
+		ch.acts(e)
+		return
+	}
 	l := ch.pass("waits")
 	l.out = "$[0]"
 	sc.eventSwitch(ch)
@@ -106,8 +112,17 @@ func (sc *scope) eventSwitch(ch *chain) {
 			then(next)
 		})
 	}
+	lapse := sc.lapse
+	for _, e := range slices.Backward(st.Entries) {
+		if refs, _, _ := sc.refs(e); len(refs) == 0 { // it is decided when the time is up
+			lapse = func(next *chain) { next.acts(e) }
+		}
+	}
 	for _, e := range st.Entries {
 		refs, _, _ := sc.refs(e)
+		if len(refs) == 0 {
+			continue
+		}
 		name := sc.name(ch.base, "took "+strings.Join(refs, " or "))
 		for _, ref := range refs {
 			if seen[ref] {
@@ -128,7 +143,7 @@ func (sc *scope) eventSwitch(ch *chain) {
 		if sc.c.planted("lapse") {
 			timeout = "P1D"
 		}
-		follow(otherwise, sc.lapse)
+		follow(otherwise, lapse)
 	}
 	wait.value = wait.value.With("eventConditions", expr.Array(conditions...)).With("eventTimeout", str(timeout)).
 		With("default", obj("transition", obj("nextState", str(otherwise))))
@@ -178,13 +193,14 @@ func hasNot(e *sw01.EventExpr) bool {
 	return e.Op == "not" || slices.ContainsFunc(e.Items, hasNot)
 }
 
-// refs are the events of an entry; all says that each is needed. ok is false where it
-// is not as simple as that.
+// refs are the events of an entry that may come; all says that each is needed. ok is
+// false where it is not as simple as that.
 func (sc *scope) refs(e *sw01.Entry) (names []string, all, ok bool) {
 	ok = true
-	var walk func(x *sw01.EventExpr, top bool)
-	walk = func(x *sw01.EventExpr, top bool) {
+	var walk func(x *sw01.EventExpr, top, negated bool)
+	walk = func(x *sw01.EventExpr, top, negated bool) {
 		switch {
+		case x.Op == "" && negated: // 0.5 cannot wait for it not to come, and it is not to come
 		case x.Op == "" && !slices.Contains(names, x.Trigger.Name):
 			names = append(names, x.Trigger.Name)
 			sc.used[x.Trigger.Name] = true
@@ -195,10 +211,10 @@ func (sc *scope) refs(e *sw01.Entry) (names []string, all, ok bool) {
 			ok = false
 		}
 		for _, item := range x.Items {
-			walk(item, false)
+			walk(item, false, negated != (x.Op == "not"))
 		}
 	}
-	walk(e.Expression, true)
+	walk(e.Expression, true, false)
 	return names, all && len(names) > 1 && !sc.c.planted("all"), ok
 }
 
@@ -263,7 +279,7 @@ func (sc *scope) usedEvents() expr.Value {
 
 // correlation is the attribute by which an event belongs to an instance.
 func (sc *scope) correlation(t *sw01.Trigger, other string) string {
-	name, path := strings.CutPrefix(t.Token, "$.")
+	name := strings.TrimPrefix(t.Token, "$.")
 	why, do := "", ""
 	switch {
 	case strings.ContainsAny(name, ".[$"):
@@ -272,7 +288,7 @@ func (sc *scope) correlation(t *sw01.Trigger, other string) string {
 			name = name[i+1:]
 		}
 		name = strings.Trim(name, "$[]'\"")
-	case !path:
+	case !isAttribute(t.Token):
 		why, do = "where the event has no such attribute, it is a field of its data; 0.5 correlates by attributes only", "check that it is an attribute"
 	case other != "" && other != t.Token:
 		why, do = "it is to be equal to "+quote(other)+" of another event; 0.5 compares attributes of the same name only", "use the same attribute in all events"
@@ -281,4 +297,14 @@ func (sc *scope) correlation(t *sw01.Trigger, other string) string {
 		sc.c.lose(t.TokenPos, "", "the correlation token "+quote(t.Token), why, do)
 	}
 	return first(name, "correlation")
+}
+
+// isAttribute reports whether a token is an attribute that every event has or that means
+// the same in all (CloudEvents §Context Attributes). Any other may be in the data.
+func isAttribute(token string) bool {
+	switch strings.TrimPrefix(token, "$.") {
+	case "id", "source", "type", "subject", "time", "dataschema", "datacontenttype":
+		return true
+	}
+	return false
 }

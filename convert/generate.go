@@ -215,7 +215,7 @@ func (g *generator) condition(c *sw01.Condition) {
 		return
 	}
 	g.literals[name] = append(g.literals[name], str(written), str(written+"a"), str("A"), str(""))
-	if !choice.IsText(c.Op) && (written == "true" || written == "false") {
+	if !choice.IsText(c.Op) && (written == "true" || written == "false") { // text that spells it is there already
 		g.literals[name] = append(g.literals[name], expr.Bool(true), expr.Bool(false))
 	}
 }
@@ -379,7 +379,7 @@ func (g *generator) events(r *rand.Rand, c *Case) {
 				e = e.With("data", data)
 			}
 			if t.Token != "" {
-				e = withToken(e, t.Token, []string{"one", "one", "one", "two"}[r.IntN(4)])
+				e = withToken(e, t.Token, []string{"one", "one", "one", "two"}[r.IntN(4)], r.IntN(4) == 0 && !isAttribute(t.Token))
 			}
 			c.Events = append(c.Events, Timed{g.moment(r), e})
 		}
@@ -402,13 +402,18 @@ func mentions(e *sw01.EventExpr, t *sw01.Trigger) bool {
 	return e.Trigger == t || slices.ContainsFunc(e.Items, func(x *sw01.EventExpr) bool { return mentions(x, t) })
 }
 
-// withToken puts a token where an event bears it.
-func withToken(e expr.Value, token, value string) expr.Value {
+// withToken puts a token where an event bears it: among its attributes, or where it has
+// no such attribute, in its data.
+func withToken(e expr.Value, token, value string, inData bool) expr.Value {
 	path, ok := strings.CutPrefix(token, "$.")
-	if !ok {
-		return e.With(strings.ToLower(token), str(value))
+	keys := strings.Split(path, ".")
+	switch {
+	case inData && keys[0] != "data":
+		keys = append([]string{"data"}, keys...)
+	case !ok:
+		keys[0] = strings.ToLower(keys[0])
 	}
-	return e.WithPath(strings.Split(path, "."), str(value))
+	return e.WithPath(keys, str(value))
 }
 
 // moment is a time at which it matters whether an event is there.

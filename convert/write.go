@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
@@ -77,7 +78,7 @@ func (w *writer) comment(depth int, text string) {
 			continue
 		}
 		fmt.Fprintf(w, "# %s\n", strings.Map(func(r rune) rune {
-			if r < ' ' {
+			if r < ' ' || unicode.Is(unicode.Bidi_Control, r) {
 				return ' '
 			}
 			return r

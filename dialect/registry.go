@@ -213,6 +213,9 @@ func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options
 	}
 	var found Diagnostics
 	c.FrontEnd, c.Reason, found = r.Detect(doc, opts.Dialect)
+	if c.FrontEnd == nil && ds.HasErrors() && opts.Dialect == "" {
+		found = nil // what would have told it may be what cannot be read
+	}
 	ds = append(ds, found...)
 	if c.FrontEnd != nil && !found.HasErrors() {
 		if bundle == nil {

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"errors"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -64,5 +66,36 @@ func TestRenderColor(t *testing.T) {
 	}
 	if got := strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(colored.String()); got != plain.String() {
 		t.Errorf("without the colours it is %q, not %q", got, plain.String())
+	}
+}
+
+// In minified JSON every diagnostic is about one line. What a snippet looks at must not
+// grow with it: thousands of mistakes once took minutes.
+func TestSnippetsOfOneLongLine(t *testing.T) {
+	text := `{"a": "` + strings.Repeat("ä", 1<<20) + `"}`
+	doc := mustRead(t, "f", text)
+	for _, column := range []int{1, 50, 1 << 19, 1 << 20} {
+		d := Diagnostic{"f", 1, column, column + 1, Error, "X", "m", ""}
+		const times = 20
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range times {
+			_ = Render(io.Discard, doc, d)
+		}
+		runtime.ReadMemStats(&after)
+		if each := (after.TotalAlloc - before.TotalAlloc) / times; each > 64<<10 {
+			t.Errorf("column %d: %d bytes for one snippet", column, each)
+		}
+	}
+}
+
+// A name that turns the direction of writing must not turn the message.
+func TestMessagesAreShownPlain(t *testing.T) {
+	var b strings.Builder
+	if err := Render(&b, nil, Diagnostic{"f", 1, 1, 2, Error, "X", "no \u202ename\x1b[31m", ""}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "f:1:1 error X no ·name·[31m\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

@@ -110,6 +110,14 @@ func (w *walker) op(n *ir.Node) ([]Part, bool) {
 			return nil, true
 		}
 		return []Part{w.fan(op)}, true
+	case *ir.End:
+		if op.Fail != "" {
+			return []Part{{Kind: PartMore, Text: "fail with " + op.Fail}}, false
+		}
+	case *ir.Raise:
+		if w.node.Type == "end" { // of a branch
+			return []Part{{Kind: PartMore, Text: "fail with " + op.Error}}, false
+		}
 	case *ir.Spawn:
 		text := "run " + op.Workflow
 		if op.Version != "" {
@@ -294,11 +302,14 @@ func (w *walker) fan(op *ir.Fan) Part {
 		w.branch = name
 		inner := w.branchParts(b.Region)
 		w.branch = outer
+		one := Part{Kind: PartBranch, Text: name, Parts: inner}
 		if len(inner) == 1 && (inner[0].Text == name || name == w.node.Name) {
-			part.Parts = append(part.Parts, inner[0]) // an action by itself: its name is not told twice
-			continue
+			one = inner[0] // an action by itself: its name is not told twice
 		}
-		part.Parts = append(part.Parts, Part{Kind: PartBranch, Text: name, Parts: inner})
+		if b.Detached {
+			one.Note = strings.TrimPrefix(one.Note+", nobody waits", ", ")
+		}
+		part.Parts = append(part.Parts, one)
 	}
 	return part
 }

@@ -66,11 +66,11 @@ func runeWidth(r rune) int {
 	return 600
 }
 
-// clean makes a text fit for one line: control characters and runs of space
-// become one space.
+// clean makes a text fit for one line: control characters, also those that turn the
+// direction of writing, and runs of space become one space.
 func clean(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 	}), " ")
 }
 

@@ -82,7 +82,7 @@ func TestGuardCountsWhatIsNotOver(t *testing.T) {
 	if err := commit("first", 8, core.Completed); !errors.As(err, &limit) || len(told) != 1 {
 		t.Errorf("afterwards: %v, told %v", err, told)
 	}
-	if records, err := g.Records(t.Context(), "first"); err != nil || len(records) > 0 {
+	if records, err := g.Records(t.Context(), "first", 0, 0); err != nil || len(records) > 0 {
 		t.Errorf("kept %v, %v", records, err)
 	}
 }

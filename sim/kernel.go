@@ -174,7 +174,7 @@ func (k *kernel) observe(ctx context.Context) error {
 		if row.Quarantine != "" {
 			return fmt.Errorf("instance %s is set aside: %s", row.ID, row.Quarantine)
 		}
-		records, err := k.store.Records(ctx, row.ID)
+		records, err := k.store.Records(ctx, row.ID, 0, 0)
 		if err != nil {
 			return err
 		}

@@ -75,13 +75,13 @@ var plants01 = []plant{
 	},
 	{
 		name: "a lapse never leads to the END state", in: "dialect/sw01",
-		old: "	if ends := s.scope.ends(); len(ends) == 1 {\n		return c.entries",
-		new: "	if ends := s.scope.ends(); len(ends) == 1 && s.scope.branch != nil {\n		return c.entries",
+		old: "	if ends := s.scope.ends; len(ends) == 1 {\n		return c.entries",
+		new: "	if ends := s.scope.ends; len(ends) == 1 && s.scope.branch != nil {\n		return c.entries",
 	},
 	{
 		name: "a lapse leads to the first of several END states", in: "dialect/sw01",
-		old: "	if ends := s.scope.ends(); len(ends) == 1 {\n		return c.entries",
-		new: "	if ends := s.scope.ends(); len(ends) >= 1 {\n		return c.entries",
+		old: "	if ends := s.scope.ends; len(ends) == 1 {\n		return c.entries",
+		new: "	if ends := s.scope.ends; len(ends) >= 1 {\n		return c.entries",
 	},
 	{
 		name: "all entries have the time of the first", in: "dialect/sw01",
@@ -135,8 +135,8 @@ var plants01 = []plant{
 	},
 	{
 		name: "a later retry beats an earlier one for any error", in: "dialect/sw01", quick: true,
-		old: "	k.closed = true\n	if k.rest == nil {\n",
-		new: "	if k.rest == nil {\n",
+		old: "	case k.closed:\n	case k.rest == nil ||",
+		new: "	case k.rest == nil || k.closed ||",
 	},
 	{
 		name: "SYS.Fail takes every error", in: "dialect/sw01",
@@ -147,6 +147,21 @@ var plants01 = []plant{
 		name: "403 is no SYS.Permission", in: "dialect/sw01",
 		old: "permissionCodes = []string{\"401\", \"403\"}",
 		new: "permissionCodes = []string{\"401\"}",
+	},
+	{
+		name: "a code says more than a SYS name", in: "dialect/sw01",
+		old: "			k.add(ir.Catch{Error: name}, k.first(name, \"\"))\n",
+		new: "			if other.name == one.name {\n				k.add(ir.Catch{Error: name}, k.first(name, \"\"))\n			}\n",
+	},
+	{
+		name: "a call without an answer has the data as its result", in: "dialect/sw01",
+		old: "		call.Result.Path = []string{answerKey}\n		next = c.node(at, unwanted, c.answered(at, next))\n",
+		new: "		next = c.node(at, &ir.Eval{Put: ir.Put{Mode: ir.PutReplace, Path: []string{answerKey}}}, c.node(at, unwanted, c.answered(at, next)))\n",
+	},
+	{
+		name: "$.data is no event filter", in: "dialect/sw01",
+		old: "return e.filter != nil && !e.filter.Root }",
+		new: "return e.filter != nil && !e.filter.Root && e.filter.src != \"$.data\" }",
 	},
 	{
 		name: "a result is never asked for again", in: "dialect/sw01",

@@ -34,7 +34,11 @@ func (s *session) failed(row engine.Instance) error {
 		value("the answer was", "data", fault.Data)
 	}
 	value("the state's data was", "state", fault.State)
+	value("the output is", "", row.Output) // of an END state with the status FAILURE
 	f.extra = map[string]any{"fault": faultObject(fault, trail)}
+	if !row.Output.IsNull() {
+		f.extra["output"] = row.Output
+	}
 	s.tellFailure(f, row)
 	return f
 }

@@ -22,6 +22,9 @@ func (a *app) schemas() []namedSchema {
 	var all []namedSchema
 	for _, f := range a.registry().FrontEnds() {
 		s := namedSchema{names: []string{f.Name()}, title: f.Title(), text: f.Schema}
+		if m, ok := f.(dialect.Member); ok { // the first of a family answers for it
+			s.names = append(s.names, m.Family())
+		}
 		if i := strings.LastIndexByte(f.Title(), ' '); i >= 0 && !strings.HasSuffix(f.Title(), ")") { // people know its version
 			s.names = append(s.names, f.Title()[i+1:])
 		}

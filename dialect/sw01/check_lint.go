@@ -71,6 +71,10 @@ func (c *checker) retries(a *action) {
 	seen := map[string]*retry{}
 	for _, r := range a.retries {
 		name := spelled(r.match)
+		if len(name) >= 4 && strings.EqualFold(name[:4], "SYS.") && !isCategory(name) {
+			d := c.r.Warnf(r.match, codeNoCategory, "%q is no SYS name: only an error or a result of just that name is matched", name)
+			c.oneOf(d, name, []string{sysTimeout, sysFail, sysMatchAny, sysPerm, sysParameter, sysFilter})
+		}
 		first := seen[name]
 		if first == nil && all != nil && isCategory(name) {
 			first = all

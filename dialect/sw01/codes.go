@@ -48,4 +48,5 @@ const (
 	codeAnyEvent      = "SV322" // warning
 	codeIgnored       = "SV323" // warning
 	codeNoCorrelation = "SV325" // warning
+	codeNoCategory    = "SV326" // warning
 )

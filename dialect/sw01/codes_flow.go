@@ -160,4 +160,11 @@ var flowCodes = []dialect.Explanation{
 		Bad:  "trigger-defs: [{name: A, source: s, type: a, correlation-token: order}, {name: B, source: s, type: b}]\nstates:\n- {name: Hear, type: EVENT, start: true, events: [{event-expression: A or B, actions: []}]}\n",
 		Good: exampleEvents + "- {name: Hear, type: EVENT, start: true, events: [{event-expression: A or B, actions: []}]}\n",
 	},
+	{
+		Code: codeNoCategory, Title: "no such SYS name",
+		Text: "Names that begin with SYS. are those of the specification: SYS.Timeout, SYS.Fail, SYS.MatchAny, SYS.Permission, " +
+			"SYS.InvalidParameter and SYS.FilterError, in this case. Another one is only for a function that itself gives an error (or a result) of that name.",
+		Bad:  "- {name: Call, type: OPERATION, start: true, actions: [{function: f, retry: {match: SYS.TimeOut, max-retry: 3}}]}\n",
+		Good: "- {name: Call, type: OPERATION, start: true, actions: [{function: f, retry: {match: SYS.Timeout, max-retry: 3}}]}\n",
+	},
 }

@@ -16,7 +16,9 @@ type parser struct {
 	form form
 	w    *workflow
 	hinter
-	asked func(*fields) // where set, told of every object when it is done: for tests
+	byEvent    map[string]bool // the names of events, once they are needed
+	eventNames []string
+	asked      func(*fields) // where set, told of every object when it is done: for tests
 }
 
 // parse reads a document.
@@ -101,8 +103,7 @@ func (p *parser) execStatus(f *fields) *dialect.Node {
 			return n
 		}
 	}
-	d := p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell("execStatus"), n.Text).WithHint("one of %s", strings.Join(words, ", "))
-	p.didYouMean(d, n.Text, words)
+	p.oneOf(p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell("execStatus"), n.Text), n.Text, words)
 	return nil
 }
 

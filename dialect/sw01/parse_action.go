@@ -126,7 +126,7 @@ func (p *parser) interval(r *retry, f *fields) int {
 		return -1
 	}
 	repeat, err := calendar.ParseRepeat(n.Text)
-	if p.timeError(n, codeRepeat, f.spell("retryInterval"), err) {
+	if p.timeError(n, codeRepeat, f.spell("retryInterval"), err, "") {
 		return -1
 	}
 	r.interval = &amount{node: n, value: repeat.Every}

@@ -86,23 +86,27 @@ func (p *parser) condition(f *fields, depth int) *condition {
 		p.r.Errorf(found, codeEmpty, "%s must not be empty", found.Name())
 		return nil
 	}
-	c := &condition{node: f.node, op: "and"}
+	c, broken := &condition{node: f.node, op: "and"}, false
 	if join == "or" {
 		c.op = "or"
 	}
 	for _, item := range items {
 		in := p.fields(item, "condition")
 		if in == nil {
+			broken = true
 			continue
 		}
 		in.fold = true
 		if n := in.optionalName("nextState"); n != nil {
 			p.r.Warnf(n.KeySpan(), codeIgnored, "%s inside of %s is ignored", n.Name(), found.Name()).WithHint("it belongs to the choice")
 		}
-		if one := p.condition(in, depth+1); one != nil {
-			c.items = append(c.items, one)
-		}
+		one := p.condition(in, depth+1)
+		broken = broken || one == nil
+		c.items = append(c.items, one)
 		in.done()
+	}
+	if broken { // nobody knows when it holds
+		return nil
 	}
 	if join == "not" {
 		return &condition{node: f.node, op: "not", items: []*condition{c}}
@@ -125,7 +129,9 @@ func (p *parser) comparison(f *fields) *condition {
 	c.op = p.operator(f)
 	switch {
 	case c.value == nil && c.op != choice.Exists && c.op != "":
-		f.missing("value")
+		if d := f.missing("value"); f.null("value") {
+			d.WithHint(`to compare with null, write it as text: "null"`)
+		}
 		return nil
 	case c.value.Is(expr.KindArray) || c.value.Is(expr.KindObject):
 		p.r.Errorf(c.value, codeType, "%s must be text, a number or a boolean, not %s", f.spell("value"), article(c.value.Kind))
@@ -148,10 +154,25 @@ func (p *parser) operator(f *fields) string {
 		}
 		names = append(names, o.name)
 	}
-	d := p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell("operator"), n.Text).WithHint("one of %s", strings.Join(names, ", "))
-	p.didYouMean(d, n.Text, names)
+	d := p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell("operator"), n.Text)
+	switch word := strings.ToUpper(strings.TrimSpace(n.Text)); {
+	case unequal[word]: // the opposite is nearest, and the worst advice
+		d.WithHint("there is none; put an EQ into \"not\"")
+	case mathematical[word] != "":
+		d.WithHint("did you mean %q?", mathematical[word])
+	default:
+		p.oneOf(d, n.Text, names)
+	}
 	return ""
 }
+
+// What people write for comparisons that are spelled otherwise, or missing.
+var (
+	unequal = map[string]bool{
+		"NE": true, "NEQ": true, "NOTEQ": true, "NOTEQUAL": true, "NOTEQUALS": true, "STRNE": true, "STRNEQ": true, "!=": true, "<>": true,
+	}
+	mathematical = map[string]string{"=": "EQ", "==": "EQ", "<": "LT", "<=": "LTEQ", ">": "GT", ">=": "GTEQ", "LE": "LTEQ", "LTE": "LTEQ", "GE": "GTEQ", "GTE": "GTEQ"}
+)
 
 // tree is the condition as the language of choices has it.
 func (c *condition) tree() choice.Condition {

@@ -30,9 +30,9 @@ const (
 // that event, however odd.
 func (p *parser) eventExpression(n *dialect.Node) *eventExpr {
 	whole := strings.TrimSpace(n.Text)
-	for _, t := range p.w.triggers {
-		if t.name.Text == n.Text || t.name.Text == whole {
-			return &eventExpr{name: t.name.Text, at: n.Span()}
+	for _, name := range []string{n.Text, whole} {
+		if p.events()[name] {
+			return &eventExpr{name: name, at: n.Span()}
 		}
 	}
 	x := &exprScanner{node: n, text: n.Text}
@@ -43,6 +43,7 @@ func (p *parser) eventExpression(n *dialect.Node) *eventExpr {
 		x.fail("expected \"and\" or \"or\" before %s", quote(x.token))
 	}
 	if x.err == nil && x.leaves > maxEvents {
+		p.w.vague = true
 		p.r.Errorf(n, codeTooMany, "an event expression has at most %d events (limit event-expression)", maxEvents)
 		return nil
 	}
@@ -62,11 +63,20 @@ func (p *parser) eventExpression(n *dialect.Node) *eventExpr {
 
 // nearEvent finds a trigger whose name is nearly the whole of a text.
 func (p *parser) nearEvent(text string) string {
-	var names []string
-	for _, t := range p.w.triggers {
-		names = append(names, t.name.Text)
+	p.events()
+	return p.near(text, p.eventNames)
+}
+
+// events are the names of the triggers, which are read before the states.
+func (p *parser) events() map[string]bool {
+	if p.byEvent == nil {
+		p.byEvent = map[string]bool{}
+		for _, t := range p.w.triggers {
+			p.byEvent[t.name.Text] = true
+			p.eventNames = append(p.eventNames, t.name.Text)
+		}
 	}
-	return p.near(text, names)
+	return p.byEvent
 }
 
 // exprScanner reads with one token ahead. After the first error every step is a no-op.

@@ -58,6 +58,11 @@ func (f *fields) peek(key string) *dialect.Node {
 	return found
 }
 
+// null reports whether a member is there, and null.
+func (f *fields) null(key string) bool {
+	return f != nil && slices.ContainsFunc(f.node.Members, func(m *dialect.Node) bool { return m.IsNull() && f.spelledAs(key, m.Key.Text) })
+}
+
 // is reports a value that is not of the kind.
 func (p *parser) is(n *dialect.Node, kind expr.Kind, what string) bool {
 	if n.Kind == kind {
@@ -197,8 +202,7 @@ func (f *fields) choice(key string, among ...string) (value string, at *dialect.
 			return c, n
 		}
 	}
-	d := f.p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell(key), n.Text).WithHint("one of %s", strings.Join(among, ", "))
-	f.p.didYouMean(d, n.Text, among)
+	f.p.oneOf(f.p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell(key), n.Text), n.Text, among)
 	return "", n
 }
 
@@ -246,10 +250,21 @@ func (f *fields) done() {
 			continue
 		}
 		d := f.p.r.Warnf(m.Key, codeUnknownKey, "%s has no parameter %q; it is ignored", f.what, m.Key.Text)
-		var names []string
-		for _, k := range f.known {
-			names = append(names, f.p.form.spell(k))
-		}
-		f.p.didYouMean(d, m.Key.Text, names)
+		f.p.didYouMean(d, m.Key.Text, f.spellings())
 	}
+}
+
+// spellings are the keys that were asked for in every way to write them, that of the
+// form first: a hint is written as the mistake is.
+func (f *fields) spellings() []string {
+	var own, others []string
+	for _, k := range f.known {
+		name := f.p.form.spell(k)
+		own = append(own, name)
+		others = append(others, k, kebabCase(k))
+		if strings.HasSuffix(k, "Path") {
+			others = append(others, strings.ToUpper(k[:1])+k[1:])
+		}
+	}
+	return append(own, others...)
 }

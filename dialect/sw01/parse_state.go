@@ -60,8 +60,8 @@ func (p *parser) stateType(f *fields) string {
 	if upper := strings.ToUpper(n.Text); slices.Contains(stateTypes, upper) {
 		return upper
 	}
-	p.didYouMean(p.r.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
-	return dialect.Suggest(n.Text, stateTypes) // read on as what it was meant to be
+	// Read on as what it was meant to be.
+	return p.oneOf(p.r.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
 }
 
 // body reads what belongs to one type of states.
@@ -98,7 +98,7 @@ func (p *parser) eventState(f *fields) *eventState {
 		if one.text != nil {
 			one.expression = p.eventExpression(one.text)
 		}
-		one.timeout = p.timeout(e)
+		one.timeout = p.eventTimeout(e)
 		one.actions = p.actions(e)
 		one.filter = p.eventFilter(e)
 		one.next = ref(e.optionalName("nextState"))

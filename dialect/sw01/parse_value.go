@@ -144,6 +144,18 @@ var (
 	dated   = regexp.MustCompile(`^\d{4}-?\d\d`)
 )
 
+// eventTimeout reads how long an event is waited for. Nothing is no time to wait: an
+// action's 0 means none (004 §Action Definition), and nobody knows which was meant here.
+func (p *parser) eventTimeout(f *fields) *amount {
+	a := p.timeout(f)
+	if a != nil && a.value.IsZero() {
+		p.r.Errorf(a.node, codeTime, "%s is %s: no event can come in no time", f.spell("timeout"), shown(a.node)).
+			WithHint("without %s it waits as long as it takes", f.spell("timeout"))
+		return nil
+	}
+	return a
+}
+
 // timeout reads the timeout of an event or an action.
 func (p *parser) timeout(f *fields) *amount {
 	n := f.get("timeout")
@@ -186,13 +198,13 @@ func (p *parser) amount(n *dialect.Node, what string, instant bool) *amount {
 	case expr.KindNumber:
 		written = n.Text
 	default:
-		p.r.Errorf(n, codeType, "%s must be %s, not %s", what, p.amountWords(), article(n.Kind))
+		p.r.Errorf(n, codeType, "%s must be %s, not %s", what, p.amountWords(instant), article(n.Kind))
 		return nil
 	}
 	switch {
 	case numeric.MatchString(written):
 		if !p.form.seconds() {
-			p.r.Errorf(n, codeTime, "%s must be %s, not a bare number", what, p.amountWords()).WithHint(`write "PT%sS" for %s seconds`, written, written)
+			p.r.Errorf(n, codeTime, "%s must be %s, not a bare number", what, p.amountWords(instant)).WithHint(`write "PT%sS" for %s seconds`, written, written)
 			return nil
 		}
 		value, err := calendar.ParseDuration("PT" + written + "S")
@@ -202,31 +214,49 @@ func (p *parser) amount(n *dialect.Node, what string, instant bool) *amount {
 		}
 		return &amount{node: n, value: value}
 	case n.Kind == expr.KindNumber || strings.HasPrefix(written, "-"):
-		p.r.Errorf(n, codeTime, "%s must be %s, not %s", what, p.amountWords(), shown(n))
+		p.r.Errorf(n, codeTime, "%s must be %s, not %s", what, p.amountWords(instant), shown(n))
 		return nil
 	case instant && dated.MatchString(written):
 		at, err := calendar.ParseInstant(written)
-		if p.timeError(n, codeTime, what, err) {
+		if p.timeError(n, codeTime, what, err, "") {
 			return nil
 		}
 		return &amount{node: n, until: at.Format("2006-01-02T15:04:05.999999999Z07:00")}
 	}
 	value, err := calendar.ParseDuration(written)
-	if p.timeError(n, codeTime, what, err) {
+	if p.timeError(n, codeTime, what, err, p.amountHint(instant)) {
 		return nil
 	}
 	return &amount{node: n, value: value}
 }
 
-func (p *parser) amountWords() string {
+func (p *parser) amountWords(instant bool) string {
+	words := "an ISO 8601 duration"
 	if p.form.seconds() {
-		return "a number of seconds"
+		words = "a number of seconds"
 	}
-	return "an ISO 8601 duration"
+	if instant {
+		words += " or an instant"
+	}
+	return words
+}
+
+// amountHint tells how an amount of time may be written, where that is more than one way.
+func (p *parser) amountHint(instant bool) string {
+	const until = "an instant as in 2026-03-01T22:00:00Z"
+	switch {
+	case p.form.seconds() && instant:
+		return "it is a number of seconds, an ISO 8601 duration as in PT15M, or " + until
+	case p.form.seconds():
+		return "it is a number of seconds, or an ISO 8601 duration as in PT15M"
+	case instant:
+		return "it is an ISO 8601 duration as in PT15M, or " + until
+	}
+	return ""
 }
 
 // timeError points into a duration that is malformed.
-func (p *parser) timeError(n *dialect.Node, code, what string, err error) bool {
+func (p *parser) timeError(n *dialect.Node, code, what string, err error, hint string) bool {
 	if err == nil {
 		return false
 	}
@@ -237,8 +267,8 @@ func (p *parser) timeError(n *dialect.Node, code, what string, err error) bool {
 	}
 	d := p.r.Errorf(n.ColumnIn(syntax.Offset), code, "malformed %s: %s", what, syntax.Msg)
 	switch {
-	case p.form.seconds() && code == codeTime:
-		d.WithHint("it is a number of seconds, or an ISO 8601 duration as in PT15M")
+	case hint != "":
+		d.WithHint("%s", hint)
 	case syntax.Hint != "":
 		d.WithHint("%s", syntax.Hint)
 	}

@@ -228,9 +228,10 @@ func (n *node) compare(v expr.Value, b *expr.Budget) (bool, error) {
 	if err := b.Step((len(have) + len(want)) / 64); err != nil {
 		return false, err
 	}
-	// A boolean equals itself and the word for it: by schema the value is text.
-	if v.Kind() == expr.KindBool && !IsText(n.op) {
-		return n.op == Equal && have == want, nil
+	// A boolean equals itself, and a written word for it: by schema the value is text.
+	// Text in the data is never a boolean (SEMANTICS §Expressions: no coercion).
+	if !IsText(n.op) && (v.Kind() == expr.KindBool || n.value.Kind() == expr.KindBool) {
+		return n.op == Equal && v.Kind() == expr.KindBool && have == want, nil
 	}
 	return sorts(n.op, strings.Compare(have, want)), nil
 }
