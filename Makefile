@@ -30,11 +30,11 @@ RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effe
 PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|scenario|cmd|server|client)(/|$$)')
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: help build test race lint fmt fuzz bench soak cover clean
+.PHONY: help build test race lint fmt fuzz bench bench-scale soak cover clean
 .DEFAULT_GOAL := build
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/lockstep
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/lockstep ./cmd/lockstep
@@ -59,8 +59,14 @@ fmt: $(GOFUMPT) ## format the code
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@GO='$(GO)' .ci/fuzz $(FUZZTIME)
 
-bench: ## benchmarks (BENCH selects)
+bench: ## benchmarks of packages (BENCH selects), then the engine beside its store (bench/README.md)
 	$(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem ./...
+	$(GO) run ./bench
+
+bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a start after kill -9 with 100,000 live ones
+	$(GO) run ./bench -foreach 100000
+	$(GO) run ./bench -waiting 1000000
+	$(GO) run ./bench -recover 100000
 
 soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, a server killed KILLS (1000) times under load, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -39,14 +39,34 @@ type options struct {
 }
 
 func run(ctx context.Context, args []string) error {
+	if ordered, err := child(ctx); ordered {
+		return err
+	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	var o options
 	flags.StringVar(&o.store, "store", "sqlite", "memory or sqlite")
 	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
 	names := flags.String("loads", "", "names, comma-separated; all if empty")
+	profile := flags.String("cpuprofile", "", "write a profile of everything into this `file`")
 	inFlight := flags.String("inflight", "1,16,128", "how many at a time, comma-separated")
+	var big scales
+	big.add(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	if big.any() {
+		return big.run(ctx)
 	}
 	if *names != "" {
 		o.loads = strings.Split(*names, ",")
@@ -128,23 +148,17 @@ func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.New(engine.Config{
-		Store: s, Languages: jsonpath.Languages(), Invoker: effect.Func(constant),
-		OnError: func(err error) { fmt.Fprintln(os.Stderr, "bench:", err) },
-	})
+	e, err := deployed(ctx, s, engine.Config{Invoker: effect.Func(constant)}, l.definition)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Deploy(ctx, p); err != nil {
-		return nil, err
+	return &runner{Engine: e, load: l, name: p.ID, stop: started(ctx, e)}, nil
+}
+
+func complain(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
 	}
-	running, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = e.Run(running) // it ends with its context only
-	}()
-	return &runner{Engine: e, load: l, name: p.ID, stop: func() { cancel(); <-ended }}, nil
 }
 
 func compile(text string) (*ir.Program, error) {

@@ -55,3 +55,32 @@ func closedLoop(ctx context.Context, n int, d time.Duration, do func(ctx context
 	slices.Sort(times)
 	return figure{len(times), took, times[len(times)/2], times[len(times)*99/100]}, nil
 }
+
+// batchOf does each of so many things once, n at a time.
+func batchOf(ctx context.Context, n, count int, do func(ctx context.Context, i int) error) (figure, error) {
+	var next atomic.Int64
+	times := make([]time.Duration, count)
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	began := time.Now()
+	for w := range n {
+		wg.Go(func() {
+			for errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= count {
+					return
+				}
+				at := time.Now()
+				errs[w] = do(ctx, i)
+				times[i] = time.Since(at)
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	if err := errors.Join(errs...); err != nil || count == 0 {
+		return figure{}, err
+	}
+	slices.Sort(times)
+	return figure{count, took, times[count/2], times[count*99/100]}, nil
+}

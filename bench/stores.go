@@ -1,13 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
-	"github.com/lockstep-workflows/lockstep/store/sqlite"
 )
 
 // opened is a store that is measured.
@@ -43,24 +42,33 @@ func openStore(kind string) (opened, error) {
 	return opened{}, fmt.Errorf("-store: there is no %q; memory, sqlite", kind)
 }
 
-// openSQLite makes a database in the current directory: the usual one for temporary
-// files may be in memory.
+// workDir makes a folder below the current one: the usual one for temporary files may be
+// in memory.
+func workDir() (dir string, remove func(), err error) {
+	dir, err = os.MkdirTemp(".", "bench-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err
+}
+
 func openSQLite() (opened, error) {
-	dir, err := os.MkdirTemp(".", "bench-")
+	dir, remove, err := workDir()
 	if err != nil {
 		return opened{}, err
 	}
-	db, err := sqlite.Open(filepath.Join(dir, "bench.db"), sqlite.Options{})
+	db, err := openDatabase(dir)
 	if err != nil {
-		_ = os.RemoveAll(dir)
+		remove()
 		return opened{}, err
 	}
 	return opened{
-		Store: db.Namespace("default"),
-		cost:  func() cost { return cost{} },
+		Store: db.store,
+		cost: func() cost {
+			traffic, err := db.Traffic(context.Background())
+			complain(err)
+			return cost{traffic.Bytes, db.Counters().Statements}
+		},
 		close: func() {
 			_ = db.Close()
-			_ = os.RemoveAll(dir)
+			remove()
 		},
 	}, nil
 }

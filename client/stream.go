@@ -104,6 +104,17 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery) iter.Seq2[Change, er
 	}
 }
 
+// Passing reports whether an error is likely to pass by itself: the server cannot be
+// reached, is too busy, or stops.
+func Passing(err error) bool {
+	var problem *Problem
+	if errors.As(err, &problem) {
+		return problem.Status == http.StatusTooManyRequests || problem.Status > http.StatusInternalServerError && problem.Status <= http.StatusGatewayTimeout
+	}
+	var cut *UnreachableError
+	return errors.As(err, &cut)
+}
+
 // passing reports whether a stream that ended so may be asked for again.
 func passing(err error) bool {
 	var problem *Problem

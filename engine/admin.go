@@ -36,7 +36,7 @@ func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id 
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	r.ID, r.derived = deriveID("key", r.Definition, key), true
+	r.ID, r.derived = deriveID(keyed, r.Definition, key), true
 	if err := e.sameStart(ctx, r, key); !isMissing(err) {
 		return r.ID, true, err
 	}
@@ -222,6 +222,8 @@ func (e *Engine) DeployDocument(ctx context.Context, d Document) (row store.Defi
 	if err != nil {
 		return store.Definition{}, false, err
 	}
+	e.deploys.Lock()
+	defer e.deploys.Unlock()
 	before, err := e.store.Definition(ctx, row.ID, row.Version)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return store.Definition{}, false, fmt.Errorf("deploy %s: %w", row.ID, err)

@@ -20,42 +20,25 @@ type History struct {
 
 // HistoryPage reads at most limit records of an instance that come after one.
 func (e *Engine) HistoryPage(ctx context.Context, id string, after int64, limit int) (History, error) {
-	list, err := e.store.Records(ctx, id)
+	after = max(after, 0)
+	list, err := e.store.Records(ctx, id, after, limit+1)
 	if err != nil {
 		return History{}, notFound(err, id)
 	}
-	after = min(max(after, 0), int64(len(list)))
-	out := History{First: after + 1, Records: list[after:]}
+	out := History{First: after + 1, Records: list}
 	if len(out.Records) > limit {
 		out.Records, out.More = out.Records[:limit], true
 	}
 	return out, nil
 }
 
-// EventQuery selects kept events. Empty fields select all.
-type EventQuery struct {
-	Unmatched bool   // only those that nobody took
-	Type      string // only those of a type
-	Before    int64  // Seq of the last one seen; 0: from the newest
-	Limit     int
-}
-
-// EventPage reads kept events, newest first.
-func (e *Engine) EventPage(ctx context.Context, q EventQuery) (page []store.Event, more bool, err error) {
-	list, err := e.store.Events(ctx)
+// EventPage reads kept events; see [store.EventPage].
+func (e *Engine) EventPage(ctx context.Context, q store.EventQuery) (store.EventPage, error) {
+	page, err := e.store.Events(ctx, q)
 	if err != nil {
-		return nil, false, fmt.Errorf("read events: %w", err)
+		return store.EventPage{}, fmt.Errorf("read events: %w", err)
 	}
-	for _, ev := range slices.Backward(list) {
-		switch {
-		case q.Before != 0 && ev.Seq >= q.Before, q.Unmatched && ev.Taken, q.Type != "" && ev.Event.Type != q.Type:
-			continue
-		case len(page) == q.Limit:
-			return page, true, nil
-		}
-		page = append(page, ev)
-	}
-	return page, false, nil
+	return page, nil
 }
 
 // Definition reads a deployed definition; version "" is the current one.
@@ -113,15 +96,18 @@ func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error
 		return &core.Rejected{Msg: "the instance is not over; only one that is can be deleted"}
 	}
 	if err == nil {
-		e.told(id)
+		e.calls.dropAll(id) // another may get the id
+		e.told(id, nil)
 	}
 	return notFound(err, id)
 }
 
 // DeleteDefinition removes a version of a definition; "" removes all of them. While
 // instances refer to one it fails with *store.InUseError, and removes none that comes
-// after it.
+// after it. Where the current version goes, the last deployed of the others becomes it.
 func (e *Engine) DeleteDefinition(ctx context.Context, id, version string) error {
+	e.deploys.Lock()
+	defer e.deploys.Unlock()
 	rows, err := e.store.ListDefinitions(ctx)
 	if err != nil {
 		return fmt.Errorf("delete definition %s: %w", id, err)
@@ -136,11 +122,16 @@ func (e *Engine) DeleteDefinition(ctx context.Context, id, version string) error
 		}
 	}
 	for _, row := range rows {
-		if err := e.store.DeleteDefinition(ctx, id, row.Version); err != nil && !errors.Is(err, store.ErrNotFound) {
+		heir, err := e.store.DeleteDefinition(ctx, id, row.Version, e.inherited)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("delete definition: %w", err)
 		}
 		e.disown(row)
+		if heir != nil {
+			e.inherit(*heir)
+		}
 	}
+	e.wakeUp()
 	return nil
 }
 
@@ -166,6 +157,7 @@ func (e *Engine) disown(row store.Definition) {
 		delete(e.byID, aliasKey{row.ID, ""})
 	}
 	delete(e.linked, row.Digest) // linked again if another alias leads to it
+	e.aliases++
 	e.starts = nil
 }
 
@@ -196,30 +188,11 @@ func (c *changes) tell() {
 	}
 }
 
-// FeedEnd is the position of the newest item of the feed. Positions have gaps, and only
-// asking tells whether something comes after one; so it is searched for, first in
-// strides that double, then by halves.
+// FeedEnd is the position of the newest item of the feed; nothing is behind it yet.
 func (e *Engine) FeedEnd(ctx context.Context) (int64, error) {
-	var end, stride int64 = 0, 1
-	for growing := true; stride > 0; {
-		feed, err := e.store.Feed(ctx, end+stride-1, 1)
-		if err != nil {
-			return 0, fmt.Errorf("find the end of the feed: %w", err)
-		}
-		end = max(end, feed.Oldest)
-		if n := len(feed.Items); n > 0 {
-			end = max(end, feed.Items[n-1].Pos)
-		} else {
-			growing = false
-		}
-		if growing {
-			stride *= 2
-		} else {
-			stride /= 2
-		}
+	feed, err := e.store.Feed(ctx, 0, 0)
+	if err != nil {
+		return 0, fmt.Errorf("find the end of the feed: %w", err)
 	}
-	if feed, err := e.store.Feed(ctx, end, 1); err != nil || len(feed.Items) == 0 {
-		return end, err
-	}
-	return e.FeedEnd(ctx) // it grew meanwhile
+	return feed.Last, nil
 }

@@ -34,7 +34,7 @@ func (e *Engine) OpenCalls(ctx context.Context, instance string) ([]OpenCall, er
 func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out effect.Outcome) error {
 	c := e.calls.parked(callKey(instance, t))
 	if c != nil {
-		return e.answer(ctx, c, replyOf(c.row.Invoke, out), e.now())
+		return e.answerByHand(ctx, c, replyOf(c.row.Invoke, out))
 	}
 	rows, err := e.store.Calls(ctx, instance)
 	if err != nil {
@@ -46,6 +46,20 @@ func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out
 		}
 	}
 	return &NotFoundError{Kind: "call", ID: callKey(instance, t)}
+}
+
+// answerByHand applies a person's reply. Where that fails it is forgotten: the person is
+// told, and may decide otherwise. Where another was faster, the call is not open any more.
+func (e *Engine) answerByHand(ctx context.Context, c *call, reply core.Reply) error {
+	taken := false
+	if err := e.applyAnswer(ctx, c.row.Instance, input{in: reply, at: e.now(), call: reply.Ticket, taken: &taken}); err != nil {
+		return err
+	}
+	e.calls.drop(c.key)
+	if !taken {
+		return &NotFoundError{Kind: "call", ID: c.key}
+	}
+	return nil
 }
 
 // park lets a call wait for Answer.

@@ -40,7 +40,7 @@ func TestAnswersShareCommits(t *testing.T) {
 	var called sync.WaitGroup
 	called.Add(items)
 	h := newHarness(t, nil, func(c *Config) {
-		c.Store, c.Inline = slow, false
+		c.Store, c.Inline, c.MaxCallsPerEndpoint = slow, false, items
 		c.Invoker = effect.Func(func(_ context.Context, c effect.Call) effect.Outcome {
 			called.Done()
 			return effect.Outcome{Value: c.Args}

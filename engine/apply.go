@@ -19,7 +19,8 @@ type input struct {
 	message int64     // Seq in the inbox, 0: it did not come that way
 	event   bool      // the message carries an event
 	call    core.Ticket
-	extra   int // position + 1 among those that came neither by inbox nor by timer
+	extra   int   // position + 1 among those that came neither by inbox nor by timer
+	taken   *bool // if not nil, set to whether someone waited for it
 }
 
 // maxConflicts is how often a commit may lose against others before it is an error.
@@ -130,7 +131,11 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			l.forget()
 			return err
 		}
+		created := l.row.Rev > 0
 		if err := e.commit(ctx, f); err != nil {
+			if created && e.lost(ctx, err) {
+				continue // a definition that it starts is not there any more
+			}
 			return e.setAside(ctx, l, err, *extra)
 		}
 		if limit < 0 {
@@ -202,21 +207,25 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		e.calls.drop(callKey(f.l.id, t))
 	}
 	for i := range c.Calls {
-		c.Calls[i].Instance = f.l.id
+		c.Calls[i].Instance, c.Calls[i].Created = f.l.id, c.Instance.Created
 	}
 	e.calls.enqueue(c.Calls)
+	if e.cfg.Sink != nil && len(c.Emits) > 0 {
+		e.outbox.hear()
+	}
 	if e.cfg.OnRecord != nil {
 		for _, r := range c.Records {
 			e.cfg.OnRecord(f.l.id, r)
 		}
 	}
-	e.changed(f.l.id)
+	row := f.l.row
+	e.changed(f.l.id, &row)
 	return nil
 }
 
 // changed tells those who wait for an instance or for anything, and Run.
-func (e *Engine) changed(id string) {
-	e.told(id)
+func (e *Engine) changed(id string, row *store.Instance) {
+	e.told(id, row)
 	e.changes.tell()
 	e.wakeUp()
 }
@@ -313,6 +322,6 @@ func (e *Engine) setAside(ctx context.Context, l *live, cause error, extra []inp
 	if e.cfg.OnRecord != nil {
 		e.cfg.OnRecord(l.id, c.Records[0])
 	}
-	e.changed(l.id)
+	e.changed(l.id, nil)
 	return nil
 }

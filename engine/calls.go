@@ -8,6 +8,8 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +18,19 @@ import (
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
-// callKey is the idempotency key of an effect.
+// callKey names a call of an instance; with the identity of that it is the idempotency
+// key of an effect.
 func callKey(instance string, t core.Ticket) string { return instance + "/" + t.String() }
+
+// identity names an instance for ever. The id that is derived from a caller's key is used
+// again when its instance is deleted and the key comes again; what others know by the id
+// alone (calls, events, children) is not that of the new one.
+func identity(id string, created core.Time) string {
+	if !strings.HasPrefix(id, keyed+idSeparator) || strings.Count(id, idSeparator) > 1 {
+		return id
+	}
+	return id + "~" + strconv.FormatInt(int64(created), 36)
+}
 
 // call is a call in one of three phases: queued, in flight, answered but not applied.
 type call struct {
@@ -37,13 +50,19 @@ type callTable struct {
 	mu     sync.Mutex
 	all    map[string]*call
 	held   map[string]*call // those of all that are answered
-	queue  []*call
+	queue  callQueue
 	flying int
 	count  int64
 	wg     sync.WaitGroup
 }
 
-func (t *callTable) init() { t.all, t.held = map[string]*call{}, map[string]*call{} }
+func (t *callTable) init(perEndpoint int) {
+	t.all, t.held = map[string]*call{}, map[string]*call{}
+	t.queue.init(perEndpoint)
+}
+
+// live reports whether a call is still to be made.
+func (t *callTable) live(c *call) bool { return t.all[c.key] == c }
 
 func (t *callTable) enqueue(rows []store.Call) {
 	t.mu.Lock()
@@ -56,8 +75,15 @@ func (t *callTable) enqueue(rows []store.Call) {
 		t.count++
 		c := &call{key: key, row: row, n: t.count}
 		t.all[key] = c
-		t.queue = append(t.queue, c)
+		t.queue.push(c)
 	}
+}
+
+// open reports whether a call waits for its answer.
+func (t *callTable) open(c *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all[c.key] == c
 }
 
 // drop forgets a call; if it is under way, that is cancelled.
@@ -88,22 +114,18 @@ func (t *callTable) dropAll(instance string) {
 	}
 }
 
-// pop takes the first call of the queue, if fewer than limit are in flight.
+// pop takes the next call of the queue, if fewer than limit are in flight.
 func (t *callTable) pop(limit int) *call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.flying >= limit {
 		return nil
 	}
-	for len(t.queue) > 0 {
-		c := t.queue[0]
-		t.queue = t.queue[1:]
-		if t.all[c.key] == c {
-			t.flying++
-			return c
-		}
+	c := t.queue.pop(t.live)
+	if c != nil {
+		t.flying++
 	}
-	return nil
+	return c
 }
 
 // landed notes that a call is not in flight any more; again: it must be made anew.
@@ -111,9 +133,10 @@ func (t *callTable) landed(c *call, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.flying--
+	t.queue.landed(c)
 	c.cancel = nil
-	if again && t.all[c.key] == c {
-		t.queue = append(t.queue, c)
+	if again && t.live(c) {
+		t.queue.push(c)
 	}
 }
 
@@ -145,7 +168,7 @@ func (t *callTable) due(now core.Time) []*call {
 func (t *callTable) next(limit int, now core.Time) (core.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.flying < limit && slices.ContainsFunc(t.queue, func(c *call) bool { return t.all[c.key] == c }) {
+	if t.flying < limit && t.queue.ready(t.live) {
 		return 0, true
 	}
 	var at core.Time
@@ -168,7 +191,7 @@ func (e *Engine) InFlight() int {
 // callInline makes the calls that are queued, one by one.
 func (e *Engine) callInline(ctx context.Context) (bool, error) {
 	e.calls.mu.Lock()
-	waiting := len(e.calls.queue)
+	waiting := e.calls.queue.size
 	e.calls.mu.Unlock()
 	var errs []error
 	did := false
@@ -245,7 +268,7 @@ func (e *Engine) invoke(ctx context.Context, row store.Call) (out effect.Outcome
 		documents, err = e.documents(ctx, row)
 	}
 	return e.cfg.Invoker.Invoke(ctx, effect.Call{
-		Key: callKey(row.Instance, row.Ticket), Instance: row.Instance,
+		Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
 		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
 		Args: row.Args, Attempt: row.Attempt, Documents: documents,
 	})
@@ -302,9 +325,13 @@ func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
 
 // answer applies a reply. The answer is not lost where that fails.
 func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.Time) error {
+	if !e.calls.open(c) {
+		return nil // what has its key now may be another instance's
+	}
 	err := e.applyAnswer(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
 	if err != nil {
 		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
+		e.wakeUp()
 		return err
 	}
 	e.calls.drop(c.key)

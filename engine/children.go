@@ -22,6 +22,9 @@ const maxIDLength = 160
 // idSeparator is in the ids that the engine makes of others, and in none that is chosen.
 const idSeparator = ":"
 
+// keyed is the kind of ids that are derived from a caller's key.
+const keyed = "key"
+
 // childID is derived, so that a parent's step that is applied again starts no second child.
 func childID(parent string, t core.Ticket) string {
 	id := parent + idSeparator + t.String()
@@ -57,7 +60,7 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 		})
 		return nil
 	}
-	id := childID(f.l.id, c.Ticket)
+	id := f.childID(c.Ticket)
 	row := newRow(d, id, f.now)
 	row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
 	if c.Wait {
@@ -67,8 +70,36 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: fmt.Sprintf("%d workflows wait for one another (limit spawn-depth)", maxSpawnDepth)})
 		return nil
 	}
+	if over, err := f.earlier(ctx, id, c); over || err != nil {
+		return err
+	}
 	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: c.Input, Seed: f.e.cfg.Seed(id)}})
 	return nil
+}
+
+// childID is the id of the child that is spawned under a ticket.
+func (f *fold) childID(t core.Ticket) string {
+	return childID(identity(f.l.id, f.l.row.Created), t)
+}
+
+// earlier answers at once where a child with the id exists and is over: an instance with
+// the id of this one had it, whose end was told to that one.
+func (f *fold) earlier(ctx context.Context, id string, c core.Spawn) (over bool, err error) {
+	row, err := f.e.store.Instance(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read instance %s: %w", id, err)
+	case !row.Status.Final():
+		return false, nil // it will tell
+	}
+	if c.Wait {
+		row.Ticket = c.Ticket
+		f.message(f.l.id, endReply(&row, core.Finish{Status: row.Status, Output: row.Output, Fault: row.Fault}))
+	}
+	f.warn("workflow %q is not started: instance %q is there already, and is %s", c.Workflow, id, row.Status)
+	return true, nil
 }
 
 // noChild tells the parent that its child could not be started.
@@ -82,7 +113,7 @@ func (f *fold) noChild(c core.Spawn, fault *core.Fault) {
 
 // cancelChild stops a child that was waited for.
 func (f *fold) cancelChild(t core.Ticket) {
-	id := childID(f.l.id, t)
+	id := f.childID(t)
 	decided := len(f.c.Children)
 	f.c.Children = slices.DeleteFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
 	if len(f.c.Children) == decided {
@@ -90,11 +121,27 @@ func (f *fold) cancelChild(t core.Ticket) {
 	}
 }
 
-// tellParent answers the parent that waits for this instance's end.
-func (f *fold) tellParent(c core.Finish) {
-	if row := &f.l.row; row.Awaited {
-		f.message(row.Parent, endReply(row, c))
+// tellParent answers the parent that waits for this instance's end, unless that was
+// deleted and another has its id.
+func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
+	row := &f.l.row
+	if !row.Awaited {
+		return nil
 	}
+	if identity(row.Parent, 0) != row.Parent {
+		parent, err := f.e.store.Instance(ctx, row.Parent)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read instance %s: %w", row.Parent, err)
+		}
+		if childID(identity(parent.ID, parent.Created), row.Ticket) != row.ID {
+			return nil
+		}
+	}
+	f.message(row.Parent, endReply(row, c))
+	return nil
 }
 
 // endReply is how a child's end looks to its parent: its output, or a fault under the

@@ -96,7 +96,7 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 			e.cfg.OnRecord(id, r)
 		}
 	}
-	e.changed(id)
+	e.changed(id, nil)
 	return nil
 }
 

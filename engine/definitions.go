@@ -122,10 +122,12 @@ func (e *Engine) link(row store.Definition) (*core.Program, error) {
 	return prog, nil
 }
 
-// adopt makes a definition the current one of its id.
+// adopt makes a definition the current one of its id. The caller has the lock of
+// deployments, so that it is the store's current one, too.
 func (e *Engine) adopt(d *definition) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.aliases++
 	e.byID[aliasKey{d.row.ID, d.row.Version}] = d
 	e.byID[aliasKey{d.row.ID, ""}] = d
 	e.starts = nil
@@ -158,7 +160,7 @@ func (e *Engine) startsByType() map[string][]*definition {
 // find returns a definition by alias; version "" is the current one.
 func (e *Engine) find(ctx context.Context, id, version string) (*definition, error) {
 	e.mu.Lock()
-	d := e.byID[aliasKey{id, version}]
+	d, seen := e.byID[aliasKey{id, version}], e.aliases
 	e.mu.Unlock()
 	if d != nil {
 		return d, nil
@@ -171,24 +173,76 @@ func (e *Engine) find(ctx context.Context, id, version string) (*definition, err
 		return nil, fmt.Errorf("find definition %s: %w", id, err)
 	}
 	if d, err = e.define(row); err != nil {
-		return nil, fmt.Errorf("definition %s: %w", id, err)
+		return nil, damaged(id, err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byID[aliasKey{id, version}] = d
-	e.starts = nil
+	if e.aliases == seen { // else it may be an older one already
+		e.byID[aliasKey{id, version}] = d
+		e.starts = nil
+	}
 	return d, nil
+}
+
+// inherited is the schedule of a version that becomes current because a later one is
+// deleted: it begins now.
+func (e *Engine) inherited(row store.Definition) *store.Schedule {
+	d, err := e.define(row)
+	if err != nil || d.schedule == nil || d.schedule.cron == nil {
+		return nil // inherit tells
+	}
+	at := d.schedule.next(e.now())
+	if at == nil {
+		return nil
+	}
+	return &store.Schedule{Definition: row.ID, Digest: row.Digest, Next: *at}
+}
+
+// inherit makes a version the current one because a later one was deleted.
+func (e *Engine) inherit(row store.Definition) {
+	d, err := e.define(row)
+	if err != nil {
+		e.report(fmt.Errorf("definition %s: %w", row.ID, err))
+		return
+	}
+	e.adopt(d)
+}
+
+// lost reports whether an error says that the content of a definition is not there any
+// more, as when one is deleted while it is started. What is remembered of it is forgotten:
+// whoever tries again finds what there is now.
+func (e *Engine) lost(ctx context.Context, err error) bool {
+	var gone *store.NoContentError
+	if !errors.As(err, &gone) {
+		return false
+	}
+	e.mu.Lock()
+	for key, d := range e.byID {
+		if d.row.Digest == gone.Digest {
+			delete(e.byID, key)
+		}
+	}
+	delete(e.linked, gone.Digest)
+	e.aliases++
+	e.starts = nil
+	e.mu.Unlock()
+	if _, err := e.refresh(ctx, gone.Definition); err != nil && !errors.Is(err, store.ErrNotFound) {
+		e.report(err)
+	}
+	return true
 }
 
 // refresh reads the current version anew: another node may have deployed one.
 func (e *Engine) refresh(ctx context.Context, id string) (*definition, error) {
+	e.deploys.Lock()
+	defer e.deploys.Unlock()
 	row, err := e.store.Definition(ctx, id, "")
 	if err != nil {
 		return nil, fmt.Errorf("find definition %s: %w", id, err)
 	}
 	d, err := e.define(row)
 	if err != nil {
-		return nil, fmt.Errorf("definition %s: %w", id, err)
+		return nil, damaged(id, err)
 	}
 	e.adopt(d)
 	return d, nil
@@ -206,7 +260,15 @@ func (e *Engine) program(ctx context.Context, digest string) (*core.Program, err
 	if err != nil {
 		return nil, fmt.Errorf("read definition: %w", err)
 	}
-	return e.link(row)
+	if prog, err = e.link(row); err != nil {
+		return nil, damaged(row.ID, err)
+	}
+	return prog, nil
+}
+
+// damaged says that a stored program cannot be used.
+func damaged(id string, err error) error {
+	return fmt.Errorf("definition %s is %w: %w", id, store.ErrDamaged, err)
 }
 
 // Definitions lists what is deployed, by id, then in order of deployment.

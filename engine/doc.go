@@ -35,7 +35,7 @@
 //
 // apply.go is the write path, fold.go a step's outcome as a commit; poll.go looks for
 // work; calls.go makes calls; ingest.go takes events and route.go decides where they
-// go, gather.go for starts that need several; schedule.go knows windows and cron;
-// definitions.go what is deployed; live.go the states in memory; trouble.go what failed;
+// go, gather.go for starts that need several; outbound.go sends them to the sink;
+// schedule.go knows windows and cron; definitions.go what is deployed; live.go the states in memory; trouble.go what failed;
 // run.go goroutines; admin.go and admin_read.go are what only those need who serve others.
 package engine

@@ -28,15 +28,23 @@ type Config struct {
 	Invoker   effect.Invoker // none: every call fails with FunctionNotFound
 	Languages expr.Languages
 
+	// Sink takes the events that instances produce, besides this engine: each at least
+	// once, always with the same source and id, those of one instance in order, never
+	// before the decision to produce it is stored. What fails is tried again until it
+	// does not, unless the error has a method Refused() bool that says true: then the
+	// event is dropped, which OnError is told. nil: there is none.
+	Sink func(ctx context.Context, e event.Event) error
+
 	Namespace   string        // "default"
 	EventSource string        // of produced events that name none: lockstep/NAMESPACE/DEFINITION
 	Timezone    string        // of cron schedules that name none: local
 	EventWindow time.Duration // how long events are kept: 24 h
 	MissedFires MissedFires   // of cron schedules: the latest only
 
-	MaxCalls int  // in flight at a time: 256
-	Inline   bool // calls happen inside Poll, one by one: deterministic
-	Redeploy bool // a version may be deployed again with other content (dev)
+	MaxCalls            int  // in flight at a time: 256
+	MaxCallsPerEndpoint int  // of them to one host, document or named function: 64
+	Inline              bool // calls happen inside Poll, one by one: deterministic
+	Redeploy            bool // a version may be deployed again with other content (dev)
 
 	NewID func() string          // of instances started by hand
 	Seed  func(id string) uint64 // of an instance's jitter: from its id
@@ -58,7 +66,10 @@ type Engine struct {
 	store store.Store
 	zone  *time.Location
 
+	deploys sync.Mutex // what is deployed changes in the store and here together; before mu
+
 	mu      sync.Mutex
+	aliases int64 // counts changes of byID
 	byID    map[aliasKey]*definition
 	linked  map[string]*core.Program // by digest
 	starts  map[string][]*definition // see startsByType; nil: to be made
@@ -67,6 +78,7 @@ type Engine struct {
 
 	live     cache
 	calls    callTable
+	outbox   outbox
 	work     []source // all kinds of it
 	troubles troubles
 	stored   atomic.Int64  // counts what the store took
@@ -106,6 +118,9 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.MaxCalls <= 0 {
 		cfg.MaxCalls = 256
 	}
+	if cfg.MaxCallsPerEndpoint <= 0 {
+		cfg.MaxCallsPerEndpoint = 128
+	}
 	if cfg.NewID == nil {
 		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
 	}
@@ -128,7 +143,8 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.work = e.sources()
 	e.live.init(liveCapacity)
-	e.calls.init()
+	e.outbox.init()
+	e.calls.init(cfg.MaxCallsPerEndpoint)
 	return e, e.recover(context.Background())
 }
 

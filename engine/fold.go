@@ -71,6 +71,9 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 	if in.call != 0 {
 		f.c.Answered = append(f.c.Answered, in.call)
 	}
+	if in.taken != nil {
+		*in.taken = !res.Stale
+	}
 	if _, ok := in.in.(core.Continue); ok && res.Stale {
 		f.more, f.did = false, true // paused meanwhile: resuming will go on
 	}
@@ -131,7 +134,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 	case core.Cancel:
 		f.cancel(c)
 	case core.Finish:
-		f.tellParent(c)
+		return f.tellParent(ctx, c)
 	}
 	return nil
 }
@@ -170,7 +173,7 @@ func (f *fold) cancel(c core.Cancel) {
 // emit decides on an event; its id is the effect's idempotency key.
 func (f *fold) emit(c core.Emit) {
 	ev := event.Event{
-		ID: callKey(f.l.id, c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
+		ID: callKey(identity(f.l.id, f.l.row.Created), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
 		Data: c.Data, HasData: c.HasData,
 	}
 	if ev.Source == "" {
@@ -187,7 +190,12 @@ func (f *fold) emit(c core.Emit) {
 			f.warn("event %q: its attribute %q cannot be chosen; it is left as it is", c.Name, a.Key)
 		}
 	}
-	f.c.Emits = append(f.c.Emits, store.Emit{Instance: f.l.id, Definition: f.l.row.Definition, Event: ev})
+	row := store.Emit{Instance: f.l.id, Definition: f.l.row.Definition, Event: ev}
+	f.c.Emits = append(f.c.Emits, row)
+	if f.e.cfg.Sink != nil {
+		row.Sink = true
+		f.c.Emits = append(f.c.Emits, row)
+	}
 }
 
 func (e *Engine) eventSource(definition string) string {

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,12 +17,14 @@ import (
 // fits, else to a new one. The last event creates the instance.
 func (r *router) gather(d *decision, def *definition, slots []int) {
 	g, free := r.gathering(d, def, slots)
+	common := commonKeys(def)
 	g.Events = slices.Clone(g.Events)
 	g.Keys = slices.Clone(g.Keys)
 	for _, slot := range free {
 		g.Events[slot] = d.row.Seq
 		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event)
 	}
+	g.Key = gatheringKey(common, g.Keys)
 	need, complete := r.complete(d, def, g)
 	if !complete && g.Until <= r.now { // the others cannot come in time any more
 		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but it came too long ago", def.row.ID))
@@ -107,7 +112,7 @@ next:
 
 // gathering finds the one that an event goes to, and the slots that it fills there.
 func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gathering, []int) {
-	for _, g := range d.view.Gatherings(def.row.ID, def.row.Digest) {
+	for _, g := range r.candidates(d, def, slots) {
 		if g.Until <= r.now || len(g.Events) != len(def.prog.Start.Events) {
 			continue
 		}
@@ -126,6 +131,77 @@ func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gat
 		g.Until = max(g.Until, r.deadline(need.Window, d.row.Received))
 	}
 	return g, slots
+}
+
+// commonKeys are the correlation attributes that all events of a start have and whose
+// value the definition does not give. Gatherings are found by them.
+func commonKeys(def *definition) []string {
+	var out []string
+	for i, id := range def.prog.Start.Events {
+		var names []string
+		for _, c := range def.prog.Events[id].Correlate {
+			if c.Value == 0 && (i == 0 || slices.Contains(out, c.Attribute)) {
+				names = append(names, c.Attribute)
+			}
+		}
+		out = names
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// gatheringKey says by what a gathering is found: by the values of all common keys. One that
+// has not all of them may fit events with any; an event that lacks one fits no other.
+func gatheringKey(common []string, keys []core.Key) string {
+	var values []string
+	for _, name := range common {
+		i := slices.IndexFunc(keys, func(k core.Key) bool { return k.Name == name })
+		if i < 0 {
+			return ""
+		}
+		values = append(values, keys[i].Value)
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return deriveID("key", values...)
+}
+
+// superseded makes sure that the engine knows the version that put an end to a gathering
+// before its events are routed again.
+func (e *Engine) superseded(ctx context.Context, g store.Gathering) error {
+	if g.Until != 0 {
+		return nil
+	}
+	e.mu.Lock()
+	d := e.byID[aliasKey{g.Definition, ""}]
+	e.mu.Unlock()
+	if d == nil || d.row.Digest != g.Digest {
+		return nil
+	}
+	if _, err := e.refresh(ctx, g.Definition); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// candidates are the gatherings that an event may fit, oldest first.
+func (r *router) candidates(d *decision, def *definition, slots []int) []store.Gathering {
+	common := commonKeys(def)
+	var out []store.Gathering
+	var asked []string
+	for _, slot := range slots { // the same attribute may be found elsewhere for each
+		key := gatheringKey(common, r.freeKeys(d, def, []int{slot}))
+		if !slices.Contains(asked, key) {
+			asked = append(asked, key)
+			out = append(out, d.view.Gatherings(def.row.ID, def.row.Digest, key)...)
+		}
+	}
+	if len(asked) > 1 {
+		slices.SortFunc(out, func(a, b store.Gathering) int { return cmp.Compare(a.Seq, b.Seq) })
+		out = slices.CompactFunc(out, func(a, b store.Gathering) bool { return a.Seq == b.Seq })
+	}
+	return out
 }
 
 // fits says whether the event has the correlation attributes of those that are there
@@ -159,10 +235,11 @@ func (r *router) deadline(w ir.Span, first core.Time) core.Time {
 	return core.TimeOf(end)
 }
 
-// expire ends a gathering; its events are nobody's again.
+// expire ends a gathering; its events are nobody's again. Where another version of the
+// definition is current, which may begin with them too, they are routed again.
 func (r *router) expire(g store.Gathering, v store.View) store.Routing {
 	var out store.Routing
-	open := v.Gatherings(g.Definition, g.Digest)
+	open := v.Gatherings(g.Definition, g.Digest, g.Key)
 	i := slices.IndexFunc(open, func(o store.Gathering) bool { return o.Seq == g.Seq })
 	if i < 0 {
 		return out
@@ -174,7 +251,11 @@ func (r *router) expire(g store.Gathering, v store.View) store.Routing {
 			continue
 		}
 		ev.Used = slices.DeleteFunc(slices.Clone(ev.Used), func(id string) bool { return id == g.Definition })
-		ev.Why = append(slices.Clone(ev.Why), fmt.Sprintf("definition %q starts with it, but the other events it needs did not come in time", g.Definition))
+		if open[i].Until == 0 {
+			out.Again = append(out.Again, seq)
+		} else {
+			ev.Why = append(slices.Clone(ev.Why), fmt.Sprintf("definition %q starts with it, but the other events it needs did not come in time", g.Definition))
+		}
 		out.Events = append(out.Events, ev)
 	}
 	return out

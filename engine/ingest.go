@@ -59,7 +59,16 @@ type ingested struct {
 }
 
 // ingest stores and routes an event. The emit with that Seq is done by it.
-func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (ingested, error) {
+func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (out ingested, err error) {
+	for range maxConflicts {
+		if out, err = e.ingestOnce(ctx, row, emit); !e.lost(ctx, err) {
+			break
+		}
+	}
+	return out, err
+}
+
+func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (ingested, error) {
 	r := e.newRouter()
 	row.Received = r.now
 	row.Until = r.now + core.Time(e.cfg.EventWindow)
@@ -84,12 +93,17 @@ func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (inges
 }
 
 // route decides again about kept events. A panic is an error: nothing happened then.
-func (e *Engine) route(ctx context.Context, decide func(*router, store.View) store.Routing) error {
-	r := e.newRouter()
-	err := e.store.Route(ctx, func(v store.View) (out store.Routing, err error) {
-		err = guard(func() error { out = decide(r, v); return nil })
-		return out, err
-	})
+func (e *Engine) route(ctx context.Context, decide func(*router, store.View) store.Routing) (err error) {
+	for range maxConflicts {
+		r := e.newRouter()
+		err = e.store.Route(ctx, func(v store.View) (out store.Routing, err error) {
+			err = guard(func() error { out = decide(r, v); return nil })
+			return out, err
+		})
+		if !e.lost(ctx, err) {
+			break
+		}
+	}
 	if err == nil {
 		e.stored.Add(1)
 	}
@@ -150,6 +164,9 @@ func (e *Engine) expired(ctx context.Context, now core.Time, limit int) ([]task,
 	var out []task
 	for _, g := range list {
 		out = append(out, task{key: taskKey{kind: "gathering", seq: g.Seq}, do: func(ctx context.Context) error {
+			if err := e.superseded(ctx, g); err != nil {
+				return err
+			}
 			if err := e.route(ctx, func(r *router, v store.View) store.Routing { return r.expire(g, v) }); err != nil {
 				return fmt.Errorf("expire gathering of %s: %w", g.Definition, err)
 			}

@@ -87,6 +87,16 @@ func (c *cache) release(l *live) {
 	}
 }
 
+// idleRow is the row of an instance that is in memory and nobody works on.
+func (c *cache) idleRow(id string) (store.Instance, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.entries[id]; l != nil && l.idle != nil && l.loaded {
+		return l.row, true
+	}
+	return store.Instance{}, false
+}
+
 // forget drops what is in memory: the next use reads the store.
 func (l *live) forget() { l.loaded, l.state = false, nil }
 
@@ -107,8 +117,12 @@ func (e *Engine) load(ctx context.Context, l *live) error {
 		return fmt.Errorf("load instance %s: %w", l.id, err)
 	}
 	l.row, l.state = row, nil
-	if l.prog, err = e.program(ctx, row.Digest); err != nil {
+	l.prog, err = e.program(ctx, row.Digest)
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
 		return &brokenError{err}
+	case err != nil: // the store may answer later
+		return fmt.Errorf("load instance %s: %w", l.id, err)
 	}
 	if len(pages) > 0 {
 		if l.state, err = decode(l.prog, pages); err != nil {

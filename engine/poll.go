@@ -53,8 +53,8 @@ func (e *Engine) sources() []source {
 }
 
 // Poll does everything that can be done now, and tells whether that was anything. With
-// Inline it also makes the calls; else it begins them, and they come back by
-// themselves. What fails is left alone for a while; the rest is done nevertheless.
+// Inline it also makes the calls and gives events to the sink; else it begins them, and
+// they come back by themselves. What fails is left alone for a while; the rest is done nevertheless.
 func (e *Engine) Poll(ctx context.Context) (progress bool, err error) {
 	var errs []error
 	progress, err = e.poll(ctx, context.WithoutCancel(ctx), func(err error) { errs = append(errs, err) })
@@ -125,6 +125,11 @@ func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, e
 	} else {
 		did = e.dispatch(calls) || did
 	}
+	sent, err := e.sendOut(ctx, calls)
+	if err != nil {
+		unread = append(unread, err)
+	}
+	did = did || sent
 	if err := ctx.Err(); err != nil {
 		return did, err // then everything fails
 	}
@@ -250,6 +255,9 @@ func (e *Engine) Next() (time.Time, bool) {
 	}
 	sooner(e.calls.next(e.cfg.MaxCalls, now))
 	sooner(e.troubles.next(now))
+	if e.cfg.Sink != nil {
+		sooner(e.outbox.due(now))
+	}
 	if !ok {
 		return time.Time{}, false
 	}

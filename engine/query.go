@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -32,14 +33,16 @@ func (e *Engine) List(ctx context.Context) ([]Instance, error) {
 
 // History reads the records of an instance.
 func (e *Engine) History(ctx context.Context, id string) ([]core.Record, error) {
-	list, err := e.store.Records(ctx, id)
+	list, err := e.store.Records(ctx, id, 0, 0)
 	return list, notFound(err, id)
 }
 
-// Kept lists the events that are kept, oldest first. Those that are not Taken are
-// unmatched; their Why tells the reason.
+// Kept lists the newest of the events that are kept, oldest first: store.MaxEventScan of
+// them. Those that are not Taken are unmatched; their Why tells the reason.
 func (e *Engine) Kept(ctx context.Context) ([]store.Event, error) {
-	return e.store.Events(ctx)
+	page, err := e.store.Events(ctx, store.EventQuery{Newest: true})
+	slices.Reverse(page.Events)
+	return page.Events, err
 }
 
 // NearMiss is an event that an instance does not get, and what differs.
@@ -54,8 +57,12 @@ type Waiting struct {
 	Instance      Instance
 	Open          []core.Open
 	Subscriptions []store.Subscription
-	NearMisses    []NearMiss // kept events of the types that it waits for
+	NearMisses    []NearMiss // the newest kept events of the types that it waits for
 }
+
+// maxNearMisses is how many kept events of one type, and of how many types, are compared
+// with what an instance waits for ("near-misses").
+const maxNearMisses = 50
 
 // Waiting reads what an instance waits for.
 func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
@@ -87,14 +94,30 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 	if len(out.Subscriptions) == 0 {
 		return out, nil
 	}
-	events, err := e.store.Events(ctx)
-	if err != nil {
-		return Waiting{}, err
-	}
-	for _, s := range out.Subscriptions {
+	out.NearMisses, err = e.nearMisses(ctx, out.Subscriptions)
+	return out, err
+}
+
+// nearMisses compares subscriptions with the newest kept events of their types.
+func (e *Engine) nearMisses(ctx context.Context, subs []store.Subscription) (out []NearMiss, err error) {
+	byType := map[string][]store.Event{}
+	for _, s := range subs {
+		events, read := byType[s.Filter.Type]
+		if !read {
+			if len(byType) == maxNearMisses {
+				continue
+			}
+			page, err := e.store.Events(ctx, store.EventQuery{Type: s.Filter.Type, Newest: true, Limit: maxNearMisses})
+			if err != nil {
+				return nil, fmt.Errorf("read events: %w", err)
+			}
+			events = page.Events
+			slices.Reverse(events)
+			byType[s.Filter.Type] = events
+		}
 		for _, ev := range events {
 			if why := missed(ev, s); why != "" {
-				out.NearMisses = append(out.NearMisses, NearMiss{ev, s.Name, why})
+				out = append(out, NearMiss{ev, s.Name, why})
 			}
 		}
 	}
@@ -121,13 +144,23 @@ func missed(ev store.Event, s store.Subscription) string {
 func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 	for {
 		w := e.watch(id)
-		row, err := e.Get(ctx, id)
-		if err != nil || row.Status.Final() || row.Quarantine != "" {
-			e.told(id) // whoever waits on the same channel looks too
-			return row, err
+		row, known := e.live.idleRow(id)
+		if !known {
+			var err error
+			if row, err = e.Get(ctx, id); err != nil {
+				e.told(id, nil) // whoever waits on the same channel looks too
+				return row, err
+			}
+		}
+		if row.Status.Final() || row.Quarantine != "" {
+			e.told(id, &row)
+			return row, nil
 		}
 		select {
 		case <-w.changed:
+			if w.row != nil && (w.row.Status.Final() || w.row.Quarantine != "") {
+				return *w.row, nil
+			}
 		case <-ctx.Done():
 			e.unwatch(id, w)
 			return row, ctx.Err()
@@ -139,6 +172,7 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 type watch struct {
 	changed chan struct{}
 	callers int
+	row     *Instance // once changed is closed: as it was committed, if that is known
 }
 
 func (e *Engine) watch(id string) *watch {
@@ -162,11 +196,12 @@ func (e *Engine) unwatch(id string, w *watch) {
 	}
 }
 
-// told lets those look who wait for an instance.
-func (e *Engine) told(id string) {
+// told lets those look who wait for an instance, and shows them what was committed.
+func (e *Engine) told(id string, row *Instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w := e.watches[id]; w != nil {
+		w.row = row
 		close(w.changed)
 		delete(e.watches, id)
 	}

@@ -379,6 +379,8 @@ func TestCancelledWaitsPileUp(t *testing.T) {
 		if err := <-stays; err != nil {
 			t.Error(err)
 		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		if len(e.watches) != 0 {
 			t.Errorf("%d waits are left", len(e.watches))
 		}

@@ -154,6 +154,9 @@ func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) erro
 		return e.advance(ctx, s, at)
 	}
 	if err := e.scheduledStart(ctx, d, *at); err != nil {
+		if e.lost(ctx, err) {
+			return nil // and so is its schedule
+		}
 		return err
 	}
 	return e.advance(ctx, s, d.schedule.next(*at))

@@ -26,7 +26,16 @@ type StartRequest struct {
 
 // Start creates an instance and runs it until it waits. It fails with *NotFoundError,
 // *IDError, *InputError, *ScheduleError or *ExistsError where the request cannot be met.
-func (e *Engine) Start(ctx context.Context, r StartRequest) (string, error) {
+func (e *Engine) Start(ctx context.Context, r StartRequest) (id string, err error) {
+	for range maxConflicts {
+		if id, err = e.start(ctx, r); !e.lost(ctx, err) {
+			break
+		}
+	}
+	return id, err
+}
+
+func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 	d, err := e.find(ctx, r.Definition, r.Version)
 	if err != nil {
 		return "", err

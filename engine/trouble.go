@@ -104,6 +104,14 @@ func (t *troubles) rested(tasks []task, now core.Time) []task {
 	return out
 }
 
+// resting tells how long something is to be left alone, if it is.
+func (t *troubles) resting(key taskKey, now core.Time) (until core.Time, rests bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x := t.items[key]
+	return x.until, x.rests(now)
+}
+
 // next is when the first rest ends.
 func (t *troubles) next(now core.Time) (at core.Time, found bool) {
 	t.mu.Lock()

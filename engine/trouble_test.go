@@ -324,12 +324,14 @@ func TestPanicInMatchingKillsTheProcess(t *testing.T) {
 	}
 	h := newHarness(t, nil, func(c *Config) { c.Store = p })
 	b := build("w")
-	h.deploy(b.main(await("Go", 0, b.event("go"))))
+	h.deploy(b.main(delay(time.Second), await("Go", 0, b.event("go"))))
 	sick, well := h.start("w", `{}`), h.start("w", `{}`)
+	h.poll()
+	h.send(`go e1`) // before they wait for it: it is compared then
+	h.clock.Advance(t0.Add(time.Second))
 	if _, err := h.Poll(context.Background()); err == nil {
 		t.Error("nobody is told")
 	}
-	h.send(`go e1`)
 	h.poll()
 	h.want(well, core.Completed, "")
 	if !strings.Contains(h.get(sick).Quarantine, "cannot look") || p.panics != 0 {

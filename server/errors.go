@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/engine"
@@ -38,6 +39,8 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, store.ErrFull):
 		p = problem(CodeStorageFull, "there is no space left to store this; nothing happened")
 		p.retry = 5
+	case errors.Is(err, store.ErrDamaged):
+		p = problem(CodeDamaged, firstLine(err))
 	case errors.Is(err, store.ErrNotFound):
 		p = problem(CodeNotFound, "there is no such thing any more")
 	case errors.Is(err, store.ErrConflict):
@@ -50,6 +53,11 @@ func problemOf(err error) *Problem {
 	}
 	p.cause = err
 	return p
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // errInternal marks what is a fault of this program.

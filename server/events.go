@@ -1,9 +1,9 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/engine"
@@ -44,7 +44,7 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *request) error {
 	}
 	out := eventsView{Events: []eventView{}}
 	for i, e := range list {
-		if err := s.send(r.Context(), &out, e, mode); err != nil {
+		if err := s.send(r, &out, e, mode); err != nil {
 			if mode != eventhttp.ModeBatch || i == 0 {
 				return err
 			}
@@ -57,9 +57,13 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusAccepted, out)
 }
 
-func (s *Server) send(ctx context.Context, out *eventsView, e event.Event, mode eventhttp.Mode) error {
-	sent, err := s.engine.Send(ctx, e)
-	v := eventView{Source: e.Source, ID: e.ID, Matched: sent.Matched, Started: sent.Started, Why: sent.Why}
+// send takes one event. Who may not read is not told of instances and what they wait for.
+func (s *Server) send(r *request, out *eventsView, e event.Event, mode eventhttp.Mode) error {
+	sent, err := s.engine.Send(r.Context(), e)
+	v := eventView{Source: e.Source, ID: e.ID}
+	if slices.Contains(readers, r.who.role) {
+		v.Matched, v.Started, v.Why = sent.Matched, sent.Started, sent.Why
+	}
 	_, conflict := as[*engine.EventConflictError](err)
 	switch {
 	case conflict && mode == eventhttp.ModeBatch:
@@ -112,25 +116,26 @@ func (s *Server) listEvents(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	rows, more, err := s.engine.EventPage(r.Context(), engine.EventQuery{
-		Unmatched: unmatched, Type: r.query.Get("type"), Before: before, Limit: limit,
+	found, err := s.engine.EventPage(r.Context(), store.EventQuery{
+		Untaken: unmatched, Type: r.query.Get("type"), Newest: true, After: before, Limit: limit,
 	})
 	if err != nil {
 		return err
 	}
 	out := s.newPage(limit)
-	for _, row := range rows {
+	next := found.Next
+	for i, row := range found.Events {
 		fits, err := out.add(viewKept(row))
 		if err != nil {
 			return err
 		}
 		if !fits {
-			more = true
+			next = found.Events[i-1].Seq // the first one always fits
 			break
 		}
 	}
-	if more {
-		out.Next = cursor('e', itoa(rows[len(out.Items)-1].Seq))
+	if next != 0 {
+		out.Next = cursor('e', itoa(next))
 	}
 	return answer(w, http.StatusOK, out)
 }

@@ -19,6 +19,9 @@ type Limits struct {
 	QueryScan int // query-scan: instances that are compared with a filter, one by one, for a request
 
 	Requests int // requests-in-flight
+	Arriving int // requests-arriving: those with a body that is being read or used
+
+	ArrivingBytes int64 // requests-arriving-bytes: what is kept of all those bodies
 	Waiting  int // requests-waiting: those that wait for an end (wait=)
 	Streams  int // open-streams
 
@@ -42,6 +45,9 @@ var DefaultLimits = Limits{
 	QueryScan: 20_000,
 
 	Requests: 256,
+	Arriving: 4096,
+
+	ArrivingBytes: 512 << 20,
 	Waiting:  4096,
 	Streams:  4096,
 
@@ -58,6 +64,11 @@ const defaultPage = 100
 
 // maxKey is how long an idempotency key may be ("idempotency-key").
 const maxKey = 255
+
+// largest is how long any body may be.
+func (l *Limits) largest() int64 {
+	return max(l.Definition, l.Body, l.Events.Event, l.Events.Batch)
+}
 
 // withDefaults fills in what is 0.
 func (l Limits) withDefaults() Limits {
@@ -79,6 +90,7 @@ func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
 	fill(&l.Definition, d.Definition)
 	fill(&l.Body, d.Body)
+	fill(&l.ArrivingBytes, d.ArrivingBytes)
 	fill(&l.Events.Event, d.Events.Event)
 	fill(&l.Events.Batch, d.Events.Batch)
 	fillInt(&l.Header, d.Header)
@@ -87,6 +99,7 @@ func (l Limits) withDefaults() Limits {
 	fillInt(&l.PageBytes, d.PageBytes)
 	fillInt(&l.QueryScan, d.QueryScan)
 	fillInt(&l.Requests, d.Requests)
+	fillInt(&l.Arriving, d.Arriving)
 	fillInt(&l.Waiting, d.Waiting)
 	fillInt(&l.Streams, d.Streams)
 	fillTime(&l.Wait, d.Wait)

@@ -108,6 +108,14 @@ func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
 	}
 	x.family("lockstep_calls_in_flight", "gauge", "Function calls under way.")
 	x.sample("lockstep_calls_in_flight", s.engine.InFlight())
+	if f, ok := s.engine.SinkFigures(); ok {
+		x.family("lockstep_sink_events_total", "counter", "Attempts to give events to the sink. What failed is tried again, what it refused is dropped.")
+		x.sample("lockstep_sink_events_total", f.Sent, "result", "sent")
+		x.sample("lockstep_sink_events_total", f.Refused, "result", "refused")
+		x.sample("lockstep_sink_events_total", f.Failed, "result", "failed")
+		x.family("lockstep_sink_waiting", "gauge", "Events that wait for the sink; of very many, at least so many.")
+		x.sample("lockstep_sink_waiting", f.Waiting)
+	}
 	s.figures.write(x)
 	x.family("lockstep_http_requests_in_flight", "gauge", "Requests that are served now, without waits and streams.")
 	x.sample("lockstep_http_requests_in_flight", len(s.requests))

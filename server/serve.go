@@ -118,6 +118,11 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	if err := s.origin.Check(r); err != nil {
 		return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
 	}
+	done, err := s.receive(r)
+	if err != nil {
+		return rt, who, err
+	}
+	defer done()
 	slot := &slot{}
 	if !rt.exempt {
 		if slot = s.acquire(s.requests); slot == nil {

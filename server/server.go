@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -42,6 +43,8 @@ type Server struct {
 	origin *http.CrossOriginProtection
 
 	requests chan struct{} // one for each request that is served
+	bodies   chan struct{} // for each whose body is being read, or is kept
+	kept     atomic.Int64  // bytes of those
 	waiting  chan struct{} // for each that waits for an end
 	streams  chan struct{} // for each stream
 	figures  figures
@@ -72,6 +75,7 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	s.requests = make(chan struct{}, s.limits.Requests)
+	s.bodies = make(chan struct{}, s.limits.Arriving)
 	s.waiting = make(chan struct{}, s.limits.Waiting)
 	s.streams = make(chan struct{}, s.limits.Streams)
 	s.figures.init()

@@ -434,6 +434,9 @@ type gappy struct {
 // Feed lists the positions.
 func (g gappy) Feed(_ context.Context, after int64, limit int) (store.Feed, error) {
 	out := store.Feed{Next: after}
+	if n := len(g.positions); n > 0 {
+		out.Last = g.positions[n-1]
+	}
 	for _, p := range g.positions {
 		if p > after && len(out.Items) < limit {
 			out.Items = append(out.Items, store.FeedItem{Pos: p})

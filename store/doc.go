@@ -21,8 +21,16 @@
 //  7. Where an instance's status is final after a commit, its subscriptions and its calls
 //     are gone with that commit, and the events that are kept for it are listed by Again.
 //  8. A list with a limit costs what it returns, not what there is: engines ask for a
-//     batch at a time while thousands wait.
+//     batch at a time while thousands wait. A list of kept events looks at MaxEventScan
+//     of them, and a page of history at what comes after its beginning, at worst.
 //  9. Who asks after a call has returned sees what the call did.
+//  10. An event and a subscription that it matches do not miss each other: who is stored
+//     second finds the first. A new subscription is fresh, and its instance Unchecked,
+//     until a Routing says that it is checked; where no event is kept that it could get,
+//     it need not be, if that is found out in the transaction that adds it.
+//  11. Instances and gatherings refer to contents that are there: who would add one whose
+//     Digest, unless it is empty, is not that of a content fails with *NoContentError, in the
+//     same transaction. DeleteDefinition counts in one, too: they cannot miss each other.
 //
 // store/memory is the reference, store/storetest the test of every store.
 package store

@@ -73,6 +73,31 @@ func labelText(v expr.Value) string {
 	return v.String()
 }
 
+// EventQuery selects kept events. Empty fields select all.
+type EventQuery struct {
+	Type    string // only those of a type, which are found without looking at others
+	Untaken bool   // only those that nobody took: they are compared
+
+	Newest bool  // newest first
+	After  int64 // Next of the page before
+	Limit  int   // 0: MaxEventScan
+}
+
+// MaxEventScan is how many events one query looks at ("event-scan"). A page may have
+// fewer than it could, or none, although others come after it.
+const MaxEventScan = 1000
+
+// Selects reports whether an event fits, apart from After and Limit.
+func (q *EventQuery) Selects(e *Event) bool {
+	return (q.Type == "" || q.Type == e.Event.Type) && (!q.Untaken || !e.Taken)
+}
+
+// EventPage is a part of the kept events.
+type EventPage struct {
+	Events []Event
+	Next   int64 // ask from here on; 0: that was the last part
+}
+
 // Stat is how many instances of a version have a status.
 type Stat struct {
 	Definition, Version string
@@ -87,6 +112,7 @@ type Feed struct {
 	// one that was asked for, something is missing: look at the instances themselves.
 	Oldest int64
 	Next   int64 // ask from here on
+	Last   int64 // no item has a position beyond this one; it may be another namespace's
 }
 
 // FeedItem is what one commit did.

@@ -86,15 +86,18 @@ type Message struct {
 type Call struct {
 	Seq      int64
 	Instance string
+	Created  core.Time // of the instance; given by the store
 	core.Invoke
 }
 
-// Emit is an event that was decided on and is not ingested yet.
+// Emit is an event that was decided on and has not gone yet where it is to go. One that
+// goes to two places is two emits.
 type Emit struct {
 	Seq        int64
 	Instance   string
 	Definition string
 	Event      event.Event
+	Sink       bool // it goes out to the sink; else it is ingested here
 }
 
 // Subscription is an instance's wait for an event.
@@ -127,8 +130,9 @@ type Gathering struct {
 	Seq                int64 // 0: new
 	Definition, Digest string
 	Keys               []core.Key // fixed by the events it has
+	Key                string     // what an event must have to fit, in the engine's words; empty: it may fit any
 	Events             []int64    // by position in the definition's start; 0: not there yet
-	Until              core.Time
+	Until              core.Time  // 0: another content of the definition is the current one now; the store sees to that
 }
 
 // Commit is the outcome of one step of one instance.
@@ -165,5 +169,6 @@ type Routing struct {
 	Events  []Event     // with Until, For, Used and Why as they are now
 	Gather  []Gathering // new or changed
 	Drop    []int64     // gatherings that are over
+	Again   []int64     // events that must be routed again
 	Checked []string    // instances whose subscriptions are not fresh any more
 }

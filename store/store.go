@@ -16,6 +16,7 @@ var (
 	ErrDuplicate = errors.New("duplicate")         // an event of the same source and id is known
 	ErrLive      = errors.New("not over yet")      // an instance that is to be deleted
 	ErrFull      = errors.New("no space left")     // nothing was stored; later it may be
+	ErrDamaged   = errors.New("damaged")           // what is stored cannot be read; it will not be later
 )
 
 // InUseError says that a definition cannot go: instances need its content.
@@ -26,6 +27,14 @@ type InUseError struct {
 
 func (e *InUseError) Error() string {
 	return fmt.Sprintf("definition %s version %q is in use by %d instances", e.Definition, e.Version, e.Instances)
+}
+
+// NoContentError says that something was to refer to the content of a definition that is
+// not there, as when the definition is deleted meanwhile. Nothing was stored.
+type NoContentError struct{ Definition, Digest string }
+
+func (e *NoContentError) Error() string {
+	return fmt.Sprintf("definition %s has no content %q any more", e.Definition, e.Digest)
 }
 
 // Store keeps one namespace.
@@ -67,7 +76,8 @@ type View interface {
 	Near(e event.Event, limit int) []Subscription
 
 	// Fresh lists the open subscriptions of an instance that were not compared with
-	// kept events yet, by ticket.
+	// kept events yet, by ticket. A store may compare a new one itself with the commit
+	// that adds it, and leave it out where no event is kept that Kept would list.
 	Fresh(instance string) []Subscription
 
 	// Kept lists the events that a subscription may still get, oldest first: none
@@ -80,8 +90,9 @@ type View interface {
 	// correlation attributes fixed to these values.
 	Owner(definition string, keys []core.Key) (Instance, bool)
 
-	// Gatherings lists the open ones of a definition's content, oldest first.
-	Gatherings(definition, digest string) []Gathering
+	// Gatherings lists the open ones of a definition's content that have this key or
+	// none, oldest first.
+	Gatherings(definition, digest, key string) []Gathering
 }
 
 // Definitions are stored by digest, and found by the alias (id, version). One
@@ -89,6 +100,7 @@ type View interface {
 type Definitions interface {
 	// PutDefinition stores a definition and makes it current. The schedule replaces
 	// the definition's, unless that is of the same content already; nil removes it.
+	// The time of gatherings of another content of the definition is up, see Gathering.
 	// A program that is stored under its digest already stays as it is. Where the alias
 	// has the same content, so does the time of its deployment. Where it has another one, the alias moves if move is set, else it fails with ErrConflict.
 	PutDefinition(ctx context.Context, d Definition, s *Schedule, move bool) (Definition, error)
@@ -103,10 +115,11 @@ type Definitions interface {
 	ListDefinitions(ctx context.Context) ([]Definition, error)
 
 	// DeleteDefinition removes an alias, and its content where no other alias leads to
-	// it, with the gatherings of that content. While instances refer to the content it
-	// fails with *InUseError. Where the version was the current one, none is until one
-	// is deployed, and the schedule ends.
-	DeleteDefinition(ctx context.Context, id, version string) error
+	// it. While instances refer to the content it fails with *InUseError. Where the
+	// version was the current one, its schedule ends, and of the others the one that was
+	// deployed last becomes current and is returned; it gets the schedule that next
+	// gives, which is called in the transaction and calls no method of the store.
+	DeleteDefinition(ctx context.Context, id, version string, next func(Definition) *Schedule) (heir *Definition, err error)
 }
 
 // Work lists what waits to be done. Instances in quarantine are left out.
@@ -124,14 +137,24 @@ type Work interface {
 	// instances where it is "".
 	Calls(ctx context.Context, instance string) ([]Call, error)
 
-	// Emits lists events that were decided on and not ingested yet, in order.
+	// Emits lists events that were decided on and not ingested yet, in order: those that
+	// are not for the sink.
 	Emits(ctx context.Context, limit int) ([]Emit, error)
+
+	// Outbound lists events that were decided on and that the sink did not take yet, in
+	// order: those that are for it. It leaves out none, also of instances in quarantine:
+	// what is decided is decided.
+	Outbound(ctx context.Context, limit int) ([]Emit, error)
+
+	// Sent forgets an event that the sink took, by its Seq. One that is not there is no
+	// error: it was sent before.
+	Sent(ctx context.Context, seq int64) error
 
 	// Unchecked lists the instances that have fresh subscriptions, oldest first.
 	Unchecked(ctx context.Context, limit int) ([]string, error)
 
 	// Again lists the events that must be routed again, because an instance that they
-	// were kept for is over; oldest first.
+	// were kept for is over, or a Routing said so; oldest first.
 	Again(ctx context.Context, limit int) ([]int64, error)
 
 	// Expired lists the gatherings whose time is up, by that time, then oldest first.
@@ -158,19 +181,22 @@ type Queries interface {
 	Instance(ctx context.Context, id string) (Instance, error)
 	// Pages are the instance's state, ordered by frame and part.
 	Pages(ctx context.Context, id string) ([]core.Page, error)
-	// Instances lists those that the query selects, oldest first unless it says otherwise.
+	// Instances lists those that the query selects, oldest first unless it says otherwise. One
+	// that is damaged is listed with what can be read of it, and Quarantine says so.
 	Instances(ctx context.Context, q Query) ([]Instance, error)
 	// Count is how many the query selects; After and Limit do not matter.
 	Count(ctx context.Context, q Query) (int64, error)
 	// Stats counts instances by definition, version and status, in that order.
 	Stats(ctx context.Context) ([]Stat, error)
-	Records(ctx context.Context, id string) ([]core.Record, error)
+	// Records lists the history of an instance in order, from the record after the first
+	// ones on; limit 0: all. Finding the place costs less than reading what lies before.
+	Records(ctx context.Context, id string, after int64, limit int) ([]core.Record, error)
 	// Feed lists what commits did to any instance, in the order of the commits: those
 	// that have records or changed the status.
 	Feed(ctx context.Context, after int64, limit int) (Feed, error)
 	Subscriptions(ctx context.Context, instance string) ([]Subscription, error)
-	// Events lists the kept ones, oldest first.
-	Events(ctx context.Context) ([]Event, error)
+	// Events lists kept ones, oldest first unless the query says otherwise.
+	Events(ctx context.Context, q EventQuery) (EventPage, error)
 	// Check looks for damage: what cannot be read, and what does not fit together.
 	Check(ctx context.Context) ([]Problem, error)
 }

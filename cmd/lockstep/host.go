@@ -18,6 +18,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/server"
 )
@@ -28,9 +29,10 @@ type hostFlags struct {
 	addrFile                string
 	functions               functionFlags
 	outbound                outboundFlags
+	sink                    sinkFlags
 	timezone                string
 	window                  time.Duration
-	maxCalls                int
+	maxCalls, perEndpoint   int
 	missedFires, unknown    *choice
 	logFormat, logLevel     *choice
 	config                  string
@@ -45,6 +47,7 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.StringVar(&h.timezone, "timezone", "", "the time `zone` of schedules that name none (default local)")
 	f.DurationVar(&h.window, "event-window", 24*time.Hour, "how long events are kept")
 	f.IntVar(&h.maxCalls, "max-calls", 256, "function calls at a time")
+	f.IntVar(&h.perEndpoint, "max-calls-per-endpoint", 128, "of them to one host, OpenAPI document or function of the catalogue")
 	h.missedFires = &choice{value: "latest", allowed: []string{"latest", "all", "none"}}
 	f.Var(h.missedFires, "missed-fires", "which of the times that a schedule missed are made up for")
 	h.unknown = &choice{value: unknown, allowed: []string{"fail", "wait"}}
@@ -55,6 +58,7 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.Var(h.logLevel, "log-level", "from which level on")
 	h.functions.add(cmd)
 	h.outbound.add(cmd)
+	h.sink.add(cmd)
 	configFlag(cmd, &h.config)
 }
 
@@ -76,6 +80,7 @@ type host struct {
 	log      *slog.Logger
 	client   *http.Client
 	invoker  *invoker
+	sink     func(context.Context, event.Event) error
 	store    opened
 	engine   *engine.Engine
 	listener net.Listener
@@ -98,6 +103,9 @@ func (h *hostFlags) configure(ctx context.Context, a *app) (*host, error) {
 	if n.client, err = h.outbound.client(); err != nil {
 		return nil, err
 	}
+	if n.sink, err = h.sink.use(n.client); err != nil {
+		return nil, err
+	}
 	known, err := h.functions.use(ctx, a, n.client)
 	if err != nil {
 		return nil, err
@@ -114,9 +122,9 @@ func (n *host) open(redeploy bool) error {
 		return storeFailure(n.spec, err)
 	}
 	n.engine, err = engine.New(engine.Config{
-		Store: n.store, Invoker: n.invoker, Languages: languages.All(), Namespace: n.flags.namespace,
+		Store: n.store, Invoker: n.invoker, Sink: n.sink, Languages: languages.All(), Namespace: n.flags.namespace,
 		Timezone: n.flags.timezone, EventWindow: n.flags.window, MissedFires: engine.MissedFires(n.flags.missedFires.value),
-		MaxCalls: n.flags.maxCalls, Redeploy: redeploy,
+		MaxCalls: n.flags.maxCalls, MaxCallsPerEndpoint: n.flags.perEndpoint, Redeploy: redeploy,
 		OnRecord: n.onRecord,
 		OnError:  func(err error) { n.log.Error("engine", "error", err) },
 	})

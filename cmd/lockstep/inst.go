@@ -26,6 +26,9 @@ func (a *app) instCommand() *cobra.Command {
 	return cmd
 }
 
+// reconnect is how long a server may be away while its instance is waited for.
+const reconnect = time.Minute
+
 // patience is how long one request waits for an end; longer waits ask again.
 const patience = 30 * time.Second
 
@@ -60,12 +63,12 @@ func (a *app) instStart(server *remoteFlags) *cobra.Command {
 		}
 		id, version := splitVersion(args[0])
 		start := client.Start{Input: client.Data(data.String()), Version: version, Key: key}
-		if wait {
-			start.Wait = time.Second // most are over by then
-		}
-		in, err := r.StartInstance(r.ctx, id, start)
+		in, err := r.StartInstance(r.ctx, id, start) // the wait comes after it: whoever is cut off then knows the id
 		if err != nil {
 			return err
+		}
+		if wait && !r.problems {
+			fmt.Fprintf(r.err, "instance %s\n", in.ID)
 		}
 		if !wait {
 			if output.value == "table" {
@@ -82,7 +85,8 @@ func (a *app) instStart(server *remoteFlags) *cobra.Command {
 	return cmd
 }
 
-// await waits until an instance is over.
+// await waits until an instance is over. While the server does not answer, as when it is
+// restarted, it asks again for a while.
 func (r remote) await(in client.Instance, timeout waitLimit) (client.Instance, error) {
 	ctx := r.ctx
 	if deadline, ok := timeout.deadline(time.Now()); ok {
@@ -91,7 +95,8 @@ func (r remote) await(in client.Instance, timeout waitLimit) (client.Instance, e
 		defer cancel()
 	}
 	id := in.ID
-	for !in.Over() {
+	var broken time.Time // since when there is no answer
+	for attempt := 0; !in.Over(); {
 		wait := patience
 		if deadline, ok := ctx.Deadline(); ok {
 			wait = min(wait, max(time.Until(deadline), time.Millisecond))
@@ -105,10 +110,20 @@ func (r remote) await(in client.Instance, timeout waitLimit) (client.Instance, e
 			f := &failure{exit: exitTimeout, code: "timeout", title: "Waiting took too long", detail: fmt.Sprintf("instance %s is %s after %s", id, in.Status, timeout.text)}
 			f.hint = fmt.Sprintf("it goes on; \"lockstep inst why %s\" tells what it waits for", id)
 			return in, f
+		case client.Passing(err) && (broken.IsZero() || time.Since(broken) < reconnect):
+			if broken.IsZero() {
+				broken = time.Now()
+			}
+			attempt++
+			select {
+			case <-ctx.Done(): // the next request says which
+			case <-time.After(min(100*time.Millisecond<<min(attempt, 5), time.Second)):
+			}
+			continue
 		case err != nil:
 			return in, err
 		}
-		in = next
+		in, attempt, broken = next, 0, time.Time{}
 	}
 	return in, nil
 }

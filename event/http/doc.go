@@ -3,5 +3,6 @@
 // body is the data), as in the HTTP protocol binding of CloudEvents 1.0.
 //
 // [Read] takes a request apart, and says which event and which attribute is wrong.
-// Everything is bounded by [Limits]. [Write] is its reverse.
+// Everything is bounded by [Limits]. [Write] is its reverse, and a [Sink] sends what it
+// writes.
 package http

@@ -22,12 +22,22 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	case c.Instance.Rev == 0 && in != nil:
 		return fmt.Errorf("create instance %s: it exists: %w", id, store.ErrConflict)
 	case c.Instance.Rev == 0:
-		in, told = s.create(c.Instance), true
+		if err := s.needs(c.Instance.Definition, c.Instance.Digest); err != nil {
+			return fmt.Errorf("create instance %s: %w", id, err)
+		}
 	case in == nil:
 		return fmt.Errorf("commit instance %s: %w", id, store.ErrNotFound)
 	case in.row.Rev != c.Instance.Rev:
 		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", id, c.Instance.Rev, in.row.Rev, store.ErrConflict)
-	default:
+	}
+	for _, child := range c.Children {
+		if err := s.needs(child.Instance.Definition, child.Instance.Digest); err != nil {
+			return fmt.Errorf("commit instance %s: %w", id, err)
+		}
+	}
+	if in == nil {
+		in, told = s.create(c.Instance), true
+	} else {
 		told = told || in.row.Status != c.Instance.Status
 		s.replace(in, c.Instance)
 	}
@@ -98,12 +108,16 @@ func (s *Store) commands(in *instance, c store.Commit) {
 		delete(in.calls, t)
 	}
 	for _, call := range c.Calls {
-		call.Seq, call.Instance = s.next(), id
+		call.Seq, call.Instance, call.Created = s.next(), id, in.row.Created
 		in.calls[call.Ticket] = call
 	}
 	for _, e := range c.Emits {
 		e.Seq, e.Instance = s.next(), id
-		s.emits.add(&e)
+		if e.Sink {
+			s.sends.add(&e)
+		} else {
+			s.emits.add(&e)
+		}
 	}
 	for _, t := range c.Unsubscribe {
 		s.unsubscribe(in, t)

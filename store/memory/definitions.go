@@ -43,6 +43,7 @@ func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *st
 	d.Current = true
 	v.row = d
 	s.current[d.ID] = v
+	s.supersede(d.ID, d.Digest)
 	old, scheduled := s.schedules[d.ID]
 	switch {
 	case sched == nil:

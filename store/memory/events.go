@@ -80,6 +80,9 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 		s.purgeAt = e.Until
 	}
 	routing, err := route(e, view{s})
+	if err == nil {
+		err = s.mayRoute(routing)
+	}
 	if err != nil {
 		s.forget(func(o *keptEvent) bool { return o == kept })
 		return store.Event{}, err
@@ -96,6 +99,9 @@ func (s *Store) Route(ctx context.Context, route store.Router) error {
 	}
 	defer s.mu.Unlock()
 	routing, err := route(view{s})
+	if err == nil {
+		err = s.mayRoute(routing)
+	}
 	if err != nil {
 		return err
 	}
@@ -119,12 +125,15 @@ func (s *Store) apply(r store.Routing) {
 		if g.Seq == 0 {
 			g.Seq = s.next()
 		}
-		s.drop(g.Seq)
-		s.gatherings[g.Seq] = g
-		s.expiries.add(expiry{g.Until, g.Seq})
+		s.collect(g)
 	}
 	for _, seq := range r.Drop {
 		s.drop(seq)
+	}
+	for _, seq := range r.Again {
+		if s.events[seq] != nil {
+			s.again.add(seq)
+		}
 	}
 	for _, n := range r.Start {
 		s.insert(n, n.Instance.Created)
@@ -137,12 +146,6 @@ func (s *Store) apply(r store.Routing) {
 			s.file(in)
 		}
 	}
-}
-
-// drop forgets a gathering.
-func (s *Store) drop(seq int64) {
-	s.expiries.remove(expiry{s.gatherings[seq].Until, seq})
-	delete(s.gatherings, seq)
 }
 
 func (s *Store) deliver(d store.Delivery) {

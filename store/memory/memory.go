@@ -34,7 +34,8 @@ type Store struct {
 	owners    map[ownerKey]map[string]*instance
 
 	calling map[string]*instance // have calls without an answer
-	emits   sorted[*store.Emit]  // by Seq
+	emits   sorted[*store.Emit]  // by Seq; those to be ingested
+	sends   sorted[*store.Emit]  // by Seq; those for the sink
 	subs    index
 
 	events     map[int64]*keptEvent
@@ -46,6 +47,7 @@ type Store struct {
 	purgeAt    core.Time                       // nothing is to be purged before
 
 	gatherings map[int64]store.Gathering
+	gathered   map[gatheringKey]*sorted[int64] // their Seqs
 	expiries   sorted[expiry]
 
 	feed   []store.FeedItem // by Pos
@@ -60,8 +62,9 @@ type (
 		frame core.FrameID
 		part  int32
 	}
-	ownerKey struct{ definition, name, value string }
-	eventID  struct{ source, id string }
+	ownerKey     struct{ definition, name, value string }
+	eventID      struct{ source, id string }
+	gatheringKey struct{ definition, digest, key string }
 )
 
 // instance is a row with everything that hangs on it.
@@ -92,6 +95,7 @@ func New() *Store {
 		owners:     map[ownerKey]map[string]*instance{},
 		calling:    map[string]*instance{},
 		emits:      sortedBy(func(e *store.Emit) int64 { return e.Seq }),
+		sends:      sortedBy(func(e *store.Emit) int64 { return e.Seq }),
 		subs:       index{buckets: map[bucket]map[*subscription]struct{}{}, types: map[string]*sorted[*subscription]{}},
 		events:     map[int64]*keptEvent{},
 		eventTypes: map[string][]*keptEvent{},
@@ -99,6 +103,7 @@ func New() *Store {
 		keptFor:    map[string]map[int64]*keptEvent{},
 		again:      sortedBy(func(seq int64) int64 { return seq }),
 		gatherings: map[int64]store.Gathering{},
+		gathered:   map[gatheringKey]*sorted[int64]{},
 		expiries:   sorted[expiry]{compare: expiry.compare},
 	}
 }

@@ -145,7 +145,10 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, e
 	defer s.mu.Unlock()
 	after = max(after, s.oldest)
 	i, _ := slices.BinarySearchFunc(s.feed, after+1, func(f store.FeedItem, pos int64) int { return cmp.Compare(f.Pos, pos) })
-	out := store.Feed{Items: slices.Clone(s.feed[i:min(len(s.feed), i+limit)]), Oldest: s.oldest, Next: after}
+	out := store.Feed{Items: slices.Clone(s.feed[i:min(len(s.feed), i+limit)]), Oldest: s.oldest, Next: after, Last: s.oldest}
+	if n := len(s.feed); n > 0 {
+		out.Last = s.feed[n-1].Pos
+	}
 	if n := len(out.Items); n > 0 {
 		out.Next = out.Items[n-1].Pos
 	}
@@ -155,14 +158,18 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, e
 // Check finds nothing: what is in memory is as it was written.
 func (s *Store) Check(ctx context.Context) ([]store.Problem, error) { return nil, ctx.Err() }
 
-// Records reads an instance's history.
-func (s *Store) Records(ctx context.Context, id string) ([]core.Record, error) {
+// Records reads a part of an instance's history.
+func (s *Store) Records(ctx context.Context, id string, after int64, limit int) ([]core.Record, error) {
 	in, err := s.instance(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	return slices.Clone(in.records), nil
+	list := in.records[min(max(after, 0), int64(len(in.records))):]
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return slices.Clone(list), nil
 }
 
 // Subscriptions lists what an instance waits for.
@@ -179,15 +186,39 @@ func (s *Store) Subscriptions(ctx context.Context, id string) ([]store.Subscript
 	return out, nil
 }
 
-// Events lists the kept events.
-func (s *Store) Events(ctx context.Context) ([]store.Event, error) {
+// Events lists kept events.
+func (s *Store) Events(ctx context.Context, q store.EventQuery) (store.EventPage, error) {
 	if err := s.begin(ctx); err != nil {
-		return nil, err
+		return store.EventPage{}, err
 	}
 	defer s.mu.Unlock()
-	out := make([]store.Event, len(s.eventOrder))
-	for i, e := range s.eventOrder {
-		out[i] = e.view()
+	list := s.eventOrder
+	if q.Type != "" {
+		list = s.eventTypes[q.Type]
+	}
+	from := func(seq int64) int {
+		i, _ := slices.BinarySearchFunc(list, seq, func(e *keptEvent, seq int64) int { return cmp.Compare(e.row.Seq, seq) })
+		return i
+	}
+	switch {
+	case q.Newest && q.After != 0:
+		list = list[:from(q.After)]
+	case !q.Newest:
+		list = list[from(q.After+1):]
+	}
+	var out store.EventPage
+	for i := range list {
+		at := i
+		if q.Newest {
+			at = len(list) - 1 - i
+		}
+		if e := list[at].view(); q.Selects(&e) {
+			out.Events = append(out.Events, e)
+		}
+		if full := q.Limit > 0 && len(out.Events) >= q.Limit; (full || i+1 >= store.MaxEventScan) && i+1 < len(list) {
+			out.Next = list[at].row.Seq
+			break
+		}
 	}
 	return out, nil
 }

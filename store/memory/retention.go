@@ -88,14 +88,14 @@ func (s *Store) PurgeFeed(ctx context.Context, before core.Time, limit int) (int
 }
 
 // DeleteDefinition removes an alias.
-func (s *Store) DeleteDefinition(ctx context.Context, id, ver string) error {
+func (s *Store) DeleteDefinition(ctx context.Context, id, ver string, next func(store.Definition) *store.Schedule) (*store.Definition, error) {
 	if err := s.begin(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	defer s.mu.Unlock()
 	v := s.aliases[alias{id, ver}]
 	if v == nil {
-		return fmt.Errorf("definition %s version %q: %w", id, ver, store.ErrNotFound)
+		return nil, fmt.Errorf("definition %s version %q: %w", id, ver, store.ErrNotFound)
 	}
 	digest := v.row.Digest
 	used := int64(0)
@@ -105,23 +105,42 @@ func (s *Store) DeleteDefinition(ctx context.Context, id, ver string) error {
 		}
 	}
 	if used > 0 {
-		return &store.InUseError{Definition: id, Version: ver, Instances: used}
+		return nil, &store.InUseError{Definition: id, Version: ver, Instances: used}
 	}
 	delete(s.aliases, alias{id, ver})
+	var heir *store.Definition
 	if s.current[id] == v {
-		delete(s.current, id)
-		delete(s.schedules, id)
+		heir = s.inherit(id, next)
 	}
 	for _, o := range s.aliases {
 		if o.row.Digest == digest {
-			return nil // someone else's content
+			return heir, nil // someone else's content
 		}
 	}
 	delete(s.contents, digest)
-	for seq, g := range s.gatherings {
-		if g.Digest == digest {
-			s.drop(seq)
+	return heir, nil
+}
+
+// inherit makes the version current that was deployed last, if there is one.
+func (s *Store) inherit(id string, next func(store.Definition) *store.Schedule) *store.Definition {
+	delete(s.current, id)
+	delete(s.schedules, id)
+	var last *version
+	for _, o := range s.aliases {
+		if o.row.ID == id && (last == nil || o.seq > last.seq) {
+			last = o
 		}
 	}
-	return nil
+	if last == nil {
+		s.supersede(id, "")
+		return nil
+	}
+	last.row.Current = true
+	s.current[id] = last
+	s.supersede(id, last.row.Digest)
+	if sched := next(last.row); sched != nil {
+		s.schedules[id] = *sched
+	}
+	heir := last.row
+	return &heir
 }

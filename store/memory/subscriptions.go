@@ -38,8 +38,17 @@ func (s *Store) subscribe(in *instance, row store.Subscription) {
 		i, _ := slices.BinarySearchFunc(in.subs, row.Ticket, func(o *subscription, t core.Ticket) int { return cmp.Compare(o.row.Ticket, t) })
 		in.subs = slices.Insert(in.subs, i, sub)
 	}
-	sub.row, sub.unchecked = row, true
+	sub.row, sub.unchecked = row, s.mayBeKept(row.Filter)
 	s.subs.add(sub)
+}
+
+// mayBeKept reports whether an event may be kept that passes a filter. It only looks for
+// the type: events of one type may be many.
+func (s *Store) mayBeKept(f event.Filter) bool {
+	if f.Type == "" {
+		return len(s.eventOrder) > 0
+	}
+	return len(s.eventTypes[f.Type]) > 0
 }
 
 func (s *Store) unsubscribe(in *instance, t core.Ticket) {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -74,15 +73,4 @@ func (v view) Owner(definition string, keys []core.Key) (store.Instance, bool) {
 		return store.Instance{}, false
 	}
 	return found.row, true
-}
-
-func (v view) Gatherings(definition, digest string) []store.Gathering {
-	var out []store.Gathering
-	for _, g := range v.s.gatherings {
-		if g.Definition == definition && g.Digest == digest {
-			out = append(out, g)
-		}
-	}
-	slices.SortFunc(out, func(a, b store.Gathering) int { return cmp.Compare(a.Seq, b.Seq) })
-	return out
 }

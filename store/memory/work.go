@@ -61,11 +61,33 @@ func (s *Store) Emits(ctx context.Context, limit int) ([]store.Emit, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	var out []store.Emit
-	for _, e := range s.emits.head(limit) {
+	return rowsOf(s.emits.head(limit)), nil
+}
+
+// Outbound lists the events that the sink did not take yet.
+func (s *Store) Outbound(ctx context.Context, limit int) ([]store.Emit, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	return rowsOf(s.sends.head(limit)), nil
+}
+
+// Sent forgets an event that the sink took.
+func (s *Store) Sent(ctx context.Context, seq int64) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	s.sends.remove(&store.Emit{Seq: seq})
+	return nil
+}
+
+func rowsOf(list []*store.Emit) (out []store.Emit) {
+	for _, e := range list {
 		out = append(out, *e)
 	}
-	return out, nil
+	return out
 }
 
 // Unchecked lists the instances that have fresh subscriptions.

@@ -70,7 +70,7 @@ func steps(s store.Store, id string, n int) error {
 	data := expr.Object(expr.Member{Key: "order", Value: expr.String("12345")}, expr.Member{Key: "amount", Value: expr.Int(42)})
 	page := make([]byte, 150)
 	head := make([]byte, 60)
-	row := store.Instance{ID: id, Definition: "w", Version: "1", Digest: "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", Labels: expr.EmptyObject}
+	row := store.Instance{ID: id, Definition: "w", Version: "1", Labels: expr.EmptyObject}
 	for i := range n + 1 {
 		c := store.Commit{Instance: row}
 		in := &c.Instance

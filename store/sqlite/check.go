@@ -2,11 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
@@ -26,7 +28,7 @@ type checker struct {
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		k := checker{s: s, c: c}
-		for _, f := range []func() error{k.file, k.references, k.instances, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
+		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
 			if err := f(); err != nil {
 				return err
 			}
@@ -72,6 +74,7 @@ func (k *checker) file() error {
 func (k *checker) references() error {
 	for _, x := range []struct{ table, of, key string }{
 		{"pages", "inst", "instances"},
+		{"bulk", "inst", "instances"},
 		{"labels", "inst", "instances"},
 		{"owners", "inst", "instances"},
 		{"inbox", "inst", "instances"},
@@ -84,6 +87,40 @@ func (k *checker) references() error {
 		query := fmt.Sprintf("SELECT DISTINCT %s FROM %s x WHERE ns = ? AND NOT EXISTS (SELECT 1 FROM %s o WHERE o.seq = x.%s AND o.ns = x.ns) LIMIT 10", x.of, x.table, x.key, x.of)
 		err := k.query(query, func(r row) error {
 			k.problem(x.table, "there is no row %d in %s", r.ColumnInt64(0), x.key)
+			return nil
+		}, k.s.ns)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contents looks for programs that cannot be read, and for those that instances and
+// names of definitions need and that are not there.
+func (k *checker) contents() error {
+	err := k.query("SELECT info, program FROM contents WHERE ns = ?", func(r row) error {
+		var d store.Definition
+		if err := json.Unmarshal([]byte(r.ColumnText(0)), &d); err != nil {
+			k.problem("contents", "a definition cannot be read: %v", err)
+			return nil
+		}
+		if _, err := ir.Decode(blob(r, 1)); err != nil {
+			k.problem("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
+		}
+		return nil
+	}, k.s.ns)
+	if err != nil {
+		return err
+	}
+	for _, query := range []string{
+		`SELECT k.definition, sum(c.n) || ' instances of version "' || k.version || '" have no program' FROM kinds k JOIN counts c ON c.ns = k.ns AND c.kind = k.kind ` +
+			"WHERE k.ns = ? AND k.digest <> '' AND NOT EXISTS (SELECT 1 FROM contents o WHERE o.ns = k.ns AND o.digest = k.digest) GROUP BY k.kind HAVING sum(c.n) > 0",
+		`SELECT a.id, 'version "' || a.version || '" has no program' FROM aliases a ` +
+			"WHERE a.ns = ? AND NOT EXISTS (SELECT 1 FROM contents o WHERE o.ns = a.ns AND o.digest = a.digest AND o.edition = a.edition)",
+	} {
+		err := k.query(query, func(r row) error {
+			k.problem("definition "+r.ColumnText(0), "%s", r.ColumnText(1))
 			return nil
 		}, k.s.ns)
 		if err != nil {
@@ -179,9 +216,18 @@ func (k *checker) found(in *store.Instance, definition string) error {
 
 // history follows it from every instance, deleted ones included, and finds it whole.
 func (k *checker) history() error {
-	err := k.query("SELECT pos, records FROM history WHERE ns = ? AND records IS NOT NULL", func(r row) error {
-		if _, err := codec.DecodeRecords(blob(r, 1)); err != nil {
-			k.problem("history", "position %d cannot be read: %v", r.ColumnInt64(0), err)
+	err := k.query("SELECT h.pos, h.records, h.told - coalesce(p.told, 0) FROM history h LEFT JOIN history p ON p.pos = h.prev WHERE h.ns = ?", func(r row) error {
+		records := 0
+		if !r.ColumnIsNull(1) {
+			list, err := codec.DecodeRecords(blob(r, 1))
+			if err != nil {
+				k.problem("history", "position %d cannot be read: %v", r.ColumnInt64(0), err)
+				return nil
+			}
+			records = len(list)
+		}
+		if n := r.ColumnInt64(2); n != int64(records) {
+			k.problem("history", "position %d has %d records, not %d", r.ColumnInt64(0), records, n)
 		}
 		return nil
 	}, k.s.ns)
@@ -191,7 +237,11 @@ func (k *checker) history() error {
 	const broken = "SELECT h.pos FROM history h WHERE h.ns = ? AND h.prev <> 0 AND NOT EXISTS (SELECT 1 FROM history p WHERE p.pos = h.prev AND p.inst = h.inst AND p.pos < h.pos) LIMIT 10"
 	const ends = "SELECT x.last FROM (SELECT seq, last, ns FROM instances UNION ALL SELECT inst, last, ns FROM gone) x " +
 		"WHERE x.ns = ? AND x.last <> 0 AND NOT EXISTS (SELECT 1 FROM history h WHERE h.pos = x.last AND h.inst = x.seq) LIMIT 10"
-	for query, text := range map[string]string{broken: "what came before position %d is not there", ends: "position %d, the last of an instance, is not there"} {
+	const told = "SELECT i.last FROM instances i JOIN history h ON h.pos = i.last WHERE i.ns = ? AND i.told <> h.told LIMIT 10"
+	for query, text := range map[string]string{
+		broken: "what came before position %d is not there", ends: "position %d, the last of an instance, is not there",
+		told: "position %d, the last of an instance, tells of another number of records",
+	} {
 		err := k.query(query, func(r row) error {
 			k.problem("history", text, r.ColumnInt64(0))
 			return nil

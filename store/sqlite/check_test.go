@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/storetest"
 )
 
 // fillStore writes one of everything.
@@ -19,7 +22,7 @@ func fillStore(t testing.TB, s store.Store) {
 		}
 	}
 	filter := event.Filter{Type: "t", Keys: []event.Key{{Name: "k", Value: "v", Fixed: true}}}
-	_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x", Program: []byte(`{"edition":1}`), Source: []byte("id: d"), Deployed: 5},
+	_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x", Program: storetest.Program("d"), Source: []byte("id: d"), Deployed: 5},
 		&store.Schedule{Definition: "d", Digest: "x", Next: 77}, false)
 	check(err)
 	check(s.Commit(ctx, store.Commit{
@@ -28,7 +31,8 @@ func fillStore(t testing.TB, s store.Store) {
 			Labels: expr.Object(expr.Member{Key: "l", Value: expr.Int(1)}), Keys: []core.Key{{Name: "k", Value: "v", Fixed: true}}, Active: []string{"S"},
 		},
 		Pages: []core.Page{{Data: []byte("x")}, {Frame: 1, Data: make([]byte, 5000)}}, Records: []core.Record{{Text: "r", Type: core.RecStarted}},
-		Calls: []store.Call{{Invoke: core.Invoke{Ticket: 1, Args: expr.Int(1)}}}, Emits: []store.Emit{{Event: event.Event{ID: "9", Source: "s", Type: "t"}}},
+		Calls:     []store.Call{{Invoke: core.Invoke{Ticket: 1, Args: expr.Int(1)}}},
+		Emits:     []store.Emit{{Event: event.Event{ID: "9", Source: "s", Type: "t"}}, {Event: event.Event{ID: "9", Source: "s", Type: "t"}, Sink: true}},
 		Subscribe: []store.Subscription{{Ticket: 2, Name: "n", Filter: filter}, {Ticket: 3, Filter: filter}},
 		Children:  []store.NewInstance{{Instance: store.Instance{ID: "b", Status: core.Running, Parent: "a"}, Start: core.Start{Seed: 3}}},
 	}))
@@ -57,6 +61,10 @@ func TestCheckFindsDamage(t *testing.T) {
 	for _, damage := range []string{
 		"UPDATE instances SET rest = x'01ff' WHERE id = 'a'",
 		"UPDATE instances SET rest = x'' WHERE id = 'a'",
+		"UPDATE contents SET program = x'7b7d'",
+		"UPDATE contents SET info = 'x'",
+		"DELETE FROM contents; DELETE FROM aliases",
+		"DELETE FROM contents",
 		"UPDATE instances SET wake = NULL WHERE id = 'a'",
 		"UPDATE instances SET wake = 51 WHERE id = 'a'",
 		"UPDATE instances SET more = 1 WHERE id = 'a'",
@@ -70,6 +78,8 @@ func TestCheckFindsDamage(t *testing.T) {
 		"DELETE FROM labels",
 		"DELETE FROM owners",
 		"DELETE FROM history WHERE prev = 0",
+		"UPDATE history SET told = told + 1 WHERE prev = 0",
+		"UPDATE instances SET told = told + 1 WHERE id = 'a'",
 		"UPDATE history SET records = x'0101'",
 		"DELETE FROM gone; DELETE FROM history WHERE pos = (SELECT max(pos) FROM history); UPDATE instances SET last = last + 1000 WHERE id = 'f'",
 		"UPDATE counts SET n = n + 1",
@@ -99,5 +109,26 @@ func TestCheckFindsDamage(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestDamagedRowInList: the others are listed, and so is what can be read of it.
+func TestDamagedRowInList(t *testing.T) {
+	db := openTest(t)
+	s := db.Namespace("default")
+	for _, id := range []string{"a", "b", "c"} {
+		if err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: id, Status: core.Waiting}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.writer.submit(ctx, 0, func(tr *tx) error { return tr.conn.script("UPDATE instances SET rest = x'' WHERE id = 'b'") }); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Instances(ctx, store.Query{})
+	if err != nil || len(list) != 3 || list[0].Quarantine != "" || list[1].ID != "b" || !strings.Contains(list[1].Quarantine, "damaged") || list[2].Quarantine != "" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := s.Instance(ctx, "b"); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("by itself: %v", err)
 	}
 }

@@ -90,10 +90,14 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec("INSERT INTO emits VALUES (?, ?, ?, ?, ?)", sp.ns, seq, h.id, c.Emits[i].Definition, c.emits[i]); err != nil {
+		if _, err := t.exec("INSERT INTO emits VALUES (?, ?, ?, ?, ?, ?)", sp.ns, c.Emits[i].Sink, seq, h.id, c.Emits[i].Definition, c.emits[i]); err != nil {
 			return err
 		}
-		t.then(sp.emits.set)
+		if c.Emits[i].Sink {
+			t.then(sp.sends.set)
+		} else {
+			t.then(sp.emits.set)
+		}
 	}
 	for _, ticket := range c.Unsubscribe {
 		if _, err := t.exec("DELETE FROM subs WHERE ns = ? AND inst = ? AND ticket = ?", sp.ns, h.seq, int64(ticket)); err != nil {
@@ -121,21 +125,41 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 	return nil
 }
 
-// subscribe adds a subscription, or replaces what the ticket asked for before.
+// subscribe adds a subscription, or replaces what the ticket asked for before. It is
+// fresh only where an event is kept that it may get: most waits begin before their event
+// comes, and cost no further transaction then.
 func (t *tx) subscribe(sp *space, h *head, s *store.Subscription, f *encodedFilter) error {
-	if f.match != noMatch {
-		if err := t.learn(sp, f.typ, f.shape); err != nil {
-			return err
-		}
+	fresh, err := t.mayBeKept(sp, h, f)
+	if err != nil {
+		return err
 	}
-	_, err := t.exec(
-		"INSERT INTO subs VALUES (?, ?, ?, ?, ?, 1, 0, ?, ?) ON CONFLICT DO UPDATE SET "+
-			"type = excluded.type, match = excluded.match, fresh = 1, name = excluded.name, filter = excluded.filter",
-		sp.ns, h.seq, int64(s.Ticket), f.typ, f.match, s.Name, f.data,
+	_, err = t.exec(
+		"INSERT INTO subs VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET "+
+			"type = excluded.type, match = excluded.match, fresh = excluded.fresh, name = excluded.name, filter = excluded.filter",
+		sp.ns, h.seq, int64(s.Ticket), f.typ, f.match, fresh, s.Name, f.data,
 	)
 	h.subs = true
-	t.then(sp.unchecked.set)
+	if fresh {
+		t.then(sp.unchecked.set)
+	}
 	return err
+}
+
+// mayBeKept reports whether an event is kept that a new subscription of an instance may
+// get.
+func (t *tx) mayBeKept(sp *space, h *head, f *encodedFilter) (bool, error) {
+	if f.match == noMatch {
+		return false, nil
+	}
+	if err := t.learn(sp, f.typ, f.shape); err != nil {
+		return false, err
+	}
+	after := int64(0)
+	if !f.correlated {
+		after = h.seq // what came before is not for it
+	}
+	_, ok, err := t.conn.number("SELECT 1 FROM event_keys WHERE ns = ? AND type = ? AND match = ? AND event > ? LIMIT 1", sp.ns, f.typ, f.match, after)
+	return ok, err
 }
 
 // insert creates an instance that is yet to take its start, unless it exists.

@@ -35,6 +35,8 @@ type encodedFilter struct {
 	typ   string
 	shape shape
 	match int64
+
+	correlated bool
 }
 
 type encodedStart struct {
@@ -92,7 +94,7 @@ func encode(c *store.Commit) (*encoded, error) {
 	for i := range c.Subscribe {
 		f := &c.Subscribe[i].Filter
 		typ, s, match := matchOf(f)
-		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, f), typ, s, match})
+		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, f), typ, s, match, f.Correlated()})
 	}
 	for _, child := range c.Children {
 		n, err := encodeStart(child)
@@ -155,17 +157,27 @@ func (t *tx) compareAndSet(sp *space, c *encoded) (*head, error) {
 	case in.Rev == 0 && h != nil:
 		return nil, fmt.Errorf("create instance %s: it exists: %w", in.ID, store.ErrConflict)
 	case in.Rev == 0:
-		return t.create(sp, in, &c.row, c.records, true)
+		if err := t.needs(sp, in.Definition, in.Digest); err != nil {
+			return nil, fmt.Errorf("create instance %s: %w", in.ID, err)
+		}
 	case h == nil:
 		return nil, fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
 	case h.rev != in.Rev:
 		return nil, fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
 	}
+	for i := range c.Children {
+		if err := t.needs(sp, c.Children[i].Instance.Definition, c.Children[i].Instance.Digest); err != nil {
+			return nil, fmt.Errorf("commit instance %s: %w", in.ID, err)
+		}
+	}
+	if h == nil {
+		return t.create(sp, in, &c.row, c, true)
+	}
 	return h, t.replace(sp, h, in, c)
 }
 
 // create inserts a row.
-func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, records []byte, told bool) (*head, error) {
+func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, told bool) (*head, error) {
 	seq, err := t.next()
 	if err != nil {
 		return nil, err
@@ -178,14 +190,14 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, records []by
 		return nil, err
 	}
 	if told {
-		if err := t.tell(sp, h, in, records); err != nil {
+		if err := t.tell(sp, h, in, c); err != nil {
 			return nil, err
 		}
 	}
 	_, err = t.exec(
-		"INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		h.seq, sp.ns, h.id, h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake,
-		oneOrNull(h.more), oneOrNull(h.aside), orNull(h.parent), orNull(h.err), h.last, row.rest,
+		oneOrNull(h.more), oneOrNull(h.aside), orNull(h.parent), orNull(h.err), h.last, h.told, row.rest,
 	)
 	if err != nil {
 		return nil, err
@@ -215,21 +227,21 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	h.more, h.aside, h.parent, h.err = in.More, in.Quarantine != "", in.Parent, c.row.err
 	h.keys, h.labels = in.Keys, in.Labels
 	if len(c.records) > 0 || h.status != old.status {
-		if err := t.tell(sp, h, in, c.records); err != nil {
+		if err := t.tell(sp, h, in, c); err != nil {
 			return err
 		}
 	}
 	n := 0
 	if h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
 		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err {
-		n, err = t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, rest = ? WHERE seq = ? AND rev = ?",
-			h.rev, int64(in.Updated), h.last, c.row.rest, h.seq, old.rev)
+		n, err = t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, told = ?, rest = ? WHERE seq = ? AND rev = ?",
+			h.rev, int64(in.Updated), h.last, h.told, c.row.rest, h.seq, old.rev)
 	} else {
 		n, err = t.exec(
 			"UPDATE instances SET rev = ?, kind = ?, status = ?, created = ?, updated = ?, ended = ?, wake = ?, more = ?, aside = ?, "+
-				"parent = ?, error = ?, last = ?, rest = ? WHERE seq = ? AND rev = ?",
+				"parent = ?, error = ?, last = ?, told = ?, rest = ? WHERE seq = ? AND rev = ?",
 			h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake, oneOrNull(h.more), oneOrNull(h.aside),
-			orNull(h.parent), orNull(h.err), h.last, c.row.rest, h.seq, old.rev,
+			orNull(h.parent), orNull(h.err), h.last, h.told, c.row.rest, h.seq, old.rev,
 		)
 	}
 	if err != nil {
@@ -256,21 +268,26 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 }
 
 // tell writes what history tells of a commit.
-func (t *tx) tell(sp *space, h *head, in *store.Instance, records []byte) error {
+func (t *tx) tell(sp *space, h *head, in *store.Instance, c *encoded) error {
 	pos, err := t.next()
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(in.Updated), h.status, records)
+	h.told += int64(len(c.Records))
+	_, err = t.exec("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(in.Updated), h.status, h.told, c.records)
 	h.last = pos
 	return err
 }
 
 func (t *tx) page(sp *space, h *head, p core.Page) error {
+	remove, put := "DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
+	if p.Part < 0 {
+		remove, put = "DELETE FROM bulk WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO bulk VALUES (?, ?, ?, ?, ?)"
+	}
 	if p.Data == nil {
-		_, err := t.exec("DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", sp.ns, h.seq, int64(p.Frame), int64(p.Part))
+		_, err := t.exec(remove, sp.ns, h.seq, int64(p.Frame), int64(p.Part))
 		return err
 	}
-	_, err := t.exec("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", sp.ns, h.seq, int64(p.Frame), int64(p.Part), p.Data)
+	_, err := t.exec(put, sp.ns, h.seq, int64(p.Frame), int64(p.Part), p.Data)
 	return err
 }

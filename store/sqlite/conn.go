@@ -14,6 +14,7 @@ import (
 type conn struct {
 	*sqlite.Conn
 	statements int64 // executed
+	rows       int64 // that they gave
 }
 
 // row is the row that a query is at.
@@ -78,6 +79,7 @@ func (c *conn) query(query string, each func(row) error, args ...any) error {
 		if !there {
 			return wrap(st.Reset())
 		}
+		c.rows++
 		if err := each(st); err != nil {
 			_ = st.Reset()
 			return err
@@ -96,6 +98,7 @@ func (c *conn) one(query string, read func(row) error, args ...any) (found bool,
 		return false, wrap(err)
 	}
 	if there {
+		c.rows++
 		err = read(st)
 	}
 	return there, errors.Join(err, wrap(st.Reset()))

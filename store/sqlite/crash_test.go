@@ -187,7 +187,7 @@ func checkImage(t *testing.T, ops []ioOp, path, how string, rnd *rand.Rand, acks
 // whole says whether everything of a commit is there that its revision is of.
 func whole(t *testing.T, s store.Store, in store.Instance) {
 	t.Helper()
-	records, err := s.Records(ctx, in.ID)
+	records, err := s.Records(ctx, in.ID, 0, 0)
 	if err != nil || int64(len(records)) != in.Rev {
 		t.Errorf("%s at revision %d has %d records: %v", in.ID, in.Rev, len(records), err)
 	}

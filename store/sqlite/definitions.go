@@ -78,6 +78,9 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	if err != nil {
 		return store.Definition{}, err
 	}
+	if err := t.supersede(sp, d.ID, d.Digest); err != nil {
+		return store.Definition{}, err
+	}
 	if err := t.reschedule(sp, d.ID, sched); err != nil {
 		return store.Definition{}, err
 	}
@@ -209,21 +212,25 @@ func (s *Store) ListDefinitions(ctx context.Context) (out []store.Definition, er
 }
 
 // DeleteDefinition removes an alias.
-func (s *Store) DeleteDefinition(ctx context.Context, id, version string) error {
-	return s.db.writer.submit(ctx, 0, func(t *tx) error { return t.undefine(s.space, id, version) })
+func (s *Store) DeleteDefinition(ctx context.Context, id, version string, next func(store.Definition) *store.Schedule) (heir *store.Definition, err error) {
+	err = s.db.writer.submit(ctx, 0, func(t *tx) (err error) {
+		heir, err = t.undefine(s.space, id, version, next)
+		return err
+	})
+	return heir, err
 }
 
-func (t *tx) undefine(sp *space, id, version string) error {
+func (t *tx) undefine(sp *space, id, version string, next func(store.Definition) *store.Schedule) (*store.Definition, error) {
 	d, ok, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", sp.ns, id, version)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !ok {
-		return fmt.Errorf("definition %s version %q: %w", id, version, store.ErrNotFound)
+		return nil, fmt.Errorf("definition %s version %q: %w", id, version, store.ErrNotFound)
 	}
 	used, _, err := t.conn.number("SELECT sum(n) FROM kinds k CROSS JOIN counts c ON c.ns = k.ns AND c.kind = k.kind WHERE k.ns = ? AND k.digest = ?", sp.ns, d.Digest)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for key, n := range t.counts { // what this transaction has not written yet
 		if key.ns == sp.ns && t.kindRow(key.kind).digest == d.Digest {
@@ -231,24 +238,44 @@ func (t *tx) undefine(sp *space, id, version string) error {
 		}
 	}
 	if used > 0 {
-		return &store.InUseError{Definition: id, Version: version, Instances: used}
+		return nil, &store.InUseError{Definition: id, Version: version, Instances: used}
 	}
 	if _, err := t.exec("DELETE FROM aliases WHERE ns = ? AND id = ? AND version = ?", sp.ns, id, version); err != nil {
-		return err
+		return nil, err
 	}
+	var heir *store.Definition
 	if d.Current {
-		if err := t.unschedule(sp, id); err != nil {
-			return err
+		if heir, err = t.inherit(sp, id, next); err != nil {
+			return nil, err
 		}
 	}
 	others, _, err := t.conn.number("SELECT EXISTS (SELECT 1 FROM aliases WHERE ns = ? AND digest = ?)", sp.ns, d.Digest)
 	if err != nil || others > 0 {
-		return err
+		return heir, err
 	}
-	for _, query := range []string{"DELETE FROM contents WHERE ns = ? AND digest = ?", "DELETE FROM gatherings WHERE ns = ? AND digest = ?"} {
-		if _, err := t.exec(query, sp.ns, d.Digest); err != nil {
-			return err
-		}
+	delete(t.w.contents, digestKey{sp.ns, d.Digest})
+	_, err = t.exec("DELETE FROM contents WHERE ns = ? AND digest = ?", sp.ns, d.Digest)
+	return heir, err
+}
+
+// inherit makes the version current that was deployed last, if there is one.
+func (t *tx) inherit(sp *space, id string, next func(store.Definition) *store.Schedule) (*store.Definition, error) {
+	heir, ok, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.seq = (SELECT max(seq) FROM aliases WHERE ns = ? AND id = ?)", sp.ns, id, sp.ns, id)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if err := t.unschedule(sp, id); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, t.supersede(sp, id, "")
+	}
+	if _, err := t.exec("UPDATE aliases SET current = 1 WHERE ns = ? AND id = ? AND version = ?", sp.ns, id, heir.Version); err != nil {
+		return nil, err
+	}
+	heir.Current = true
+	if err := t.supersede(sp, id, heir.Digest); err != nil {
+		return nil, err
+	}
+	return &heir, t.reschedule(sp, id, next(heir))
 }

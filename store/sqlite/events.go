@@ -10,8 +10,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
-const eventColumns = "SELECT events.seq, events.received, events.until, events.producer, events.origin, events.fate, events.event, " +
-	"EXISTS (SELECT 1 FROM deliveries d WHERE d.ns = events.ns AND d.event = events.seq AND d.refused = 0) FROM events "
+const eventFields = "SELECT events.seq, events.received, events.until, events.producer, events.origin, events.fate, events.event, " +
+	"EXISTS (SELECT 1 FROM deliveries d WHERE d.ns = events.ns AND d.event = events.seq AND d.refused = 0)"
+
+const eventColumns = eventFields + " FROM events "
 
 func readEvent(r row) (store.Event, error) {
 	e := store.Event{
@@ -103,6 +105,9 @@ func (t *tx) ingest(sp *space, e store.Event, data []byte, emit int64, route fun
 	}
 	v := &view{t: t, sp: sp, pending: &e}
 	routing, err := v.run(func() (store.Routing, error) { return route(e, v) })
+	if err == nil {
+		err = t.mayRoute(sp, &routing)
+	}
 	if err != nil {
 		return out, false, err
 	}
@@ -163,7 +168,7 @@ func (t *tx) emitted(sp *space, seq int64) error {
 	if seq == 0 {
 		return nil
 	}
-	_, err := t.exec("DELETE FROM emits WHERE ns = ? AND seq = ?", sp.ns, seq)
+	_, err := t.exec("DELETE FROM emits WHERE ns = ? AND sink = 0 AND seq = ?", sp.ns, seq)
 	return err
 }
 
@@ -177,6 +182,9 @@ func (s *Store) Route(ctx context.Context, route store.Router) error {
 	return s.db.writer.submit(ctx, 0, func(t *tx) error {
 		v := &view{t: t, sp: s.space}
 		routing, err := v.run(func() (store.Routing, error) { return route(v) })
+		if err == nil {
+			err = t.mayRoute(s.space, &routing)
+		}
 		if err != nil {
 			return err
 		}
@@ -208,6 +216,12 @@ func (t *tx) route(sp *space, r store.Routing, taken *store.Event) error {
 		if _, err := t.exec("DELETE FROM gatherings WHERE seq = ? AND ns = ?", seq, sp.ns); err != nil {
 			return err
 		}
+	}
+	for _, seq := range r.Again {
+		if _, err := t.exec("UPDATE events SET again = 1 WHERE seq = ? AND ns = ?", seq, sp.ns); err != nil {
+			return err
+		}
+		t.then(sp.again.set)
 	}
 	for _, n := range r.Start {
 		start, err := encodeStart(n)
@@ -275,20 +289,6 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event) error {
 		}
 	}
 	return t.post(sp, d.Instance, d.At, d.Event, codec.AppendInput(nil, d.Reply))
-}
-
-// gather writes a gathering.
-func (t *tx) gather(sp *space, g *store.Gathering) error {
-	seq := g.Seq
-	if seq == 0 {
-		var err error
-		if seq, err = t.next(); err != nil {
-			return err
-		}
-	}
-	_, err := t.exec("INSERT OR REPLACE INTO gatherings VALUES (?, ?, ?, ?, ?, ?)", seq, sp.ns, g.Definition, g.Digest, int64(g.Until), codec.AppendGathering(nil, g))
-	t.then(sp.gatherings.set)
-	return err
 }
 
 const (

@@ -220,7 +220,7 @@ func TestKilled(t *testing.T) {
 				t.Errorf("round %d: %s is at revision %d, %d was acknowledged: %v", round, id, in.Rev, rev, err)
 				continue
 			}
-			records, err := s.Records(ctx, id)
+			records, err := s.Records(ctx, id, 0, 0)
 			if err != nil || int64(len(records)) != in.Rev {
 				t.Errorf("round %d: %s has %d records at revision %d: %v", round, id, len(records), in.Rev, err)
 			}

@@ -2,10 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
@@ -22,27 +24,43 @@ type stream struct {
 
 const streamChunk = 256
 
-// streams are the parts of the index in which all that a query selects is found.
-func (s *Store) streams(q *store.Query) []*stream {
+// streams are the parts of the index in which all that a query selects is found. They are
+// found in the snapshot that is listed, not in memory: an instance whose status changes
+// between the two would be in none of them.
+func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
 	one := func(query string, args ...any) []*stream { return []*stream{{query: query, args: args, number: "seq"}} }
 	switch {
 	case q.Parent != "":
-		return one("SELECT seq FROM instances WHERE ns = ? AND parent = ?", s.ns, q.Parent)
+		return one("SELECT seq FROM instances WHERE ns = ? AND parent = ?", s.ns, q.Parent), nil
 	case q.Error != "":
-		return one("SELECT seq FROM instances WHERE ns = ? AND error = ?", s.ns, q.Error)
+		return one("SELECT seq FROM instances WHERE ns = ? AND error = ?", s.ns, q.Error), nil
 	case len(q.Labels) > 0:
 		l := q.Labels[0]
 		text := "=" + l.Value
 		if l.Any {
 			text = ""
 		}
-		return []*stream{{query: "SELECT inst FROM labels WHERE ns = ? AND name = ? AND text = ?", args: []any{s.ns, l.Name, text}, number: "inst"}}
+		return []*stream{{query: "SELECT inst FROM labels WHERE ns = ? AND name = ? AND text = ?", args: []any{s.ns, l.Name, text}, number: "inst"}}, nil
 	}
+	var keys []countKey
+	err := c.query("SELECT kind, status FROM counts WHERE ns = ?", func(r row) error {
+		keys = append(keys, countKey{s.ns, r.ColumnInt64(0), r.ColumnInt64(1)})
+		return nil
+	}, s.ns)
 	var out []*stream
-	for _, key := range s.counted(q) {
-		out = append(out, one("SELECT seq FROM instances WHERE ns = ? AND kind = ? AND status = ?", s.ns, key.kind, key.status)...)
+	names := s.db.names(c)
+	for _, key := range keys {
+		if mayHave(q, names(key.kind), key.status) {
+			out = append(out, one("SELECT seq FROM instances WHERE ns = ? AND kind = ? AND status = ?", s.ns, key.kind, key.status)...)
+		}
 	}
-	return out
+	return out, err
+}
+
+// mayHave reports whether a query may select instances of a kind and status.
+func mayHave(q *store.Query, k kind, status int64) bool {
+	return (q.Definition == "" || k.definition == q.Definition) && (q.Version == "" || k.version == q.Version) &&
+		(len(q.Status) == 0 || slices.Contains(q.Status, codec.StatusOf(status)))
 }
 
 // counted lists the kinds and statuses of instances that a query may select.
@@ -51,9 +69,7 @@ func (s *Store) counted(q *store.Query) []countKey {
 	defer s.db.mu.Unlock()
 	var out []countKey
 	for key := range s.db.kinds.counts {
-		k := s.db.kinds.rows[key.kind]
-		if key.ns == s.ns && (q.Definition == "" || k.definition == q.Definition) && (q.Version == "" || k.version == q.Version) &&
-			(len(q.Status) == 0 || slices.Contains(q.Status, codec.StatusOf(key.status))) {
+		if key.ns == s.ns && mayHave(q, s.db.kinds.rows[key.kind], key.status) {
 			out = append(out, key)
 		}
 	}
@@ -83,7 +99,10 @@ func (x *stream) fill(c *conn, newest bool, limit int) error {
 
 // selected calls each for the instances that a query selects, in its order.
 func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) bool) error {
-	list := s.streams(q)
+	list, err := s.streams(c, q)
+	if err != nil {
+		return err
+	}
 	chunk := streamChunk
 	if q.Limit > 0 {
 		chunk = min(chunk, q.Limit)
@@ -111,6 +130,9 @@ func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) boo
 		seq := first.buf[0]
 		first.buf = first.buf[1:]
 		in, ok, err := c.instance(names, "WHERE seq = ?", seq)
+		if errors.Is(err, store.ErrDamaged) { // the others are well
+			in.Quarantine, in.Labels, ok, err = err.Error(), expr.EmptyObject, true, nil
+		}
 		if err != nil {
 			return err
 		}

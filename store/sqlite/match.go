@@ -195,7 +195,11 @@ func (t *tx) learn(sp *space, typ string, s shape) error {
 	t.then(func() { sp.shapes[typ] = append(sp.shapes[typ], s) })
 	type found struct{ seq, match int64 }
 	var list []found
-	err := t.conn.query("SELECT seq, event FROM events WHERE ns = ? AND (type = ? OR ? = '')", func(r row) error {
+	query, args := "SELECT seq, event FROM events WHERE ns = ? ORDER BY seq", []any{sp.ns}
+	if typ != "" {
+		query, args = "SELECT seq, event FROM events WHERE ns = ? AND type = ?", append(args, typ)
+	}
+	err := t.conn.query(query, func(r row) error {
 		e, err := codec.DecodeEvent(blob(r, 1))
 		if err != nil {
 			return fmt.Errorf("event %d: %w", r.ColumnInt64(0), err)
@@ -204,7 +208,7 @@ func (t *tx) learn(sp *space, typ string, s shape) error {
 			list = append(list, found{r.ColumnInt64(0), m})
 		}
 		return nil
-	}, sp.ns, typ, typ)
+	}, args...)
 	if err != nil {
 		return err
 	}

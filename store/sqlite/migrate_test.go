@@ -64,7 +64,7 @@ func describe(s store.Store) (string, error) {
 		return "", err
 	}
 	for _, in := range rows {
-		records, err := s.Records(ctx, in.ID)
+		records, err := s.Records(ctx, in.ID, 0, 0)
 		if err != nil {
 			return "", err
 		}
@@ -87,7 +87,11 @@ func describe(s store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	events, err := s.Events(ctx)
+	events, err := s.Events(ctx, store.EventQuery{})
+	if err != nil {
+		return "", err
+	}
+	outbound, err := s.Outbound(ctx, 10)
 	if err != nil {
 		return "", err
 	}
@@ -108,7 +112,7 @@ func describe(s store.Store) (string, error) {
 		return "", err
 	}
 	ready, err := s.Ready(ctx, 1000, 10)
-	fmt.Fprintf(&out, "%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%v\n", defs, events, calls, feed, due, over, ready)
+	fmt.Fprintf(&out, "%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%v\n", defs, events, outbound, calls, feed, due, over, ready)
 	return out.String(), err
 }
 

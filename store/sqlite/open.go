@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"zombiezen.com/go/sqlite"
 
@@ -48,6 +49,9 @@ type DB struct {
 	readers chan *conn
 	reading int // how many readers there are
 	writer  *writer
+	asking  sync.Mutex // whoever wants all readers
+	queries atomic.Int64
+	rows    atomic.Int64
 
 	mu     sync.Mutex // for what follows, all in memory
 	spaces map[string]*space
@@ -216,7 +220,10 @@ func (db *DB) Close() error {
 func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 	select {
 	case c := <-db.readers:
-		defer func() { db.readers <- c }()
+		defer func() {
+			db.tally(c)
+			db.readers <- c
+		}()
 		if err := ctx.Err(); err != nil {
 			return err
 		}

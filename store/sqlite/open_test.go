@@ -105,11 +105,11 @@ func TestNamespaces(t *testing.T) {
 	}
 	for i, s := range []store.Store{a, b} {
 		ready, _ := s.Ready(ctx, 10, 10)
-		events, _ := s.Events(ctx)
+		events, _ := s.Events(ctx, store.EventQuery{})
 		emits, _ := s.Emits(ctx, 10)
 		feed, _ := s.Feed(ctx, 0, 10)
 		n, _ := s.Count(ctx, store.Query{})
-		if got, want := fmt.Sprint(len(ready), len(events), len(emits), len(feed.Items), n), []string{"1 1 0 1 1", "0 0 1 1 1"}[i]; got != want {
+		if got, want := fmt.Sprint(len(ready), len(events.Events), len(emits), len(feed.Items), n), []string{"1 1 0 1 1", "0 0 1 1 1"}[i]; got != want {
 			t.Errorf("namespace %d: %s, want %s", i, got, want)
 		}
 		sound(t, s)

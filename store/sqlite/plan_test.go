@@ -18,17 +18,29 @@ var looksAtAll = []string{
 	"SELECT seq, id, aside FROM instances WHERE ns = ? AND more", "SELECT definition, digest, next FROM schedules", "SELECT type, places FROM shapes",
 	"SELECT EXISTS (SELECT 1 FROM ",  // one row
 	"SELECT min(", "SELECT max(pos)", // the end of an index
-	"WHERE a.ns = ? ORDER BY a.id, a.seq",                                                                             // all definitions
-	"a.current = 1",                                                                                                   // versions of a definition
-	"AND id = ? AND current = 1",                                                                                      // likewise
-	"FROM events WHERE ns = ? ORDER BY seq",                                                                           // all events
-	"SELECT seq, event FROM events WHERE ns = ? AND (type = ?",                                                        // a shape that is new
-	"WHERE ns = ? AND seq > ? AND NOT EXISTS (SELECT 1 FROM deliveries o",                                             // a shape that is not stored
-	"FROM emits WHERE ns = ? ORDER BY seq LIMIT", "AND again IS NOT NULL ORDER BY seq LIMIT", "INDEXED BY subs_fresh", // lists of work
+	"WHERE a.ns = ? ORDER BY a.id, a.seq",                                 // all definitions
+	"a.current = 1",                                                       // versions of a definition
+	"AND id = ? AND current = 1",                                          // likewise
+	"SELECT seq, event FROM events WHERE ns = ? ORDER BY seq",             // a shape of any type that is new
+	"WHERE ns = ? AND seq > ? AND NOT EXISTS (SELECT 1 FROM deliveries o", // a shape that is not stored
+	"AND again IS NOT NULL ORDER BY seq LIMIT", "INDEXED BY subs_fresh",   // lists of work
 	"WHERE i.aside IS NULL AND c.ns = ?",      // all calls
 	"SELECT inst, last FROM gone",             // by position
 	"FROM kinds k CROSS JOIN counts c",        // all kinds, when a definition is deleted
 	"DELETE FROM gatherings WHERE ns = ? AND", // likewise
+	"SELECT kind, status FROM counts WHERE",   // kinds times statuses: each is a part of the list
+}
+
+// narrow says by what the statements find their rows that are run for every wait, or for
+// every page of a list.
+var narrow = map[string]string{
+	"SELECT 1 FROM event_keys":              "(ns=? AND type=? AND match=? AND event>?)",
+	"INDEXED BY events_type":                "events_type (ns=? AND type=? AND rowid",
+	"events NOT INDEXED WHERE":              "PRIMARY KEY (rowid",
+	"SELECT told, records":                  "history_told (inst=? AND told>?)",
+	"FROM emits WHERE":                      "(ns=? AND sink=?",
+	"DELETE FROM emits WHERE":               "(ns=? AND sink=? AND seq=?)",
+	"FROM events WHERE ns = ? AND type = ?": "events_type (ns=? AND type=?)",
 }
 
 // TestPlans asks SQLite for every statement that the tests of stores run how it finds
@@ -42,6 +54,20 @@ func TestPlans(t *testing.T) {
 	})
 	if len(plans) < 50 {
 		t.Errorf("only %d statements were seen", len(plans))
+	}
+	for part, want := range narrow {
+		found := false
+		for query, plan := range plans {
+			if strings.Contains(query, part) && !strings.HasPrefix(query, checkMark) {
+				found = true
+				if !slices.ContainsFunc(plan, func(line string) bool { return strings.Contains(line, want) }) {
+					t.Errorf("%s\n\t%q, not by %s", query, plan, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("no statement has %q", part)
+		}
 	}
 	for query, plan := range plans {
 		if slices.ContainsFunc(looksAtAll, func(part string) bool { return strings.Contains(query, part) }) {

@@ -23,7 +23,7 @@ func readInstance(r row, names func(int64) kind) (store.Instance, error) {
 		Ended: core.Time(r.ColumnInt64(7)), Parent: r.ColumnText(8),
 	}
 	if err := codec.DecodeRest(blob(r, 9), &in); err != nil {
-		return in, fmt.Errorf("instance %s: %w", in.ID, err)
+		return in, fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
 	}
 	return in, nil
 }
@@ -82,45 +82,45 @@ func (s *Store) Pages(ctx context.Context, id string) (out []core.Page, err erro
 		if err != nil {
 			return err
 		}
-		return c.query("SELECT frame, part, data FROM pages WHERE ns = ? AND inst = ? ORDER BY frame, part", func(r row) error {
+		return c.query("SELECT frame, part, data FROM pages WHERE ns = ? AND inst = ? UNION ALL SELECT frame, part, data FROM bulk WHERE ns = ? AND inst = ? ORDER BY frame, part", func(r row) error {
 			out = append(out, core.Page{Frame: core.FrameID(r.ColumnInt64(0)), Part: int32(r.ColumnInt64(1)), Data: blob(r, 2)})
 			return nil
-		}, s.ns, seq)
+		}, s.ns, seq, s.ns, seq)
 	})
 	return out, err
 }
 
-// Records reads an instance's history, from its end.
-func (s *Store) Records(ctx context.Context, id string) (out []core.Record, err error) {
+// Records reads a part of an instance's history: the commits that tell of it are found by
+// how many records there were with each.
+func (s *Store) Records(ctx context.Context, id string, after int64, limit int) (out []core.Record, err error) {
+	after = max(after, 0)
 	err = s.db.snapshot(ctx, func(c *conn) error {
-		last, ok, err := c.number("SELECT last FROM instances WHERE ns = ? AND id = ?", s.ns, id)
+		seq, err := c.seq(s.ns, id)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			return fmt.Errorf("instance %s: %w", id, store.ErrNotFound)
-		}
-		var parts [][]core.Record
-		for last != 0 {
-			pos := last
-			ok, err := c.one("SELECT prev, records FROM history WHERE pos = ?", func(r row) error {
-				last = r.ColumnInt64(0)
-				if r.ColumnIsNull(1) {
-					return nil
-				}
-				list, err := codec.DecodeRecords(blob(r, 1))
-				parts = append(parts, list)
-				return err
-			}, pos)
-			if err == nil && !ok {
-				err = fmt.Errorf("position %d is missing", pos)
-			}
+		have := after
+		err = c.query("SELECT told, records FROM history WHERE inst = ? AND told > ? AND records IS NOT NULL ORDER BY told", func(r row) error {
+			list, err := codec.DecodeRecords(blob(r, 1))
 			if err != nil {
-				return fmt.Errorf("history of %s: %w", id, err)
+				return err
 			}
+			told := r.ColumnInt64(0)
+			skip := have - (told - int64(len(list)))
+			if skip < 0 || skip >= int64(len(list)) {
+				return fmt.Errorf("records %d to %d are missing", have+1, told-int64(len(list)))
+			}
+			have = told
+			out = append(out, list[skip:]...)
+			if limit > 0 && len(out) >= limit {
+				out = out[:limit]
+				return errEnough
+			}
+			return nil
+		}, seq, after)
+		if err != nil && err != errEnough {
+			return fmt.Errorf("history of %s: %w", id, err)
 		}
-		slices.Reverse(parts)
-		out = slices.Concat(parts...)
 		return nil
 	})
 	return out, err
@@ -139,15 +139,43 @@ func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subsc
 	return out, err
 }
 
-// Events lists the kept events.
-func (s *Store) Events(ctx context.Context) (out []store.Event, err error) {
+// Events lists kept events: of a type by its index, else as they came, those of other
+// namespaces between them.
+func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.EventPage, err error) {
+	query, args := eventFields+", events.ns FROM events NOT INDEXED WHERE", []any{}
+	if q.Type != "" {
+		query, args = eventFields+", events.ns FROM events INDEXED BY events_type WHERE ns = ? AND type = ? AND", []any{s.ns, q.Type}
+	}
+	switch {
+	case q.Newest && q.After == 0:
+		query, args = query+" seq < ? ORDER BY seq DESC", append(args, int64(never))
+	case q.Newest:
+		query, args = query+" seq < ? ORDER BY seq DESC", append(args, q.After)
+	default:
+		query, args = query+" seq > ? ORDER BY seq", append(args, q.After)
+	}
+	seen, last := 0, int64(0)
 	err = s.db.read(ctx, func(c *conn) error {
-		return c.query(eventColumns+"WHERE ns = ? ORDER BY seq", func(r row) error {
+		return c.query(query, func(r row) error {
+			if seen == store.MaxEventScan || q.Limit > 0 && len(out.Events) >= q.Limit {
+				out.Next = last
+				return errEnough
+			}
+			seen++
+			last = r.ColumnInt64(0)
+			if r.ColumnInt64(8) != s.ns || q.Untaken && r.ColumnInt64(7) != 0 {
+				return nil
+			}
 			e, err := readEvent(r)
-			out = append(out, e)
+			if err == nil && q.Selects(&e) {
+				out.Events = append(out.Events, e)
+			}
 			return err
-		}, s.ns)
+		}, args...)
 	})
+	if err == errEnough {
+		err = nil
+	}
 	return out, err
 }
 
@@ -208,7 +236,7 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 				out.Items[i].Definition = names(k).definition
 			}
 		}
-		out.Next = max(after, end)
+		out.Next, out.Last = max(after, end), max(end, out.Oldest)
 		if n := len(out.Items); n > 0 && n == limit {
 			out.Next = out.Items[n-1].Pos
 		}

@@ -12,6 +12,7 @@ import (
 func (w *writer) recover() error {
 	db, c := w.db, w.conn
 	w.heads.clear()
+	clear(w.contents)
 	seq, _, err := c.number("SELECT value FROM meta WHERE name = 'seq'")
 	if err != nil {
 		return err
@@ -106,8 +107,11 @@ func (sp *space) recover(c *conn) error {
 	if ok {
 		sp.purgeAt = core.Time(until)
 	}
-	for table, known := range map[string]*maybe{"emits": &sp.emits, "subs": &sp.unchecked, "events": &sp.again, "gatherings": &sp.gatherings} {
-		n, _, err := c.number("SELECT EXISTS (SELECT 1 FROM "+table+" WHERE ns = ?)", sp.ns)
+	for rows, known := range map[string]*maybe{
+		"emits WHERE ns = ? AND sink = 0": &sp.emits, "emits WHERE ns = ? AND sink = 1": &sp.sends,
+		"subs WHERE ns = ?": &sp.unchecked, "events WHERE ns = ?": &sp.again, "gatherings WHERE ns = ?": &sp.gatherings,
+	} {
+		n, _, err := c.number("SELECT EXISTS (SELECT 1 FROM "+rows+")", sp.ns)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (t *tx) remove(sp *space, h *head) error {
 	if err := t.setLabels(sp, h, labels); err != nil {
 		return err
 	}
-	for _, query := range []string{"DELETE FROM inbox WHERE ns = ? AND inst = ?", "DELETE FROM pages WHERE ns = ? AND inst = ?"} {
+	for _, query := range []string{"DELETE FROM inbox WHERE ns = ? AND inst = ?", "DELETE FROM pages WHERE ns = ? AND inst = ?", "DELETE FROM bulk WHERE ns = ? AND inst = ?"} {
 		if _, err := t.exec(query, sp.ns, h.seq); err != nil {
 			return err
 		}

@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"testing"
 	"time"
-
-	"modernc.org/libc"
-	lib "modernc.org/sqlite/lib"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
@@ -23,6 +19,9 @@ import (
 func fillWaiting(t testing.TB, db *DB, n int) {
 	t.Helper()
 	sp := db.Namespace("default").(*Store).space
+	if _, err := db.Namespace("default").PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
+		t.Fatal(err)
+	}
 	page := make([]byte, 200)
 	for from := 0; from < n; from += 1000 {
 		err := db.writer.submit(ctx, 0, func(tr *tx) error {
@@ -87,21 +86,14 @@ func resume(s store.Store, i int) error {
 	})
 }
 
-// pagesSeen is how many pages of the file the writer looked at so far, in memory or not.
-func pagesSeen(db *DB) (n int64) {
-	_ = db.writer.submit(ctx, 0, func(tr *tx) error {
-		raw := uintptr(reflect.ValueOf(tr.conn.Conn).Elem().FieldByName("conn").Uint())
-		tls := libc.NewTLS()
-		defer tls.Close()
-		buf := libc.Xmalloc(tls, 8)
-		defer libc.Xfree(tls, buf)
-		for _, what := range []int32{lib.SQLITE_DBSTATUS_CACHE_HIT, lib.SQLITE_DBSTATUS_CACHE_MISS} {
-			lib.Xsqlite3_db_status(tls, raw, what, buf, buf+4, 0)
-			n += int64(*(*int32)(ptr(buf)))
-		}
-		return nil
-	})
-	return n
+// pagesSeen is how many pages of the file were looked at so far, in memory or not.
+func pagesSeen(t *testing.T, db *DB) int64 {
+	t.Helper()
+	traffic, err := db.Traffic(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return traffic.Seen
 }
 
 // TestWaitingIsFree: what an event costs does not depend on how many wait.
@@ -114,13 +106,13 @@ func TestWaitingIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		const events = 100
-		p, st := pagesSeen(db), db.Counters().Statements
+		p, st := pagesSeen(t, db), db.Counters().Statements
 		for i := range events {
 			if err := resume(s, i*2*(n/2/events)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		pages, statements = (pagesSeen(db)-p)/events, (db.Counters().Statements-st)/events
+		pages, statements = (pagesSeen(t, db)-p)/events, (db.Counters().Statements-st)/events
 		if at, ok, err := s.Next(ctx, 0); err != nil || !ok || at != 1_000_001 {
 			t.Errorf("next %d %t: %v", at, ok, err)
 		}

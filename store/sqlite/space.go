@@ -27,7 +27,7 @@ type space struct {
 	wakeExact bool      // someone is to be woken then
 	purgeAt   core.Time // no event's time is up before
 
-	emits, unchecked, again, gatherings maybe
+	emits, sends, unchecked, again, gatherings maybe
 
 	schedules map[string]store.Schedule
 	shapes    map[string][]shape // by type of events

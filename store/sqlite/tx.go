@@ -111,7 +111,7 @@ type head struct {
 	wake                   any // int64 or nil: as it is in the column
 	more, aside            bool
 	parent, err            string
-	last                   int64
+	last, told             int64
 	keys                   []core.Key
 	labels                 expr.Value
 	calls, subs            bool // it may have some
@@ -166,7 +166,7 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 	}
 	h := &head{id: id, calls: true, subs: true}
 	found, err := t.conn.one(
-		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, rest FROM instances WHERE ns = ? AND id = ?",
+		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, rest FROM instances WHERE ns = ? AND id = ?",
 		func(r row) error {
 			h.seq, h.rev, h.kind, h.status = r.ColumnInt64(0), r.ColumnInt64(1), r.ColumnInt64(2), r.ColumnInt64(3)
 			h.created, h.ended = r.ColumnInt64(4), r.ColumnInt64(5)
@@ -174,9 +174,9 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 				h.wake = r.ColumnInt64(6)
 			}
 			h.more, h.aside = !r.ColumnIsNull(7), !r.ColumnIsNull(8)
-			h.parent, h.err, h.last = r.ColumnText(9), r.ColumnText(10), r.ColumnInt64(11)
+			h.parent, h.err, h.last, h.told = r.ColumnText(9), r.ColumnText(10), r.ColumnInt64(11), r.ColumnInt64(12)
 			var in store.Instance
-			if err := codec.DecodeRest(blob(r, 12), &in); err != nil {
+			if err := codec.DecodeRest(blob(r, 13), &in); err != nil {
 				return err
 			}
 			h.keys, h.labels = in.Keys, in.Labels

@@ -181,17 +181,18 @@ func (v *view) Owner(definition string, keys []core.Key) (store.Instance, bool) 
 	return in, ok && err == nil
 }
 
-func (v *view) Gatherings(definition, digest string) []store.Gathering {
-	list, err := v.t.conn.gatherings("WHERE ns = ? AND definition = ? AND digest = ? ORDER BY seq", v.sp.ns, definition, digest)
+func (v *view) Gatherings(definition, digest, key string) []store.Gathering {
+	list, err := v.t.conn.gatherings("WHERE ns = ? AND definition = ? AND digest = ? AND key IN ('', ?)", v.sp.ns, definition, digest, key)
 	v.note(err)
+	slices.SortFunc(list, func(a, b store.Gathering) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list
 }
 
 func (c *conn) gatherings(where string, args ...any) ([]store.Gathering, error) {
 	var out []store.Gathering
-	err := c.query("SELECT seq, definition, digest, until, rest FROM gatherings "+where, func(r row) error {
-		g := store.Gathering{Seq: r.ColumnInt64(0), Definition: r.ColumnText(1), Digest: r.ColumnText(2), Until: core.Time(r.ColumnInt64(3))}
-		if err := codec.DecodeGathering(blob(r, 4), &g); err != nil {
+	err := c.query("SELECT seq, definition, digest, key, until, rest FROM gatherings "+where, func(r row) error {
+		g := store.Gathering{Seq: r.ColumnInt64(0), Definition: r.ColumnText(1), Digest: r.ColumnText(2), Key: r.ColumnText(3), Until: core.Time(r.ColumnInt64(4))}
+		if err := codec.DecodeGathering(blob(r, 5), &g); err != nil {
 			return fmt.Errorf("gathering %d: %w", g.Seq, err)
 		}
 		out = append(out, g)

@@ -119,9 +119,9 @@ func (c *conn) messages(ns, inst int64, id string) (out []store.Message, err err
 
 // Calls lists the calls without an answer.
 func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err error) {
-	const query = "SELECT c.seq, i.id, c.call FROM calls c CROSS JOIN instances i ON i.seq = c.inst WHERE i.aside IS NULL AND c.ns = ?"
+	const query = "SELECT c.seq, i.id, c.call, i.created FROM calls c CROSS JOIN instances i ON i.seq = c.inst WHERE i.aside IS NULL AND c.ns = ?"
 	read := func(r row) error {
-		call := store.Call{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1)}
+		call := store.Call{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1), Created: core.Time(r.ColumnInt64(3))}
 		var err error
 		if call.Invoke, err = codec.DecodeInvoke(blob(r, 2)); err != nil {
 			return fmt.Errorf("call of %s: %w", call.Instance, err)
@@ -162,16 +162,33 @@ func (s *Store) list(ctx context.Context, known *maybe, read func(*conn) (int, e
 
 // Emits lists the events that are yet to be ingested.
 func (s *Store) Emits(ctx context.Context, limit int) (out []store.Emit, err error) {
-	err = s.list(ctx, &s.emits, func(c *conn) (int, error) {
-		err := c.query("SELECT seq, instance, definition, event FROM emits WHERE ns = ? ORDER BY seq LIMIT ?", func(r row) error {
-			e := store.Emit{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1), Definition: r.ColumnText(2)}
+	return s.emitted(ctx, &s.emits, false, limit)
+}
+
+// Outbound lists the events that the sink did not take yet.
+func (s *Store) Outbound(ctx context.Context, limit int) (out []store.Emit, err error) {
+	return s.emitted(ctx, &s.sends, true, limit)
+}
+
+// Sent forgets an event that the sink took.
+func (s *Store) Sent(ctx context.Context, seq int64) error {
+	return s.db.writer.submit(ctx, 0, func(t *tx) error {
+		_, err := t.exec("DELETE FROM emits WHERE ns = ? AND sink = 1 AND seq = ?", s.ns, seq)
+		return err
+	})
+}
+
+func (s *Store) emitted(ctx context.Context, known *maybe, sink bool, limit int) (out []store.Emit, err error) {
+	err = s.list(ctx, known, func(c *conn) (int, error) {
+		err := c.query("SELECT seq, instance, definition, event FROM emits WHERE ns = ? AND sink = ? ORDER BY seq LIMIT ?", func(r row) error {
+			e := store.Emit{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1), Definition: r.ColumnText(2), Sink: sink}
 			var err error
 			if e.Event, err = codec.DecodeEvent(blob(r, 3)); err != nil {
 				return fmt.Errorf("emit %d: %w", e.Seq, err)
 			}
 			out = append(out, e)
 			return nil
-		}, s.ns, limit)
+		}, s.ns, sink, limit)
 		return len(out), err
 	})
 	return out, err

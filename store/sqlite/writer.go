@@ -40,10 +40,11 @@ type writer struct {
 	signal  chan struct{}
 	ended   chan struct{} // nil: the loop never began
 
-	seq     int64 // the last one given out
-	granted int64 // up to here they may be given out without a write
-	heads   headCache
-	broken  bool // the connection must be opened anew
+	seq      int64 // the last one given out
+	granted  int64 // up to here they may be given out without a write
+	heads    headCache
+	contents map[digestKey]bool // that are there; see tx.needs
+	broken   bool               // the connection must be opened anew
 
 	counters Counters // under the database's lock
 }
@@ -127,20 +128,6 @@ func (w *writer) close() error {
 	return nil
 }
 
-// Counters tell what a database did since it was opened.
-type Counters struct {
-	Transactions int64 // each made durable with one sync
-	Writes       int64 // commits, events, routings and others that they were made of
-	Statements   int64
-}
-
-// Counters tells what the database did so far.
-func (db *DB) Counters() Counters {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	return db.writer.counters
-}
-
 // run does a batch in one transaction. Where a request fails after it wrote something,
 // everything is rolled back and each is done in a transaction of its own: the others do
 // not suffer.
@@ -214,7 +201,8 @@ func (w *writer) transact(batch []*request) (err error) {
 	w.counters.Transactions++
 	w.counters.Writes += int64(len(batch))
 	w.counters.Statements += w.conn.statements
-	w.conn.statements = 0
+	w.counters.Rows += w.conn.rows
+	w.conn.statements, w.conn.rows = 0, 0
 	for _, f := range t.after {
 		f()
 	}
@@ -241,6 +229,7 @@ func (w *writer) rollback(cause error) error {
 		}
 	}
 	w.heads.clear()
+	clear(w.contents)
 	w.granted = w.tx.granted
 	var f *fatalError
 	if errors.As(cause, &f) {

@@ -74,7 +74,7 @@ func conflictLeavesNothing(k kit) {
 		}
 	}
 	p, _ := k.Pages(ctx, "a")
-	r, _ := k.Records(ctx, "a")
+	r, _ := k.Records(ctx, "a", 0, 0)
 	emits, _ := k.Emits(ctx, 10)
 	subs, _ := k.Store.Subscriptions(ctx, "a")
 	left := len(p) + len(r) + len(emits) + len(subs) + len(k.calls("")) + len(k.inbox("b")) + len(k.ready(0, 10)) + len(k.unchecked())
@@ -102,7 +102,7 @@ func oneWinner(k kit) {
 	if len(wins) != 1 {
 		k.t.Fatalf("%d winners", len(wins))
 	}
-	list, _ := k.Records(ctx, "a")
+	list, _ := k.Records(ctx, "a", 0, 0)
 	if len(list) != 1 || list[0].Attempt != <-wins {
 		k.t.Errorf("records %v", list)
 	}
@@ -129,6 +129,7 @@ func wholeRow(k kit) {
 		Offers: []store.Offer{{Ticket: 1<<32 | 5, Offer: ir.Offer{Actor: "A", Choice: "C"}}},
 		Parent: "p", Ticket: 1<<33 | 9, Awaited: true, Depth: 3, RestartOf: "r", Quarantine: "why",
 	}
+	k.content("abc")
 	k.commit(store.Commit{Instance: want})
 	got := k.row("a")
 	want.Seq, want.Rev = got.Seq, 1
@@ -196,7 +197,7 @@ func records(k kit) {
 		k.commit(store.Commit{Instance: store.Instance{ID: fmt.Sprint(i)}, Records: []core.Record{{Text: "another's"}}})
 		all = append(all, list...)
 	}
-	got, err := k.Records(ctx, "a")
+	got, err := k.Records(ctx, "a", 0, 0)
 	k.check(err)
 	text := func(list []core.Record) (out []string) {
 		for _, r := range list {
@@ -210,7 +211,7 @@ func records(k kit) {
 		return out
 	}
 	k.want("records", text(got), text(all))
-	if _, err := k.Records(ctx, "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := k.Records(ctx, "nobody", 0, 0); !errors.Is(err, store.ErrNotFound) {
 		k.t.Errorf("nobody's: %v", err)
 	}
 }
@@ -313,6 +314,7 @@ func calls(k kit) {
 }
 
 func end(k kit) {
+	k.ingest(ev("0", "k", "v"), nil)
 	for _, id := range []string{"a", "b"} {
 		k.commit(store.Commit{
 			Instance: store.Instance{ID: id, Status: core.Waiting}, Calls: []store.Call{{Invoke: core.Invoke{Ticket: 1}}},
@@ -398,7 +400,7 @@ func concurrent(k kit) {
 	}
 	wg.Wait()
 	for w := range writers {
-		list, _ := k.Records(ctx, fmt.Sprint(w))
+		list, _ := k.Records(ctx, fmt.Sprint(w), 0, 0)
 		p, _ := k.Pages(ctx, fmt.Sprint(w))
 		if len(list) != steps || len(p) != steps || !slices.IsSortedFunc(list, func(a, b core.Record) int { return a.Attempt - b.Attempt }) {
 			k.t.Errorf("writer %d: %d records, %d pages", w, len(list), len(p))

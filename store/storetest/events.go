@@ -26,6 +26,7 @@ var eventTests = []testCase{
 	{"the owner of correlation keys", owner},
 	{"events of an instance that ends are routed again", keptFor},
 	{"fresh subscriptions are those not compared yet", fresh},
+	{"a subscription finds what is kept, or is found", nothingKept},
 	{"a routing starts instances once", starts},
 	{"gatherings", gatherings},
 	{"purge", purge},
@@ -364,27 +365,6 @@ func keptFor(k kit) {
 	k.want("after their time", k.again(), "[]")
 }
 
-func fresh(k kit) {
-	k.commit(store.Commit{Instance: store.Instance{ID: "b", Status: core.Waiting}, Subscribe: []store.Subscription{on(2), on(1)}})
-	k.commit(store.Commit{Instance: store.Instance{ID: "a", Status: core.Waiting}, Subscribe: []store.Subscription{on(1)}})
-	k.want("unchecked, oldest first", k.unchecked(), "[b a]")
-	few, _ := k.Unchecked(ctx, 1)
-	k.want("one of them", few, "[b]")
-	k.route(func(v store.View) store.Routing {
-		list := v.Fresh("b")
-		if len(list) != 2 || list[0].Ticket != 1 || list[1].Name != "e2" {
-			k.t.Errorf("fresh %+v", list)
-		}
-		return store.Routing{Checked: []string{"b"}}
-	})
-	k.want("after a check", k.unchecked(), "[a]")
-	k.commit(store.Commit{Instance: k.row("b"), Subscribe: []store.Subscription{on(3)}})
-	k.look(func(v store.View) { k.want("only the new one", len(v.Fresh("b")), 1) })
-	k.commit(store.Commit{Instance: k.row("a"), Unsubscribe: []core.Ticket{1}})
-	k.want("without subscriptions", k.unchecked(), "[b]")
-	k.look(func(v store.View) { k.want("nobody's", len(v.Fresh("nobody")), 0) })
-}
-
 func starts(k kit) {
 	start := func(store.Event, store.View) store.Routing {
 		return store.Routing{Start: []store.NewInstance{{Instance: store.Instance{ID: "a", Status: core.Running, Created: 7}, Start: core.Start{Seed: 3}}}}
@@ -399,6 +379,7 @@ func starts(k kit) {
 }
 
 func gatherings(k kit) {
+	k.must(k.put("1", "x", 0, nil, false))
 	for _, until := range []core.Time{20, 10, 20} {
 		k.route(func(store.View) store.Routing {
 			return store.Routing{Gather: []store.Gathering{{Definition: "d", Digest: "x", Events: []int64{0, 7}, Keys: []core.Key{{Name: "k", Value: "v", Fixed: true}}, Until: until}}}
@@ -407,8 +388,8 @@ func gatherings(k kit) {
 	var list []store.Gathering
 	look := func() {
 		k.look(func(v store.View) {
-			list = v.Gatherings("d", "x")
-			k.want("another's", len(v.Gatherings("d", "y"))+len(v.Gatherings("e", "x")), 0)
+			list = v.Gatherings("d", "x", "any")
+			k.want("another's", len(v.Gatherings("d", "y", ""))+len(v.Gatherings("e", "x", "")), 0)
 		})
 	}
 	look()

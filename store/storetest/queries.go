@@ -13,10 +13,46 @@ import (
 var queryTests = []testCase{
 	{"instances by what they are", instances},
 	{"a list goes on where it ended", cursor},
+	{"an instance that changes is in every list", listed},
 	{"labels", labels},
 	{"counts by definition and status", stats},
 	{"the feed has every commit in order", feed},
 	{"a healthy store has no problems", healthy},
+}
+
+// listed: while an instance goes from one status to another and back, no list leaves it
+// out or has it twice.
+func listed(k kit) {
+	const changes = 50
+	k.commit(store.Commit{Instance: store.Instance{ID: "a", Definition: "d", Status: core.Running}})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range changes {
+			row, err := k.Instance(ctx, "a")
+			if err == nil {
+				row.Status = []core.Status{core.Waiting, core.Running}[i%2]
+				err = k.Commit(ctx, store.Commit{Instance: row})
+			}
+			if err != nil {
+				k.t.Error(err)
+				return
+			}
+		}
+	}()
+	for over := false; !over; {
+		select {
+		case <-done:
+			over = true
+		default:
+		}
+		list, err := k.Instances(ctx, store.Query{Definition: "d"})
+		if err != nil || len(list) != 1 {
+			k.t.Errorf("%d instances, %v", len(list), err)
+			break
+		}
+	}
+	<-done
 }
 
 func instances(k kit) {
@@ -31,6 +67,7 @@ func instances(k kit) {
 		case 1:
 			row.Status = core.Waiting
 		}
+		k.content(row.Digest)
 		k.commit(store.Commit{Instance: row})
 	}
 	for _, c := range []struct {

@@ -35,6 +35,12 @@ func Random(t *testing.T, open func(t *testing.T) store.Store) {
 				_ = c.Close()
 			}
 		}()
+		for _, digest := range []string{"x", "y"} { // so that there can be instances
+			p.both("put", func(s store.Store) (string, error) {
+				_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: digest, Digest: digest, Program: Program(digest)}, nil, false)
+				return "", err
+			})
+		}
 		actions := map[string]func(*rapid.T){
 			"commit": p.commit, "commit again": p.commit, "create": p.create, "ingest": p.ingest, "ingest more": p.ingest,
 			"check": p.checkFresh, "again": p.routeAgain, "gather": p.gather, "work": p.work, "time": p.time,
@@ -107,6 +113,10 @@ func kind(err error) string {
 		if errors.Is(err, e) {
 			return e.Error()
 		}
+	}
+	var gone *store.NoContentError
+	if errors.As(err, &gone) {
+		return gone.Error()
 	}
 	var used *store.InUseError
 	if errors.As(err, &used) {
@@ -216,6 +226,9 @@ func (p *pair) step(t *rapid.T, row store.Instance) {
 	for range n("emits", 1) {
 		p.events++
 		c.Emits = append(c.Emits, store.Emit{Definition: "d", Event: p.event(t)})
+		if rapid.Bool().Draw(t, "and out") {
+			c.Emits = append(c.Emits, store.Emit{Definition: "d", Event: c.Emits[0].Event, Sink: true})
+		}
 	}
 	for range n("subscribe", 2) {
 		c.Subscribe = append(c.Subscribe, store.Subscription{Ticket: ticket(), Name: "n", Filter: p.filter(t)})
@@ -245,6 +258,7 @@ func (p *pair) step(t *rapid.T, row store.Instance) {
 		}
 		return "", s.Commit(ctx, c)
 	})
+	p.levelFresh(row.ID)
 }
 
 func (p *pair) event(t *rapid.T) event.Event {

@@ -44,6 +44,42 @@ func (p *pair) work(t *rapid.T) {
 		return fmt.Sprint(list), err
 	})
 	p.query(t)
+	p.pages(t)
+	sent := rapid.IntRange(0, 2).Draw(t, "sent")
+	p.both("sent", func(s store.Store) (string, error) {
+		list, err := s.Outbound(ctx, sent+1)
+		if err != nil || len(list) <= sent {
+			return fmt.Sprint(len(list)), err
+		}
+		return fmt.Sprint(len(list)), s.Sent(ctx, list[sent].Seq)
+	})
+}
+
+// pages reads pages of events and of records.
+func (p *pair) pages(t *rapid.T) {
+	q := store.EventQuery{
+		Type: pick(t, "type", "", "t", "u"), Untaken: rapid.Bool().Draw(t, "untaken"), Newest: rapid.Bool().Draw(t, "newest"),
+		Limit: rapid.IntRange(0, 3).Draw(t, "limit"),
+	}
+	p.both(fmt.Sprintf("%+v", q), func(s store.Store) (out string, err error) {
+		for q := q; ; {
+			page, err := s.Events(ctx, q)
+			if err != nil {
+				return "", err
+			}
+			for _, e := range page.Events {
+				out += p.eventText(e) + "\n"
+			}
+			if q.After = page.Next; page.Next == 0 {
+				return out, nil
+			}
+		}
+	})
+	id, after, limit := p.id(t), int64(rapid.IntRange(0, 9).Draw(t, "after")), rapid.IntRange(0, 4).Draw(t, "limit")
+	p.both("records of "+id, func(s store.Store) (string, error) {
+		list, err := s.Records(ctx, id, after, limit)
+		return fmt.Sprintf("%+v", list), err
+	})
 }
 
 func (p *pair) query(t *rapid.T) {
@@ -76,7 +112,7 @@ func (p *pair) define(t *rapid.T) {
 		}
 		move := rapid.Bool().Draw(t, "move")
 		p.both("put", func(s store.Store) (string, error) {
-			d, err := s.PutDefinition(ctx, store.Definition{ID: id, Version: version, Digest: digest, Deployed: p.now, Program: []byte(digest)}, sched, move)
+			d, err := s.PutDefinition(ctx, store.Definition{ID: id, Version: version, Digest: digest, Deployed: p.now, Program: Program(digest)}, sched, move)
 			return fmt.Sprint(d), err
 		})
 	case "advance":
@@ -90,7 +126,12 @@ func (p *pair) define(t *rapid.T) {
 		}
 		p.both("advance", func(s store.Store) (string, error) { return "", s.Advance(ctx, id, from, to) })
 	default:
-		p.both("delete definition", func(s store.Store) (string, error) { return "", s.DeleteDefinition(ctx, id, version) })
+		p.both("delete definition", func(s store.Store) (string, error) {
+			heir, err := s.DeleteDefinition(ctx, id, version, func(d store.Definition) *store.Schedule {
+				return &store.Schedule{Definition: d.ID, Digest: d.Digest, Next: next}
+			})
+			return fmt.Sprint(heir != nil), err
+		})
 	}
 	p.both("definitions", func(s store.Store) (string, error) {
 		list, err := s.ListDefinitions(ctx)
@@ -144,8 +185,9 @@ func align[T any](p *pair, list func(store.Store) ([]T, error), seq func(T) int6
 func (p *pair) compare(*rapid.T) {
 	p.both("instances", func(s store.Store) (string, error) { return p.show(s) })
 	align(p, func(s store.Store) ([]store.Instance, error) { return s.Instances(ctx, store.Query{}) }, func(in store.Instance) int64 { return in.Seq })
-	align(p, func(s store.Store) ([]store.Event, error) { return s.Events(ctx) }, func(e store.Event) int64 { return e.Seq })
+	align(p, allEvents, func(e store.Event) int64 { return e.Seq })
 	align(p, func(s store.Store) ([]store.Emit, error) { return s.Emits(ctx, 100) }, func(e store.Emit) int64 { return e.Seq })
+	align(p, func(s store.Store) ([]store.Emit, error) { return s.Outbound(ctx, 100) }, func(e store.Emit) int64 { return e.Seq })
 	align(p, func(s store.Store) ([]store.Call, error) { return s.Calls(ctx, "") }, func(c store.Call) int64 { return c.Seq })
 	rows, err := p.model.Instances(ctx, store.Query{})
 	if err != nil {
@@ -191,7 +233,7 @@ func (p *pair) showInstance(s store.Store, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	records, err := s.Records(ctx, id)
+	records, err := s.Records(ctx, id, 0, 0)
 	if err != nil {
 		return "", err
 	}
@@ -225,10 +267,14 @@ func (p *pair) showLists(s store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, e := range emits {
-		out += fmt.Sprint(p.seq(s, e.Seq), e.Instance, e.Definition, e.Event.Value(), "\n")
+	outbound, err := s.Outbound(ctx, 100)
+	if err != nil {
+		return "", err
 	}
-	events, err := s.Events(ctx)
+	for _, e := range append(emits, outbound...) {
+		out += fmt.Sprint(p.seq(s, e.Seq), e.Instance, e.Definition, e.Event.Value(), e.Sink, "\n")
+	}
+	events, err := allEvents(s)
 	if err != nil {
 		return "", err
 	}

@@ -109,13 +109,8 @@ func (p *pair) checkFresh(t *rapid.T) {
 			out := store.Routing{Checked: []string{id}}
 			seen = ""
 			for _, sub := range v.Fresh(id) {
-				seen += fmt.Sprintf("%d:", sub.Ticket)
-				for _, e := range v.Kept(sub) {
-					ok, _ := sub.Filter.Match(e.Event)
-					if !ok || e.Seq < sub.InstanceSeq && !sub.Filter.Correlated() {
-						continue
-					}
-					seen += p.eventText(e) + " "
+				for _, e := range visible(v, sub) { // where none is, the subscription need not be fresh
+					seen += fmt.Sprintf("%d: %s ", sub.Ticket, p.eventText(e))
 					if take && len(out.Deliver) == 0 {
 						out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: id, At: p.now, Reply: core.Reply{Ticket: sub.Ticket}})
 					}
@@ -127,17 +122,63 @@ func (p *pair) checkFresh(t *rapid.T) {
 	})
 }
 
+// visible lists the kept events that a subscription may get.
+func visible(v store.View, s store.Subscription) []store.Event {
+	return slices.DeleteFunc(v.Kept(s), func(e store.Event) bool {
+		ok, _ := s.Filter.Match(e.Event)
+		return !ok || e.Seq < s.InstanceSeq && !s.Filter.Correlated()
+	})
+}
+
+// levelFresh is called after a commit. Where only one side has compared its new
+// subscriptions with kept events, nothing was there to find; then both have.
+func (p *pair) levelFresh(id string) {
+	look := func(s store.Store) (tickets []core.Ticket, found map[core.Ticket]int) {
+		found = map[core.Ticket]int{}
+		err := s.Route(ctx, func(v store.View) (store.Routing, error) {
+			tickets = nil
+			for _, sub := range v.Fresh(id) {
+				tickets = append(tickets, sub.Ticket)
+				found[sub.Ticket] = len(visible(v, sub))
+			}
+			return store.Routing{}, nil
+		})
+		if err != nil {
+			p.Fatal(err)
+		}
+		return tickets, found
+	}
+	real, inReal := look(p.real)
+	model, inModel := look(p.model)
+	if slices.Equal(real, model) {
+		return
+	}
+	for _, t := range append(real, model...) {
+		if slices.Contains(real, t) != slices.Contains(model, t) && inReal[t]+inModel[t] > 0 {
+			p.Fatalf("subscription %d of %s is fresh in the store: %v, in the model: %v, and events are kept for it", t, id, real, model)
+		}
+	}
+	for _, s := range []store.Store{p.real, p.model} {
+		err := s.Route(ctx, func(store.View) (store.Routing, error) {
+			return store.Routing{Checked: []string{id}}, nil
+		})
+		if err != nil {
+			p.Fatal(err)
+		}
+	}
+}
+
 // routeAgain routes events again, or any that is kept.
 func (p *pair) routeAgain(t *rapid.T) {
 	r := p.drawRoute(t)
-	all, _ := p.model.Events(ctx)
+	all, _ := allEvents(p.model)
 	if len(all) == 0 {
 		return
 	}
 	at := rapid.IntRange(0, len(all)-1).Draw(t, "which")
 	until := p.now + core.Time(rapid.IntRange(0, 20).Draw(t, "until"))
 	p.both("route again", func(s store.Store) (string, error) {
-		own, err := s.Events(ctx)
+		own, err := allEvents(s)
 		if err != nil {
 			return "", err
 		}
@@ -164,22 +205,23 @@ func (p *pair) gather(t *rapid.T) {
 	verb := pick(t, "verb", "new", "change", "drop")
 	until := p.now + core.Time(rapid.IntRange(-3, 9).Draw(t, "until"))
 	digest := pick(t, "digest", "x", "y")
+	key := pick(t, "key", "", "k", "l")
 	which := rapid.IntRange(0, 5).Draw(t, "which")
 	p.both("gather", func(s store.Store) (string, error) {
 		seen := ""
 		err := s.Route(ctx, func(v store.View) (out store.Routing, err error) {
-			list := v.Gatherings("d", digest)
+			list := v.Gatherings("d", digest, key)
 			seen = ""
 			for _, g := range list {
-				seen += fmt.Sprint(g.Until, g.Events, " ")
+				seen += fmt.Sprint(g.Until, g.Key, g.Events, " ")
 			}
 			switch {
 			case verb == "new":
-				out.Gather = []store.Gathering{{Definition: "d", Digest: digest, Events: []int64{1, 0}, Until: until}}
+				out.Gather = []store.Gathering{{Definition: "d", Digest: digest, Key: key, Events: []int64{1, 0}, Until: until}}
 			case which >= len(list):
 			case verb == "change":
 				g := list[which]
-				g.Until, g.Events = until, []int64{1, 2}
+				g.Until, g.Events, g.Key = until, []int64{1, 2}, key
 				out.Gather = []store.Gathering{g}
 			default:
 				out.Drop = []int64{list[which].Seq}

@@ -86,8 +86,9 @@ func clockStepsBack(k kit) {
 
 func quarantine(k kit) {
 	k.create(store.Instance{ID: "b"})
+	k.ingest(ev("0", "k", "1"), nil)
 	k.commit(store.Commit{
-		Instance: store.Instance{ID: "a", Wake: 1, HasWake: true, More: true}, Subscribe: []store.Subscription{on(1)},
+		Instance: store.Instance{ID: "a", Wake: 1, HasWake: true, More: true}, Subscribe: []store.Subscription{on(1, "k", "1")},
 		Messages: []store.Message{{To: "a", Input: core.Continue{}}},
 	})
 	k.want("ready", k.ready(5, 10), "[a]")

@@ -6,7 +6,9 @@
 //	ready.go       who has something to do, and in which order
 //	events.go      events, subscriptions, routing, gatherings
 //	definitions.go definitions and schedules
+//	fresh.go       subscriptions that are compared with kept events
 //	queries.go     lists, counts, the feed
+//	pages.go       pages of events and of history, events for the sink
 //	retention.go   what is forgotten
 //	random.go      random calls to two stores at a time
 package storetest
@@ -20,6 +22,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -31,7 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 
 // Cases tests what package store says, one thing at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]testCase{commitTests, readyTests, eventTests, definitionTests, queryTests, retentionTests} {
+	for _, group := range [][]testCase{commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.run(kit{open(t), t}) })
 		}
@@ -77,8 +80,31 @@ func (k kit) create(row store.Instance) store.Instance {
 	if row.Status == "" {
 		row.Status = core.Waiting
 	}
+	k.content(row.Digest)
 	k.commit(store.Commit{Instance: row})
 	return k.row(row.ID)
+}
+
+// content makes sure that there is one with a digest.
+func (k kit) content(digest string) {
+	k.t.Helper()
+	if _, err := k.Content(ctx, digest); digest == "" || err == nil {
+		return
+	}
+	_, err := k.PutDefinition(ctx, store.Definition{ID: "content " + digest, Version: "1", Digest: digest, Program: Program(digest)}, nil, false)
+	k.check(err)
+}
+
+// Program is one that does nothing, as it is stored.
+func Program(id string) []byte {
+	text, err := ir.Encode(&ir.Program{
+		ID: id, Version: "1", Dialect: "test", Edition: ir.Edition, Exprs: make([]ir.Expr, 1),
+		Nodes: []ir.Node{{}, {Name: "End", Op: &ir.End{}}}, Regions: []ir.Region{{Name: id, Entry: 1}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 func (k kit) row(id string) store.Instance {
@@ -132,9 +158,23 @@ func (k kit) again() []int64 {
 
 func (k kit) events() []store.Event {
 	k.t.Helper()
-	list, err := k.Events(ctx)
+	list, err := allEvents(k.Store)
 	k.check(err)
 	return list
+}
+
+// allEvents lists all kept events, oldest first.
+func allEvents(s store.Store) (out []store.Event, err error) {
+	for q := (store.EventQuery{}); ; {
+		page, err := s.Events(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.Events...)
+		if q.After = page.Next; page.Next == 0 {
+			return out, nil
+		}
+	}
 }
 
 // calls prints the calls of an instance, or of all.

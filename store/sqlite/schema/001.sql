@@ -83,6 +83,7 @@ CREATE TABLE instances (
 	parent  TEXT,
 	error   TEXT, -- name of the fault
 	last    INTEGER NOT NULL, -- its newest position in history
+	told    INTEGER NOT NULL, -- how many records its history has
 	rest    BLOB NOT NULL
 );
 CREATE UNIQUE INDEX instances_id ON instances (ns, id);
@@ -101,6 +102,17 @@ CREATE TABLE pages (
 	data  BLOB NOT NULL,
 	PRIMARY KEY (ns, inst, frame, part)
 ) WITHOUT ROWID;
+
+-- Pages of large values, those with part -1. To compare rows of the other kind of table SQLite
+-- reads the whole of them, so that every search that passes a large one would take its time.
+CREATE TABLE bulk (
+	ns    INTEGER NOT NULL,
+	inst  INTEGER NOT NULL,
+	frame INTEGER NOT NULL,
+	part  INTEGER NOT NULL,
+	data  BLOB NOT NULL,
+	PRIMARY KEY (ns, inst, frame, part)
+);
 
 CREATE TABLE labels (
 	ns   INTEGER NOT NULL,
@@ -128,8 +140,10 @@ CREATE TABLE history (
 	prev    INTEGER NOT NULL, -- the position before it of the same instance
 	at      INTEGER NOT NULL,
 	status  INTEGER NOT NULL,
+	told    INTEGER NOT NULL, -- how many records of the instance there are up to here
 	records BLOB -- none: only the status changed
 );
+CREATE INDEX history_told ON history (inst, told);
 
 CREATE TABLE gone ( -- deleted instances that the feed still tells of
 	inst       INTEGER PRIMARY KEY,
@@ -163,11 +177,12 @@ CREATE TABLE calls (
 
 CREATE TABLE emits (
 	ns         INTEGER NOT NULL,
+	sink       INTEGER NOT NULL, -- 1: it goes out to the sink; 0: it is to be ingested
 	seq        INTEGER NOT NULL,
 	instance   TEXT NOT NULL,
 	definition TEXT NOT NULL,
 	event      BLOB NOT NULL,
-	PRIMARY KEY (ns, seq)
+	PRIMARY KEY (ns, sink, seq)
 ) WITHOUT ROWID;
 
 -- Events. A shape is where events have what a filter fixes. Events and subscriptions
@@ -210,6 +225,7 @@ CREATE TABLE events (
 	event    BLOB NOT NULL
 );
 CREATE UNIQUE INDEX events_id ON events (ns, source, id);
+CREATE INDEX events_type ON events (ns, type); -- then by seq, as every index
 CREATE INDEX events_until ON events (ns, until);
 CREATE INDEX events_again ON events (ns) WHERE again IS NOT NULL;
 
@@ -242,8 +258,9 @@ CREATE TABLE gatherings (
 	ns         INTEGER NOT NULL,
 	definition TEXT NOT NULL,
 	digest     TEXT NOT NULL,
-	until      INTEGER NOT NULL,
+	key        TEXT NOT NULL, -- what an event must have to fit; "": it may fit any
+	until      INTEGER NOT NULL, -- 0: of a content that is not the current one
 	rest       BLOB NOT NULL
 );
-CREATE INDEX gatherings_definition ON gatherings (ns, definition, digest);
+CREATE INDEX gatherings_definition ON gatherings (ns, definition, digest, key);
 CREATE INDEX gatherings_until ON gatherings (ns, until);

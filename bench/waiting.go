@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/engine"
+)
+
+// eventCost is what one event costs that one instance waits for, until the instance is over.
+type eventCost struct {
+	Statements float64 `json:"statements"` // and queries
+	Rows       float64 `json:"rows"`       // that these gave
+	Pages      float64 `json:"pages"`      // that they looked at, in memory or not
+	Written    float64 `json:"written"`    // pages
+}
+
+// eventsMeasured is how many events the cost is the mean of.
+const eventsMeasured = 100
+
+// costOfEvents sends events to instances far from one another, one at a time, on an
+// engine that nobody else polls: then nothing depends on who is faster. Of the n
+// instances, those with an even number wait for events.
+func costOfEvents(ctx context.Context, db database, e *engine.Engine, n int) (eventCost, error) {
+	if _, err := e.Poll(ctx); err != nil {
+		return eventCost{}, err
+	}
+	pages, err := db.Traffic(ctx)
+	if err != nil {
+		return eventCost{}, err
+	}
+	count := db.Counters()
+	for k := range eventsMeasured {
+		i := 2 * (k * (n / 2 / eventsMeasured))
+		if err := wake(ctx, e, i); err != nil {
+			return eventCost{}, err
+		}
+		if _, err := e.Poll(ctx); err != nil {
+			return eventCost{}, err
+		}
+	}
+	done := db.Counters()
+	after, err := db.Traffic(ctx)
+	if err != nil {
+		return eventCost{}, err
+	}
+	for k := range eventsMeasured {
+		row, err := e.Get(ctx, keyOf(2*(k*(n/2/eventsMeasured))))
+		if err != nil || row.Status != "completed" {
+			return eventCost{}, fmt.Errorf("instance %s is %s: %w", row.ID, row.Status, err)
+		}
+	}
+	mean := func(n int64) float64 { return float64(n) / eventsMeasured }
+	return eventCost{
+		Statements: mean(done.Statements + done.Queries - count.Statements - count.Queries), Rows: mean(done.Rows - count.Rows),
+		Pages: mean(after.Seen - pages.Seen), Written: mean(after.Written - pages.Written),
+	}, nil
+}
+
+// wake sends the event that the i-th instance waits for.
+func wake(ctx context.Context, e *engine.Engine, i int) error {
+	sent, err := e.Send(ctx, wakeUpCall(i))
+	if err == nil && (len(sent.Matched) != 1 || sent.Matched[0] != keyOf(i)) {
+		err = fmt.Errorf("the event for %s reached %v", keyOf(i), sent.Matched)
+	}
+	return err
+}
+
+// rateOfEvents sends events to that many instances, 128 at a time, and waits until each
+// is over. Those that costOfEvents took are left out.
+func rateOfEvents(ctx context.Context, e *engine.Engine, n, events int) (figure, error) {
+	const stride = 7919 // a prime: neighbours in time are far apart in the file
+	taken := map[int]bool{}
+	for k := range eventsMeasured {
+		taken[2*(k*(n/2/eventsMeasured))] = true
+	}
+	list := make([]int, 0, events)
+	for k := 0; k < n/2 && len(list) < events; k++ {
+		if i := 2 * (k * stride % (n / 2)); !taken[i] {
+			taken[i] = true
+			list = append(list, i)
+		}
+	}
+	return batchOf(ctx, 128, len(list), func(ctx context.Context, k int) error {
+		if err := wake(ctx, e, list[k]); err != nil {
+			return err
+		}
+		row, err := e.Wait(ctx, keyOf(list[k]))
+		if err == nil && row.Status != "completed" {
+			err = fmt.Errorf("instance %s is %s", row.ID, row.Status)
+		}
+		return err
+	})
+}
+
+// reportWaiting prints what waiting costs among n instances, and among a thousand.
+func reportWaiting(ctx context.Context, n int) error {
+	fmt.Printf("%10s%12s%14s%12s%14s%12s%10s%10s%10s%12s%10s%14s\n",
+		"waiting", "filled in", "exec to ready", "resident", "after events", "statements", "rows", "pages", "written", "events/s", "p99", "file")
+	for _, n := range []int{1000, n} {
+		if err := reportWaitingOnce(ctx, n); err != nil {
+			return fmt.Errorf("%d waiting: %w", n, err)
+		}
+	}
+	return nil
+}
+
+func reportWaitingOnce(ctx context.Context, n int) error {
+	dir, remove, err := workDir()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	began := time.Now()
+	if err := killed(ctx, "fill", dir, n, "waiting"); err != nil {
+		return err
+	}
+	filled := time.Since(began)
+	c, err := spawn(ctx, "serve", dir, n, "waiting")
+	if err != nil {
+		return err
+	}
+	var r report
+	if err := c.result(&r); err != nil {
+		return err
+	}
+	fmt.Printf("%10d%12s%14s%12s%14s%12.1f%10.1f%10.1f%10.1f%12.0f%10s%14s\n", n, filled.Round(time.Millisecond), c.ready.Round(time.Millisecond),
+		mebibytes(c.memory.Resident), mebibytes(r.Memory.Peak), r.Cost.Statements, r.Cost.Rows, r.Cost.Pages, r.Cost.Written, r.Rate, short(r.P99), mebibytes(fileBytes(dir)))
+	return nil
+}
+
+// reportRecover prints how soon a process is ready after the one before was killed, with
+// n instances that wait for calls, events and timers.
+func reportRecover(ctx context.Context, n int) error {
+	dir, remove, err := workDir()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	began := time.Now()
+	if err := killed(ctx, "fill", dir, n, "recover"); err != nil {
+		return err
+	}
+	fmt.Printf("recover   live %d   filled in %s   file %s\n", n, time.Since(began).Round(time.Millisecond), mebibytes(fileBytes(dir)))
+	for range 3 {
+		c, err := spawn(ctx, "serve", dir, n, "recover")
+		if err != nil {
+			return err
+		}
+		fmt.Printf("recover   exec to ready %s   calls made again, at once %d   resident %s\n", c.ready.Round(time.Millisecond), c.calls, mebibytes(c.memory.Resident))
+		if err := c.kill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// never is an invoker whose calls end with the process.
+func never(ctx context.Context, _ effect.Call) effect.Outcome {
+	<-ctx.Done()
+	return effect.Outcome{Parked: true}
+}
