@@ -24,6 +24,15 @@ type meddled struct {
 	put    func(store.Definition)
 	commit func() error
 	seen   int // gatherings that routers were shown
+
+	content error // of reading one
+}
+
+func (m *meddled) Content(ctx context.Context, digest string) (store.Definition, error) {
+	if m.content != nil {
+		return store.Definition{}, m.content
+	}
+	return m.Store.Content(ctx, digest)
 }
 
 func meddle(m *meddled) option { return func(c *Config) { m.Store, c.Store = c.Store, m } }
@@ -127,6 +136,32 @@ func (h *harness) wantCurrent(version string) {
 	if err != nil || row.Version != version || d.row.Version != version {
 		h.t.Errorf("the store has %q (%v), the engine %q, want %q", row.Version, err, d.row.Version, version)
 	}
+}
+
+// TestProgramThatCannotBeReadNow: a store that does not answer for a moment is no reason to
+// set an instance aside.
+func TestProgramThatCannotBeReadNow(t *testing.T) {
+	m := &meddled{}
+	h := newHarness(t, nil, meddle(m))
+	h.deploy(build("w").main(delay(time.Minute)))
+	id := h.start("w", `{}`)
+	again, err := New(h.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(again.linked)
+	m.content = errors.New("the store does not answer")
+	h.clock.Advance(t0.Add(time.Minute))
+	if _, err := again.Poll(context.Background()); err == nil {
+		t.Error("nobody is told")
+	}
+	m.content = nil
+	if row := h.get(id); row.Quarantine != "" {
+		t.Errorf("it is set aside: %s", row.Quarantine)
+	}
+	h.Engine = again
+	h.run(time.Hour)
+	h.want(id, core.Completed, "")
 }
 
 // TestParallelDeploys: which version is current is the same for engine and store.

@@ -115,6 +115,11 @@ func badStatus(w *word, v string) error {
 // readDefinition takes id or id@version.
 func readDefinition(f *Filter, w *word, _ core.Time) (bool, error) {
 	values := w.values
+	for _, v := range values {
+		if _, version, pinned := cutLast(v); pinned && version == "" {
+			return false, &Error{Column: w.column, Msg: fmt.Sprintf("%q has no version after the @", v), Hint: "write id or id@version"}
+		}
+	}
 	w.match = func(in *store.Instance) bool {
 		return slices.ContainsFunc(values, func(v string) bool {
 			id, version, pinned := cutLast(v)

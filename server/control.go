@@ -19,6 +19,9 @@ func (s *Server) control(w http.ResponseWriter, r *request, body expr.Value, c c
 	if err != nil {
 		return err
 	}
+	if len(reason) > maxReason {
+		return tooLarge("reason", maxReason)
+	}
 	c.Actor = r.who.name
 	if reason != "" {
 		c.Actor += ": " + reason
@@ -49,6 +52,16 @@ func (s *Server) notAllowed(r *request, id string, err error) error {
 		return p
 	}
 	return err
+}
+
+// maxReason is how long the reason of an intervention may be ("reason").
+const maxReason = 4096
+
+// notAnObject refuses data that a state could not have.
+func notAnObject(name string, v expr.Value) error {
+	p := problem(CodeInput, fmt.Sprintf("%s must be an object, as the data of every state is, not %s", name, v.Kind()))
+	p.Errors = []Detail{{Pointer: "/" + name, Message: "must be an object"}}
+	return p
 }
 
 // simple is an intervention without data.
@@ -92,6 +105,9 @@ func (s *Server) retryInstance(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	data, given := body.Get("data")
+	if given && !data.IsObject() {
+		return notAnObject("data", data)
+	}
 	return s.control(w, r, body, core.Control{Verb: core.VerbRetry, Data: data, HasData: given})
 }
 
@@ -105,6 +121,9 @@ func (s *Server) skipInstance(w http.ResponseWriter, r *request) error {
 		p := problem(CodeInput, "skip needs the output that the failed state should have given")
 		p.Errors = []Detail{{Pointer: "/output", Message: "is required"}}
 		return p
+	}
+	if !output.IsObject() {
+		return notAnObject("output", output)
 	}
 	return s.control(w, r, body, core.Control{Verb: core.VerbSkip, Data: output, HasData: true})
 }

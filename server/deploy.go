@@ -89,6 +89,9 @@ func (s *Server) compile(ctx context.Context, text []byte, dialectName string) (
 		}
 		return engine.Document{}, nil, p
 	}
+	if id := c.Program.ID; id == "." || id == ".." {
+		return engine.Document{}, nil, problem(CodeInvalid, fmt.Sprintf("the id %q cannot be part of a path", id)).hint("give the definition another id")
+	}
 	doc := engine.Document{Program: c.Program, Source: text}
 	if len(views) > 0 {
 		var err error

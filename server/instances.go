@@ -24,9 +24,12 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	input, _, err := s.json(r)
+	input, given, err := s.json(r)
 	if err != nil {
 		return err
+	}
+	if given && input.IsNull() {
+		return problem(CodeInput, "the workflow input must be a JSON object, not null").hint("send no body, or {}, for none")
 	}
 	start := engine.StartRequest{Definition: r.PathValue("definition"), Version: r.query.Get("version"), Input: input}
 	var id string

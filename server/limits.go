@@ -22,8 +22,8 @@ type Limits struct {
 	Arriving int // requests-arriving: those with a body that is being read or used
 
 	ArrivingBytes int64 // requests-arriving-bytes: what is kept of all those bodies
-	Waiting  int // requests-waiting: those that wait for an end (wait=)
-	Streams  int // open-streams
+	Waiting       int   // requests-waiting: those that wait for an end (wait=)
+	Streams       int   // open-streams
 
 	Wait         time.Duration // request-wait: how long wait= may ask for
 	ReadTimeout  time.Duration // request-time: until a request is read
@@ -48,8 +48,8 @@ var DefaultLimits = Limits{
 	Arriving: 4096,
 
 	ArrivingBytes: 512 << 20,
-	Waiting:  4096,
-	Streams:  4096,
+	Waiting:       4096,
+	Streams:       4096,
 
 	Wait:         60 * time.Second,
 	ReadTimeout:  30 * time.Second,

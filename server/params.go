@@ -172,9 +172,13 @@ func (s *Server) wait(r *request) (time.Duration, error) {
 
 // ifMatch reads the revision that the client read, 0 where it says none.
 func (r *request) ifMatch() (int64, error) {
+	values := r.Header.Values("If-Match")
 	text := strings.TrimSpace(r.Header.Get("If-Match"))
-	if text == "" || text == "*" {
+	if len(values) == 0 || text == "*" && len(values) == 1 {
 		return 0, nil
+	}
+	if len(values) > 1 {
+		return 0, badParameter("If-Match", "is given more than once")
 	}
 	rev, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
 	if err != nil || rev <= 0 || len(text) < 3 || text[0] != '"' || text[len(text)-1] != '"' {
@@ -210,6 +214,9 @@ func (s *Server) body(r *request, limit string, most int64, types ...string) ([]
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", errBody, err)
 	}
+	if len(r.Header.Values("Content-Type")) > 1 {
+		return nil, "", badParameter("Content-Type", "is given more than once")
+	}
 	header := r.Header.Get("Content-Type")
 	if len(text) == 0 && header == "" {
 		return nil, "", nil
@@ -233,6 +240,9 @@ func (s *Server) json(r *request) (v expr.Value, ok bool, err error) {
 		return expr.Null, false, err
 	}
 	v, err = expr.ParseJSON(text)
+	if err == nil {
+		err = unambiguous(text)
+	}
 	if err != nil {
 		return expr.Null, false, problem(CodeBadJSON, "the body is not JSON: "+err.Error())
 	}

@@ -97,3 +97,39 @@ func TestDamagedDefinition(t *testing.T) {
 type hidden struct{ store.Store }
 
 func (hidden) ListDefinitions(context.Context) ([]store.Definition, error) { return nil, nil }
+
+// TestStrictBodies: what others would read otherwise is refused, and nothing happens.
+func TestStrictBodies(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.deploy("hello", "pay")
+	start := func(body string) answered { return w.do("POST", "/api/v1/definitions/hello/instances", body) }
+	for _, body := range []string{
+		`{"name":"a","name":"b"}`, `{"x":[{"a":1,"a":2}]}`, `{"name":"\ud800"}`, `{"name":"\udc00\ud800"}`, `{"name":"\ud800x"}`,
+		`{"n":` + strings.Repeat("1", 1001) + `}`, `{"n":` + strings.Repeat("[", 128) + strings.Repeat("]", 128) + `}`,
+	} {
+		start(body).problem(CodeBadJSON)
+	}
+	start(`null`).problem(CodeInput)
+	for _, body := range []string{`{"name":"\ud83d\ude00","a":{"name":1},"b":["name","name"],"c":"\\ud800"}`, `{}`, ``} {
+		start(body).want(200) // hello is over at once
+	}
+	w.answers.put("charge", failing("CardDeclined"))
+	id := w.do("POST", "/api/v1/definitions/pay/instances?wait=20s", `{"amount":1}`).is("status", `"failed"`).str("id")
+	at := "/api/v1/instances/" + id
+	w.do("POST", at+"/skip", `{"output":1}`).problem(CodeInput)
+	w.do("POST", at+"/retry", `{"data":[]}`).problem(CodeInput)
+	w.do("POST", at+"/retry", `{"reason":"`+strings.Repeat("x", 4097)+`"}`).problem(CodeTooLarge)
+	w.do("DELETE", at, "", "If-Match", "").problem(CodeBadParameter)
+	w.get("/api/v1/instances?q=def:hello@").problem(CodeBadFilter)
+	dots := strings.Replace(read(t, "testdata/hello.yaml"), "id: hello", `id: ".."`, 1)
+	w.do("POST", "/api/v1/definitions", dots, "Content-Type", "application/yaml").problem(CodeInvalid).says("part of a path")
+}
+
+// TestPauseInHistory: history has the word of the API.
+func TestPauseInHistory(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.deploy("await")
+	id := w.start("await", `{"order":"1"}`)
+	w.do("POST", "/api/v1/instances/"+id+"/pause", "").want(200)
+	w.get("/api/v1/instances/" + id + "/history").want(200).says(`"pause"`)
+}

@@ -44,7 +44,7 @@ func viewChange(item *store.FeedItem) changeView {
 	for i := range item.Records {
 		r := &item.Records[i]
 		rec := streamRecordView{
-			Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Depth: r.Depth, Name: r.Name, Attempt: r.Attempt,
+			Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Depth: r.Depth, Name: verbOf(r), Attempt: r.Attempt,
 			At: timeOf(r.At), Text: r.Text, Status: string(r.Status),
 		}
 		if r.Fault != nil {

@@ -245,7 +245,7 @@ type recordView struct {
 func viewRecord(seq int64, r *core.Record) recordView {
 	v := recordView{
 		Seq: seq, Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Place: viewPlace(r.Pos), Depth: r.Depth,
-		Frame: uint32(r.Frame), Name: r.Name, Attempt: r.Attempt, At: timeOf(r.At), Error: viewFault(r.Fault),
+		Frame: uint32(r.Frame), Name: verbOf(r), Attempt: r.Attempt, At: timeOf(r.At), Error: viewFault(r.Fault),
 		Text: r.Text, Status: string(r.Status),
 	}
 	if r.Ticket != 0 {
