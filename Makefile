@@ -68,11 +68,12 @@ bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a sta
 	$(GO) run ./bench -waiting 1000000
 	$(GO) run ./bench -recover 100000
 
-soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, a server killed KILLS (1000) times under load, then every fuzz target for five minutes
+soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
 	done
 	$(GO) test -vet=off -count=1 -timeout 2h ./sim -sim.cases=$(CASES) -sim.plants
+	$(GO) test -vet=off -count=1 -timeout 1h ./store/sqlite -run '^TestCrashImages$$' -crash.all
 	$(GO) test -vet=off -count=1 -timeout 4h ./cmd/lockstep -run '^TestKilledUnderLoad$$' -kills=$(KILLS)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
 
