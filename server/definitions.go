@@ -164,7 +164,7 @@ func (s *Server) getSource(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) getGraph(w http.ResponseWriter, r *request) error {
-	format, err := r.choice("format", "svg", "mermaid", "dot", "plantuml", "smcat", "text")
+	format, err := r.choice("format", graph.Formats...)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *Server) getGraph(w http.ResponseWriter, r *request) error {
 		return fmt.Errorf("%w: read program of %s: %w", errInternal, row.ID, err)
 	}
 	var b bytes.Buffer
-	if err := draw(&b, graph.FromProgram(p), format); err != nil {
+	if err := graph.Write(&b, graph.FromProgram(p), format); err != nil {
 		return fmt.Errorf("%w: draw %s: %w", errInternal, row.ID, err)
 	}
 	setDigest(w, row)
@@ -186,22 +186,6 @@ func (s *Server) getGraph(w http.ResponseWriter, r *request) error {
 		media = "image/svg+xml"
 	}
 	return answerText(w, http.StatusOK, media, b.Bytes())
-}
-
-func draw(b *bytes.Buffer, g *graph.Graph, format string) error {
-	switch format {
-	case "svg":
-		return graph.SVG(b, graph.Layout(g), graph.SVGOptions{Heading: true})
-	case "mermaid":
-		return graph.Mermaid(b, g)
-	case "dot":
-		return graph.DOT(b, g)
-	case "plantuml":
-		return graph.PlantUML(b, g)
-	case "smcat":
-		return graph.Smcat(b, g)
-	}
-	return graph.WriteText(b, g)
 }
 
 func (s *Server) diffDefinition(w http.ResponseWriter, r *request) error {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/graph"
 )
 
 func definitionListing() listing[client.Definition] {
@@ -74,7 +75,7 @@ func (a *app) defGet(server *remoteFlags) *cobra.Command {
   lockstep def get order --graph svg > order.svg`,
 	}
 	output := itemFlag(cmd)
-	graphic := &choice{allowed: []string{"svg", "mermaid", "dot", "plantuml", "smcat", "text"}}
+	graphic := &choice{allowed: graph.Formats}
 	cmd.Flags().BoolVar(&source, "source", false, "print the document as it was deployed")
 	cmd.Flags().Var(graphic, "graph", "print a drawing in this format")
 	cmd.Flags().StringVar(&digest, "digest", "", "the content with this `digest`, instead of a version")

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/graph"
@@ -37,7 +35,7 @@ func (a *app) graphCommand() *cobra.Command {
 		if errors, _ := d.diagnostics.Counts(); errors > 0 {
 			return a.undrawable(d)
 		}
-		return writeGraph(a.out, graph.FromProgram(d.Program), output.value)
+		return graph.Write(a.out, graph.FromProgram(d.Program), output.value)
 	})
 	return cmd
 }
@@ -48,20 +46,4 @@ func (a *app) undrawable(d definition) error {
 	v := newValidation(&app{out: a.err, err: a.err})
 	v.add(d)
 	return v.finish("text", false)
-}
-
-func writeGraph(w io.Writer, g *graph.Graph, format string) error {
-	switch format {
-	case "svg":
-		return graph.SVG(w, graph.Layout(g), graph.SVGOptions{Heading: true})
-	case "mermaid":
-		return graph.Mermaid(w, g)
-	case "dot":
-		return graph.DOT(w, g)
-	case "plantuml":
-		return graph.PlantUML(w, g)
-	case "smcat":
-		return graph.Smcat(w, g)
-	}
-	return graph.WriteText(w, g)
 }

@@ -231,7 +231,7 @@ func (c *checker) find(in *scope, ref *reference, what string) *state {
 	if in.branch == nil {
 		d.Message = fmt.Sprintf("%s %q: no such state", what, n.Text)
 	}
-	near := c.didYouMean(d, n.Text, in.names)
+	near := c.DidYouMean(d, n.Text, in.names)
 	if ref.likely = in.byName[near]; ref.likely == nil {
 		ref.likely = in.byID[near]
 	}
@@ -255,7 +255,7 @@ func (c *checker) function(f *function) {
 		return
 	}
 	d := c.r.Warnf(f.name, codeNoFunction, "function %q is not in the catalogue", f.name.Text)
-	c.didYouMean(d, f.name.Text, c.catalogue)
+	c.DidYouMean(d, f.name.Text, c.catalogue)
 }
 
 // reachable reports the states of a scope that no way leads to, unless a way that is

@@ -12,7 +12,7 @@ func (c *checker) events(e *entry) {
 			continue
 		}
 		d := c.r.Errorf(leaf.at, codeNoEvent, "no event is named %q", leaf.name)
-		if near := c.triggers[c.didYouMean(d, leaf.name, c.names)]; near != nil {
+		if near := c.triggers[c.DidYouMean(d, leaf.name, c.names)]; near != nil {
 			near.used = true
 		}
 	}

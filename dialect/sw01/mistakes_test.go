@@ -21,7 +21,7 @@ func TestManyDanglingReferences(t *testing.T) {
 		}
 		doc, _ := dialect.Read("f.yaml", []byte(b.String()))
 		w := parse(&dialect.Reporter{}, kebab, doc)
-		c := checker{hinter: hinter{spent: maxHinting}, r: &dialect.Reporter{}, w: w, homes: map[string][]*scope{}}
+		c := checker{hinter: hinter{dialect.Hinter{Spent: dialect.MaxHinting}}, r: &dialect.Reporter{}, w: w, homes: map[string][]*scope{}}
 		c.collect(w.scope)
 		each := testing.AllocsPerRun(1, func() {
 			for _, s := range w.states {

@@ -64,7 +64,7 @@ func (p *parser) eventExpression(n *dialect.Node) *eventExpr {
 // nearEvent finds a trigger whose name is nearly the whole of a text.
 func (p *parser) nearEvent(text string) string {
 	p.events()
-	return p.near(text, p.eventNames)
+	return p.Near(text, p.eventNames)
 }
 
 // events are the names of the triggers, which are read before the states.

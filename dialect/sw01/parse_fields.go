@@ -250,7 +250,7 @@ func (f *fields) done() {
 			continue
 		}
 		d := f.p.r.Warnf(m.Key, codeUnknownKey, "%s has no parameter %q; it is ignored", f.what, m.Key.Text)
-		f.p.didYouMean(d, m.Key.Text, f.spellings())
+		f.p.DidYouMean(d, m.Key.Text, f.spellings())
 	}
 }
 

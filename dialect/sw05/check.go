@@ -11,7 +11,7 @@ import (
 type checker struct {
 	r *dialect.Reporter
 	w *workflow
-	hinter
+	dialect.Hinter
 
 	states    index[*state]
 	ids       index[*state]

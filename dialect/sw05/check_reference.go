@@ -100,7 +100,7 @@ func (c *checker) stateRef(n *dialect.Node, code, what string) match {
 		verb = what
 	}
 	d := c.r.Errorf(n, code, "%s %q: no such state", verb, n.Text)
-	return match{near: c.states.by[c.didYouMean(d, n.Text, c.states.names)]}
+	return match{near: c.states.by[c.DidYouMean(d, n.Text, c.states.names)]}
 }
 
 // marker is a definition that can be marked as used.
@@ -119,7 +119,7 @@ func find[T marker](c *checker, in *index[T], ref *dialect.Node, code string) (o
 		return one
 	}
 	d := c.r.Errorf(ref, code, "no %s is named %q", in.what, ref.Text)
-	near := c.didYouMean(d, ref.Text, in.names)
+	near := c.DidYouMean(d, ref.Text, in.names)
 	if near == "" {
 		listNames(d, in.names)
 	} else if one, ok := in.by[near]; ok {
@@ -173,7 +173,7 @@ func (c *checker) function(k *call) {
 		return
 	}
 	d := c.r.Warnf(k.refName, codeNoFunction, "function %q is not defined here; the server's catalogue must have it", name)
-	if near := c.functions.by[c.didYouMean(d, name, slices.Concat(c.functions.names, c.catalogue))]; near != nil {
+	if near := c.functions.by[c.DidYouMean(d, name, slices.Concat(c.functions.names, c.catalogue))]; near != nil {
 		near.used = true
 	}
 }

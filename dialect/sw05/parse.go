@@ -11,7 +11,7 @@ import (
 type parser struct {
 	r   *dialect.Reporter
 	src dialect.Source
-	hinter
+	dialect.Hinter
 	schemas map[string]string // by reference; "" for one that is wrong
 	asked   func(*fields)     // where set, told of every object when it is done: for tests
 }

@@ -42,7 +42,7 @@ func (p *parser) inside(n *dialect.Node, key string) *dialect.Node {
 	if list.IsNull() {
 		d := p.r.Errorf(n, codeMissing, "the resource needs %q, or to be an array itself", key)
 		for _, m := range n.Members {
-			if p.near(m.Key.Text, []string{key}) != "" {
+			if p.Near(m.Key.Text, []string{key}) != "" {
 				d.WithHint("rename %q", m.Key.Text)
 			}
 		}

@@ -243,7 +243,7 @@ func (p *parser) zone(n *dialect.Node) {
 		return
 	}
 	d := p.r.Errorf(n, codeZone, "%q is no time zone", n.Text).WithHint("use a name of the tz database, as in America/Los_Angeles")
-	p.didYouMean(d, n.Text, commonZones)
+	p.DidYouMean(d, n.Text, commonZones)
 }
 
 // commonZones are for suggestions only.

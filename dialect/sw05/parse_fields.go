@@ -155,7 +155,7 @@ func (f *fields) choice(key string, fold bool, among ...string) (value string, a
 		}
 	}
 	d := f.p.r.Errorf(n, codeChoice, "%s cannot be %q", key, n.Text).WithHint("one of %s", strings.Join(among, ", "))
-	f.p.didYouMean(d, n.Text, among)
+	f.p.DidYouMean(d, n.Text, among)
 	return "", n
 }
 
@@ -220,6 +220,6 @@ next:
 			}
 		}
 		d := f.p.r.Warnf(m.Key, codeUnknownKey, "%s has no parameter %q; it is ignored", f.what, m.Key.Text)
-		f.p.didYouMean(d, m.Key.Text, f.known)
+		f.p.DidYouMean(d, m.Key.Text, f.known)
 	}
 }

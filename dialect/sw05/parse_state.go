@@ -59,7 +59,7 @@ func (p *parser) stateType(f *fields) string {
 	if slices.Contains(stateTypes, n.Text) {
 		return n.Text
 	}
-	p.didYouMean(p.r.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
+	p.DidYouMean(p.r.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
 	return dialect.Suggest(n.Text, stateTypes) // read on as what it was meant to be
 }
 
