@@ -173,17 +173,3 @@ func TestWriteAndRead(t *testing.T) {
 		t.Error("several events are one")
 	}
 }
-
-func FuzzHeader(f *testing.F) {
-	f.Add("Euro%20%E2%82%AC")
-	f.Add(`"a\"b"`)
-	f.Fuzz(func(t *testing.T, s string) {
-		value, err := decodeHeader(s)
-		if err != nil {
-			return
-		}
-		if again, err := decodeHeader(encodeHeader(value)); err != nil || again != value {
-			t.Errorf("%q becomes %q, %v", value, again, err)
-		}
-	})
-}

@@ -1,15 +1,12 @@
 package http
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -20,9 +17,6 @@ const (
 	Structured = "application/cloudevents+json"
 	Batch      = "application/cloudevents-batch+json"
 )
-
-// headerPrefix is before the names of attributes in binary mode.
-const headerPrefix = "Ce-"
 
 // Mode is how events are written.
 type Mode uint8
@@ -108,7 +102,7 @@ func Read(r *http.Request, limits Limits) ([]event.Event, Mode, error) {
 		return list, ModeBatch, err
 	case strings.HasPrefix(base, "application/cloudevents"):
 		return nil, 0, &MediaTypeError{media} // a format that this does not know
-	case r.Header.Get(headerPrefix+"Specversion") == "" && r.Header.Get(headerPrefix+"Id") == "" && r.Header.Get(headerPrefix+"Type") == "":
+	case r.Header.Get("Ce-Specversion") == "" && r.Header.Get("Ce-Id") == "" && r.Header.Get("Ce-Type") == "":
 		return nil, 0, &MediaTypeError{media}
 	}
 	e, err := readBinary(r, media, limits)
@@ -197,78 +191,15 @@ func invalid(index int, err error) Invalid {
 	return Invalid{index, "", err.Error()}
 }
 
-// readBinary makes an event of headers and body. It is put together as the object of
-// the JSON format, so that both are checked by the same rules.
+// readBinary makes an event of headers and body.
 func readBinary(r *http.Request, media string, limits Limits) (event.Event, error) {
-	refuse := func(attribute, msg string) error {
-		return &InvalidError{ModeBinary, []Invalid{{Attribute: attribute, Msg: msg}}}
-	}
-	var members []expr.Member
-	for header, values := range r.Header {
-		if !strings.HasPrefix(header, headerPrefix) {
-			continue
-		}
-		name := strings.ToLower(header[len(headerPrefix):])
-		switch {
-		case name == "data" || name == "data_base64" || name == "datacontenttype":
-			return event.Event{}, refuse(name, "is not given by a header in binary mode: the body and its content type are")
-		case len(values) > 1:
-			return event.Event{}, refuse(name, "is given more than once")
-		}
-		value, err := decodeHeader(values[0])
-		if err != nil {
-			return event.Event{}, refuse(name, err.Error())
-		}
-		members = append(members, expr.Member{Key: name, Value: expr.String(value)})
-	}
-	if !slices.ContainsFunc(members, func(m expr.Member) bool { return m.Key == "specversion" }) {
-		return event.Event{}, refuse("specversion", "is required in binary mode")
-	}
 	body, err := read(r, "event-bytes", limits.Event)
 	if err != nil {
 		return event.Event{}, err
 	}
-	if media != "" {
-		members = append(members, expr.Member{Key: "datacontenttype", Value: expr.String(media)})
-	}
-	if len(body) > 0 {
-		data, err := dataOf(media, body)
-		if err != nil {
-			return event.Event{}, refuse("data", err.Error())
-		}
-		members = append(members, data)
-	}
-	e, err := event.FromValue(expr.Object(members...))
+	e, err := event.FromBinary(event.Binary{Header: r.Header, Media: media, Body: body})
 	if err != nil {
 		return event.Event{}, &InvalidError{ModeBinary, []Invalid{invalid(0, err)}}
 	}
 	return e, nil
-}
-
-// dataOf is the data of an event in its JSON format: JSON as it is, text as a string,
-// anything else as base64.
-func dataOf(media string, body []byte) (expr.Member, error) {
-	base, params, err := mime.ParseMediaType(media)
-	if err != nil {
-		base = ""
-	}
-	switch {
-	case isJSON(base):
-		v, err := expr.ParseJSON(body)
-		if err != nil {
-			return expr.Member{}, fmt.Errorf("the body is not JSON, as its content type says: %w", err)
-		}
-		return expr.Member{Key: "data", Value: v}, nil
-	case isText(base) && utf8.Valid(body) && (params["charset"] == "" || strings.EqualFold(params["charset"], "utf-8")):
-		return expr.Member{Key: "data", Value: expr.String(string(body))}, nil
-	}
-	return expr.Member{Key: "data_base64", Value: expr.String(base64.StdEncoding.EncodeToString(body))}, nil
-}
-
-func isJSON(base string) bool {
-	return base == "application/json" || base == "text/json" || strings.HasSuffix(base, "+json")
-}
-
-func isText(base string) bool {
-	return strings.HasPrefix(base, "text/") || base == "application/xml" || strings.HasSuffix(base, "+xml")
 }

@@ -1,9 +1,7 @@
 package http
 
 import (
-	"encoding/base64"
 	"fmt"
-	"mime"
 	"net/http"
 
 	"github.com/lockstep-workflows/lockstep/event"
@@ -34,29 +32,15 @@ func Write(h http.Header, mode Mode, events ...event.Event) ([]byte, error) {
 }
 
 func writeBinary(h http.Header, e event.Event) ([]byte, error) {
-	h.Set(headerPrefix+"Specversion", event.SpecVersion)
-	for _, m := range e.Value().Members() {
-		switch m.Key {
-		case "specversion", "data", "data_base64", "datacontenttype":
-			continue
-		}
-		value, _ := e.Attribute(m.Key)
-		h.Set(headerPrefix+m.Key, encodeHeader(value))
+	out, err := e.Binary()
+	if err != nil {
+		return nil, err
 	}
-	media := e.DataContentType
-	if media == "" && e.HasData {
-		media = "application/json"
+	for name, values := range out.Header {
+		h.Set(name, values[0])
 	}
-	if media != "" {
-		h.Set("Content-Type", media)
+	if out.Media != "" {
+		h.Set("Content-Type", out.Media)
 	}
-	switch base, _, _ := mime.ParseMediaType(media); {
-	case e.DataBase64 != "":
-		return base64.StdEncoding.DecodeString(e.DataBase64)
-	case !e.HasData:
-		return nil, nil
-	case !isJSON(base) && e.Data.Kind() == expr.KindString:
-		return []byte(e.Data.Str()), nil
-	}
-	return e.Data.AppendJSON(nil), nil
+	return out.Body, nil
 }

@@ -1,4 +1,4 @@
-package http
+package event
 
 import (
 	"errors"
@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// decodeHeader reads the value of an attribute's header (HTTP protocol binding
-// §3.1.3.2): quotes around it go first, then percent-encoding.
-func decodeHeader(s string) (string, error) {
+// DecodeHeader reads the value of an attribute's header, as HTTP and other protocols
+// with headers have it (HTTP protocol binding §3.1.3.2): quotes around it go first, then
+// percent-encoding.
+func DecodeHeader(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		s = unquote(s[1 : len(s)-1])
@@ -60,9 +61,9 @@ func digit(c byte) int {
 	return -1
 }
 
-// encodeHeader writes an attribute's value: printable ASCII stands as it is, apart from
+// EncodeHeader writes an attribute's value: printable ASCII stands as it is, apart from
 // space, quote and percent.
-func encodeHeader(s string) string {
+func EncodeHeader(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if c := s[i]; c > ' ' && c < 0x7f && c != '"' && c != '%' {
