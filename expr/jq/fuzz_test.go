@@ -1,0 +1,43 @@
+package jq
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// FuzzRun: whatever a filter says, it ends with values or an error that is foreseen.
+func FuzzRun(f *testing.F) {
+	for _, src := range sameAsGojq {
+		f.Add(src, job)
+	}
+	for _, src := range hostile {
+		f.Add(src, `[1,"a",{"b":null}]`)
+	}
+	f.Fuzz(func(t *testing.T, src, input string) {
+		v, err := expr.ParseJSON([]byte(input))
+		if err != nil {
+			return
+		}
+		filter, err := Compile(src, Budget{Steps: 20_000, Output: 1 << 20})
+		var syntax *expr.SyntaxError
+		var limit *expr.LimitError
+		if err != nil {
+			if !errors.As(err, &syntax) && !errors.As(err, &limit) || syntax != nil && (syntax.Offset < 0 || syntax.Offset > len(src)) {
+				t.Fatalf("%q: %#v", src, err)
+			}
+			return
+		}
+		err = filter.Run(t.Context(), v, func(text []byte) error {
+			if _, err := expr.ParseJSON(text); err != nil {
+				t.Errorf("%q gives %q: %v", src, text, err)
+			}
+			return nil
+		})
+		var failed *Error
+		if err != nil && !errors.As(err, &failed) && !errors.As(err, &limit) {
+			t.Errorf("%q: %#v", src, err)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package jq
+
+import (
+	"encoding/json"
+	"math/big"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// meter is what one run has left. It is also the run's context: the interpreter asks
+// Done before every instruction, which is how instructions are counted.
+type meter struct {
+	filter *Filter
+	steps  int
+	asked  int
+	over   error // why the run must end
+	parent interface {
+		Done() <-chan struct{}
+		Err() error
+	}
+}
+
+// closed is always ready.
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Done counts an instruction, and is ready when there is to be no other.
+func (m *meter) Done() <-chan struct{} {
+	m.asked++
+	if m.asked&0xff == 0 {
+		m.look()
+	}
+	if m.pay(1) != nil {
+		return closed
+	}
+	return nil
+}
+
+// look ends the run when whoever wants it has gone.
+func (m *meter) look() {
+	select {
+	case <-m.parent.Done():
+		if m.over == nil {
+			m.over = m.parent.Err()
+		}
+	default:
+	}
+}
+
+// Err is why the run ended.
+func (m *meter) Err() error { return m.over }
+
+// Deadline is unknown: the parent watches it.
+func (m *meter) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Value knows nothing.
+func (m *meter) Value(any) any { return nil }
+
+// pay spends n steps.
+func (m *meter) pay(n int) error {
+	if m.over != nil {
+		return m.over
+	}
+	if n < 0 || n > m.steps { // n may have overflowed
+		m.steps, m.over = 0, &expr.LimitError{Limit: "expression-steps", Max: m.filter.budget.Steps}
+		return m.over
+	}
+	m.steps -= n
+	return nil
+}
+
+// refuse ends the run for another reason; the filter cannot catch it.
+func (m *meter) refuse(limit string, most int) error {
+	if m.over == nil {
+		m.over = &expr.LimitError{Limit: limit, Max: most}
+	}
+	return m.over
+}
+
+// bytesPerStep is how much text is handled for one step.
+const bytesPerStep = 16
+
+// breadth is what one value weighs without what is in it: items, members, or a part of
+// its text.
+func breadth(v any) int {
+	switch x := v.(type) {
+	case string:
+		return 1 + len(x)/bytesPerStep
+	case json.Number:
+		return 1 + len(x)/bytesPerStep
+	case *big.Int:
+		return 1 + x.BitLen()/bytesPerStep
+	case []any:
+		return 1 + len(x)
+	case map[string]any:
+		return 1 + 2*len(x)
+	}
+	return 1
+}
+
+// broad pays for the breadth of values.
+func (m *meter) broad(values ...any) error {
+	for _, v := range values {
+		if err := m.pay(breadth(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole pays for values with everything in them. Values share their parts: a small one
+// may be endless to walk through, and this walk ends with the budget.
+func (m *meter) whole(values ...any) error {
+	for _, v := range values {
+		if err := m.walk(v, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *meter) walk(v any, depth int) error {
+	if depth > expr.MaxDepth {
+		return m.refuse("value-depth", expr.MaxDepth)
+	}
+	switch x := v.(type) {
+	case []any:
+		if err := m.pay(1); err != nil {
+			return err
+		}
+		for _, item := range x {
+			if err := m.walk(item, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	case map[string]any:
+		if err := m.pay(breadth(x)); err != nil {
+			return err
+		}
+		for _, member := range x { // a sum: any order gives the same
+			if err := m.walk(member, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return m.pay(breadth(v))
+}
+
+// weigh is what whole would take for these values, and takes it.
+func (m *meter) weigh(values ...any) (int, error) {
+	before := m.steps
+	err := m.whole(values...)
+	return before - m.steps, err
+}
+
+// times is a product that does not overflow; a negative factor counts as none.
+func times(a, b int) int {
+	const most = 1 << 30
+	a, b = max(0, a), max(0, b)
+	if a > most || b > most || (a > 0 && b > most/a) {
+		return most
+	}
+	return a * b
+}
