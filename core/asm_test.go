@@ -20,6 +20,7 @@ import (
 //	start 0 1                    events that start an instance; "start all 0 1"
 //	limit fuel 10
 //	stop STATE                   pause before it
+//	job                          the program is one
 //	node [@entered|@left] NAME op {json} [-> next] [=> out]   the next node, from 1
 func assemble(text string) (*Program, error) {
 	p := &ir.Program{
@@ -60,6 +61,8 @@ func assemble(text string) (*Program, error) {
 			var in, out int
 			_, err = fmt.Sscan(rest, &in, &out)
 			p.InputSchema, p.OutputSchema = ir.ExprID(in), ir.ExprID(out)
+		case "job":
+			p.Job = true
 		case "stop":
 			stops = append(stops, rest)
 		case "limit":

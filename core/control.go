@@ -19,12 +19,19 @@ func (m *machine) control(in Control) error {
 		if !in.Data.IsObject() {
 			return refuse("labels must be an object")
 		}
+		if tags, ok := in.Data.Get(JobTags); ok && m.p.Job && !areTags(tags) {
+			return refuse("the tags of a job must be a list of texts")
+		}
 	case VerbRetry, VerbSkip:
 		if !failed {
 			return refuse("only a failed instance can be given %s; this one is %s", in.Verb, s.Status())
 		}
 		if in.Verb == VerbSkip && !in.HasData {
 			return refuse("skip needs the output that the failed state should have given")
+		}
+	case VerbAmend:
+		if s.status.Final() && !(m.p.Job && s.status == Completed) {
+			return refuse("the instance is %s already", s.status)
 		}
 	default:
 		if s.status.Final() {
@@ -56,7 +63,13 @@ func (m *machine) control(in Control) error {
 			return refuse("the state has several ways out, and skip cannot choose; retry it with amended data")
 		}
 	}
-	m.record(Record{Type: RecControl, Name: string(in.Verb), Text: in.Actor, Data: in.Data, HasData: in.HasData})
+	record := Record{Type: RecControl, Name: string(in.Verb), Text: in.Actor, Data: in.Data, HasData: in.HasData}
+	if m.p.Job {
+		if err := m.jobControl(&in, &record); err != nil {
+			return err
+		}
+	}
+	m.record(record)
 	m.waited()
 	return m.intervene(in)
 }
@@ -79,7 +92,7 @@ func (m *machine) intervene(in Control) error {
 	case VerbResume:
 		s.paused = false
 	case VerbLabel:
-		s.labels = expr.Merge(s.labels, in.Data)
+		s.labels = m.labelled(in.Data)
 	case VerbRetry, VerbSkip:
 		f := s.root()
 		if in.HasData {
@@ -144,32 +157,4 @@ func (m *machine) innermost() *frame {
 		}
 		f = m.s.frames[i]
 	}
-}
-
-// take lets an actor choose among the open offers.
-func (m *machine) take(in Take) error {
-	var allowed []ir.Offer
-	for _, f := range m.s.frames {
-		for i, w := range f.waits {
-			if w.kind != WaitOffer {
-				continue
-			}
-			n := &m.p.Nodes[f.node]
-			offer := n.Op.(*ir.Await).Arms[w.arm].Offer
-			if offer.Actor != in.Actor || offer.Choice != in.Choice {
-				allowed = append(allowed, *offer)
-				continue
-			}
-			m.waited()
-			f.drop(i)
-			m.command(Cancel{Ticket: ticket(f.id, w.n), Kind: WaitOffer})
-			f.taken = append(f.taken, heard{w.arm, in.Value})
-			m.record(Record{Type: RecTaken, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: in.Actor, Text: in.Choice, Data: in.Value, HasData: true})
-			if op := n.Op.(*ir.Await); len(f.taken) == op.Need {
-				m.satisfied(f, n, op)
-			}
-			return nil
-		}
-	}
-	return &Rejected{Msg: fmt.Sprintf("%s may not choose %q now", in.Actor, in.Choice), Allowed: allowed}
 }

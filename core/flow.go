@@ -66,7 +66,10 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 // end finishes the instance with the data of frame f as output.
 func (m *machine) end(f *frame, op *ir.End) {
 	out := f.data
-	if op.Terminate {
+	switch {
+	case m.p.Job:
+		out = jobStatus(f.data)
+	case op.Terminate:
 		out = m.stateData(f)
 	}
 	if m.p.OutputSchema != 0 {
@@ -96,18 +99,21 @@ func (m *machine) end(f *frame, op *ir.End) {
 }
 
 // finish ends the instance: every frame but the root is closed. The root of a
-// failed instance stays where it was, so that it can be retried from there.
+// failed instance stays where it was, so that it can be retried from there, and so
+// does that of a job, which has all that is known of it.
 func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate bool) {
 	root := m.s.root()
 	m.closeAll()
 	m.closeWaits(root, func(wait) bool { return true })
 	m.forgetFan(root)
 	root.taken, root.heard, root.phase = nil, nil, phaseWait
-	if status != Failed {
+	if status != Failed && !m.p.Job { // a job is read, and may be taken up, when it is over
 		m.s.frames = nil
 		if root.stored {
 			m.s.gone = append(root.bulk.gone(m.s.gone, root.id), Page{Frame: root.id})
 		}
+	}
+	if status != Failed {
 		m.s.done.clear()
 	}
 	m.s.status, m.s.output, m.s.fault, m.s.stash, m.s.undoing = status, out, fault, nil, false

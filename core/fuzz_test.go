@@ -34,7 +34,7 @@ func transcriptPrograms(t testing.TB) []*Program {
 // transcript's program. The host behind it stores only pages, does every step
 // twice, and fails on any difference, panic or broken invariant.
 func FuzzStep(f *testing.F) {
-	for i := range 24 {
+	for i := range transcriptPrograms(f) {
 		f.Add([]byte{byte(i), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
 		f.Add([]byte{byte(i), 1, 1, 1, 3, 1, 1, 0, 2, 1, 0, 3, 3, 3})
 	}
@@ -50,7 +50,7 @@ func FuzzStep(f *testing.F) {
 			}
 			return r
 		}
-		must(h.step(Start{Data: h.json(`{"items":[1,2],"order":1}`), Seed: 1}))
+		must(h.step(Start{Data: startData(h.p), Seed: 1}))
 		for _, b := range script[1:] {
 			if !h.alive {
 				return
@@ -69,12 +69,21 @@ func FuzzStep(f *testing.F) {
 				verb := []Verb{VerbCancel, VerbTerminate, VerbSuspend, VerbResume, VerbRetry, VerbSkip, VerbAmend, VerbLabel}[b%8]
 				must(h.step(Control{Verb: verb, Data: h.json(`{"v":1}`), HasData: b%3 > 0, Compensate: b%2 > 0}))
 			case b < 240:
-				must(h.step(Take{Actor: "CLIENT", Choice: "INSTALLING", Value: expr.EmptyObject}))
+				choice := []string{"INSTALLING", "NEW", "WORK", "DONE"}[b%4]
+				must(h.step(Take{Actor: "CLIENT", Choice: choice, Value: expr.EmptyObject}))
 			default:
 				must(h.step(Continue{}))
 			}
 		}
 	})
+}
+
+// startData is what a program can be started with.
+func startData(p *Program) expr.Value {
+	if p.Job {
+		return value(`{"clientId":"dev","definition":{"n":1}}`)
+	}
+	return value(`{"items":[1,2],"order":1}`)
 }
 
 func randomReply(h *host, o Open, b byte) Reply {
@@ -100,7 +109,7 @@ func isRejected(err error) bool {
 func FuzzDecodeState(f *testing.F) {
 	programs := transcriptPrograms(f)
 	for i, p := range programs {
-		r, err := Step(p, nil, 1, Start{Data: expr.Object(expr.Member{Key: "items", Value: expr.Array(expr.Int(1), expr.Int(2))})})
+		r, err := Step(p, nil, 1, Start{Data: startData(p)})
 		if err != nil {
 			continue
 		}

@@ -23,7 +23,7 @@ func (m *machine) exec(f *frame) {
 		if m.stops(f, n) {
 			return
 		}
-		m.record(Record{Type: RecEntered, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
+		m.record(Record{Type: RecEntered, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: m.enteredWith(f, n), HasData: true})
 	}
 	switch op := n.Op.(type) {
 	case *ir.Eval:
@@ -93,7 +93,11 @@ func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
 		f.again, f.againAt, f.againLen = f.data, n.Next, f.delta.Len()
 	}
 	if n.Mark == ir.MarkLeft {
-		m.record(Record{Type: RecLeft, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: f.data, HasData: true})
+		r := Record{Type: RecLeft, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos}
+		if !m.p.Job { // what a job leaves a state with is in the record before
+			r.Data, r.HasData = f.data, true
+		}
+		m.record(r)
 	}
 	m.advance(f, n)
 }
@@ -254,11 +258,15 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 		}
 		return nil
 	}
-	if p.Mode == ir.PutReplace {
+	switch p.Mode {
+	case ir.PutReplace:
 		if len(p.Path) > 0 {
 			value = expr.Null.WithPath(p.Path, value)
 		}
 		return m.setData(f, value)
+	case ir.PutSet:
+		m.collect(f, expr.Null.WithPath(p.Path, value))
+		return m.setData(f, f.data.WithPath(p.Path, value))
 	}
 	m.collect(f, value)
 	if !value.IsObject() {
@@ -293,6 +301,15 @@ func (m *machine) setData(f *frame, v expr.Value) *Fault {
 	if f.data.Same(v) {
 		return nil
 	}
+	if fault := m.tooLarge(v); fault != nil {
+		return fault
+	}
+	f.data, f.dirty = v, true
+	return nil
+}
+
+// tooLarge says which limit data exceeds.
+func (m *machine) tooLarge(v expr.Value) *Fault {
 	_, deep, large := expr.Measure(v, m.p.Limits.DataBytes, expr.MaxDepth-8)
 	switch {
 	case deep:
@@ -300,7 +317,6 @@ func (m *machine) setData(f *frame, v expr.Value) *Fault {
 	case large:
 		return limitFault("data-bytes", m.p.Limits.DataBytes, "the state data is too large")
 	}
-	f.data, f.dirty = v, true
 	return nil
 }
 

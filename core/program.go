@@ -52,8 +52,12 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 	return out, nil
 }
 
-// CheckInput returns how a workflow input violates the definition's schema.
+// CheckInput returns how a workflow input violates the definition's schema; that of a
+// job has the shape of all jobs.
 func (p *Program) CheckInput(data expr.Value) []expr.Value {
+	if p.Job {
+		return jobViolations(data)
+	}
 	if p.InputSchema == 0 {
 		return nil
 	}

@@ -44,11 +44,13 @@ func (g *gen) span() ir.Span {
 }
 
 func (g *gen) put() ir.Put {
-	switch g.r.Intn(4) {
+	switch g.r.Intn(5) {
 	case 0:
 		return ir.Put{}
 	case 1:
 		return ir.Put{Mode: ir.PutReplace, Path: []string{"r"}}
+	case 2:
+		return ir.Put{Mode: ir.PutSet, Path: []string{"s", "t"}}
 	}
 	return ir.Put{Mode: ir.PutMerge, Warn: true}
 }
@@ -134,6 +136,9 @@ func (g *gen) op(depth int, next ir.NodeID, listens int, listen []ir.EventID) ir
 		}
 		if len(a.Arms) > 0 {
 			a.Need = 1 + g.r.Intn(len(a.Arms))
+		}
+		for i := range a.Arms {
+			a.Arms[i].Stay = a.Need == 1 && a.Arms[i].Offer != nil && g.r.Intn(2) == 0
 		}
 		if len(a.Arms) == 0 || g.r.Intn(2) == 0 {
 			a.Timeout = g.span()

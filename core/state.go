@@ -116,6 +116,14 @@ func (s *State) Status() Status {
 // Output is the workflow output of a finished instance.
 func (s *State) Output() expr.Value { return s.output }
 
+// Data is the data of the outermost scope, while there is one: of a job always.
+func (s *State) Data() expr.Value {
+	if len(s.frames) == 0 {
+		return expr.Null
+	}
+	return s.root().data
+}
+
 // Input is what the instance was started with.
 func (s *State) Input() expr.Value { return s.input }
 

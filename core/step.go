@@ -69,7 +69,10 @@ func (m *machine) start(in Start) error {
 	m.record(Record{Type: RecStarted, Data: in.Data, HasData: true})
 	if len(in.Events) == 0 {
 		if violations := m.p.CheckInput(in.Data); len(violations) > 0 {
-			if !m.p.WarnSchemas {
+			switch {
+			case m.p.Job:
+				return &Rejected{Msg: "the input is no job's: " + describe(violations)}
+			case !m.p.WarnSchemas:
 				return &Rejected{Msg: "the workflow input does not adhere to its schema: " + describe(violations)}
 			}
 			m.record(Record{Type: RecWarning, Text: "the workflow input does not adhere to its schema: " + describe(violations)})
@@ -79,6 +82,9 @@ func (m *machine) start(in Start) error {
 		if r, f := m.eval(l.Value, view{data: in.Data}); f == nil {
 			m.s.labels = m.s.labels.With(l.Key, r.Value)
 		}
+	}
+	if m.p.Job {
+		in.Data, m.s.labels = jobStart(in.Data, m.s.labels)
 	}
 	m.enter(nil, kindRoot, 0, in.Data, expr.Null)
 	return nil

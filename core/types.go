@@ -267,6 +267,7 @@ const (
 	RecControl      RecordType = "control"
 	RecStopped      RecordType = "stopped" // before a state, with its input, because it was told to
 	RecFinished     RecordType = "finished"
+	RecDeleted      RecordType = "deleted" // the instance itself; only streams tell it
 )
 
 // Record is one line of an instance's history, for people and tests.

@@ -32,6 +32,9 @@ func (p *Program) Check() error {
 	c.events(p.Start.Events...)
 	c.span(p.Start.Window)
 	c.needs(p.Start)
+	if p.Job {
+		c.job()
+	}
 	for i, r := range p.Regions {
 		c.at = fmt.Sprintf("region %d (%s)", i, r.Name)
 		c.region(r)
@@ -123,6 +126,10 @@ func (c *checker) put(p Put) {
 	c.pick(p.Pick)
 	switch p.Mode {
 	case PutNone, PutMerge, PutReplace:
+	case PutSet:
+		if len(p.Path) == 0 {
+			c.fail("a value is set at no path")
+		}
 	default:
 		c.fail("unknown mode %q", p.Mode)
 	}
@@ -191,7 +198,9 @@ func (c *checker) op(op Op) {
 		c.inner(op.Region)
 	case *Spawn:
 		c.put(op.Result)
-	case *Raise, *Undo, *End:
+	case *End:
+		c.end(op)
+	case *Raise, *Undo:
 	default:
 		c.fail("no operation")
 	}
@@ -207,13 +216,46 @@ func (c *checker) await(op *Await) {
 		c.fail("an await that waits for nothing")
 	}
 	for _, a := range op.Arms {
-		if a.Offer == nil {
-			c.events(a.Event)
+		c.arm(a)
+		if a.Stay && op.Need != 1 {
+			c.fail("an arm stays while others are counted")
 		}
-		c.node(a.Next)
-		c.put(a.Put)
-		if a.Listen < 0 {
-			c.fail("listen %d", a.Listen)
+	}
+}
+
+func (c *checker) arm(a Arm) {
+	if a.Offer == nil {
+		c.events(a.Event)
+	}
+	c.node(a.Next)
+	c.put(a.Put)
+	if a.Listen < 0 {
+		c.fail("listen %d", a.Listen)
+	}
+	if a.Stay && a.Offer == nil {
+		c.fail("an arm for an event stays")
+	}
+}
+
+// job checks what holds of all state machines that actors advance: someone starts
+// them for a client, and they are in one state.
+func (c *checker) job() {
+	if len(c.p.Regions) > 1 {
+		c.fail("a job has %d regions", len(c.p.Regions))
+	}
+	if len(c.p.Start.Events) > 0 || c.p.Start.Schedule != nil {
+		c.fail("a job starts by itself")
+	}
+}
+
+func (c *checker) end(op *End) {
+	for _, a := range op.Offers {
+		c.arm(a)
+		if !a.Stay {
+			c.fail("an offer after the end leads on")
 		}
+	}
+	if len(op.Offers) > 0 && !c.p.Job {
+		c.fail("what is no job has offers after its end")
 	}
 }

@@ -135,3 +135,44 @@ func TestCheckFindsEveryBadReference(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// job is a state machine with two states.
+func job() *Program {
+	set := Put{Mode: PutSet, Path: []string{"status"}}
+	self := []Arm{{Offer: &Offer{Actor: "CLIENT", Choice: "B"}, Put: set, Stay: true}}
+	return &Program{
+		ID: "job", Dialect: "test", Edition: Edition, Job: true,
+		Nodes: []Node{
+			{},
+			{Name: "A", Op: &Await{Arms: []Arm{{Offer: &Offer{Actor: "WFX", Choice: "B"}, Put: set, Next: 2}, {Offer: &Offer{Actor: "CLIENT", Choice: "A"}, Put: set, Stay: true}}, Need: 1}},
+			{Name: "B", Op: &End{Offers: self}},
+		},
+		Regions: []Region{{Name: "main", Entry: 1}},
+		Exprs:   []Expr{{}},
+	}
+}
+
+func TestJobsKeepTheirShape(t *testing.T) {
+	data, err := Encode(job())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Decode(data); err != nil || !reflect.DeepEqual(got, job()) {
+		t.Errorf("decoded job differs: %v\n%+v", err, got)
+	}
+	for name, damage := range map[string]func(*Program){
+		"set nowhere":               func(p *Program) { p.Nodes[1].Op.(*Await).Arms[0].Put.Path = nil },
+		"an event stays":            func(p *Program) { p.Events = []Event{{Name: "e"}}; p.Nodes[1].Op.(*Await).Arms[1].Offer = nil },
+		"counted and stays":         func(p *Program) { p.Nodes[1].Op.(*Await).Need = 2 },
+		"leads on after the end":    func(p *Program) { p.Nodes[2].Op.(*End).Offers[0].Stay = false },
+		"no job, but after its end": func(p *Program) { p.Job = false },
+		"starts by itself":          func(p *Program) { p.Start.Schedule = &Schedule{Cron: "* * * * *"} },
+		"several regions":           func(p *Program) { p.Regions = append(p.Regions, Region{Name: "r", Entry: 1}) },
+	} {
+		p := job()
+		damage(p)
+		if err := p.Check(); err == nil {
+			t.Errorf("%s: was accepted", name)
+		}
+	}
+}

@@ -56,6 +56,7 @@ type Arm struct {
 	Offer  *Offer  `json:"offer,omitempty"`  // instead of an event
 	Put    Put     `json:"put,omitzero"`
 	Next   NodeID  `json:"next,omitempty"`
+	Stay   bool    `json:"stay,omitempty"` // of an offer: taking it puts its value, and the Await waits on, with its timer as it was
 }
 
 // Offer is a choice open to an actor outside.
@@ -137,7 +138,8 @@ type Undo struct{}
 // every other activity; without it, branches that nobody waits for finish first.
 type End struct {
 	Terminate bool   `json:"terminate,omitempty"`
-	Fail      string `json:"fail,omitempty"` // ends failed with this error's name, the output kept
+	Offers    []Arm  `json:"offers,omitempty"` // of a job: what its actors may still take when it is over, all with Stay
+	Fail      string `json:"fail,omitempty"`   // ends failed with this error's name, the output kept
 }
 
 func (*Eval) opName() string   { return "eval" }

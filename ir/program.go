@@ -31,6 +31,7 @@ type Program struct {
 	Events    []Event    `json:"events,omitempty"`
 	Start     Start      `json:"start"`
 	Groups    []Group    `json:"groups,omitempty"`
+	Job       bool       `json:"job,omitempty"` // actors advance it, see Job
 	Resources []Resource `json:"resources,omitempty"`
 
 	InputSchema  ExprID  `json:"inputSchema,omitempty"` // schema programs give a list of violations
@@ -130,7 +131,7 @@ type Expr struct {
 type Function struct {
 	Name      string `json:"name"`
 	Type      string `json:"type,omitempty"`
-	Operation string `json:"operation,omitempty"` // document#operationId; empty: resolved by name in the catalogue
+	Operation string `json:"operation,omitempty"` // document#operationId, or job:WORKFLOW; empty: resolved by name in the catalogue
 	Resource  int    `json:"resource,omitempty"`  // 1 + index into Resources: the operation's document; 0: none
 	Metadata  string `json:"metadata,omitempty"`
 	Pos       Pos    `json:"pos,omitzero"`
@@ -194,6 +195,16 @@ type Schedule struct {
 	DirectInvoke bool   `json:"directInvoke,omitempty"` // starts by hand are allowed outside of it
 }
 
+// A program with Job set is a state machine that actors outside advance by taking offers
+// (wfx). Its data is {"clientId": …, "definition": …, "status": {"state": …, …}}, whose
+// definition may be absent. It is started with the same, without a state and perhaps with
+// "tags", which become the label of that name. An offer's value is the status that
+// replaces the one before; its output is the last status. When it is over it still takes
+// the offers of its last End, and its definition can still be amended.
+//
+// Records of entered states have the status only, and those of left ones nothing: the
+// rest changes by amendments, whose record has the new definition and what it replaced.
+
 // Group is a named set of states, for queries and boards.
 type Group struct {
 	Name   string   `json:"name"`
@@ -237,6 +248,7 @@ const (
 	EdgeEvent      EdgeKind = "event"
 	EdgeDefault    EdgeKind = "default"
 	EdgeTimeout    EdgeKind = "timeout"
+	EdgeOffer      EdgeKind = "offer" // an actor takes it; the label says who
 	EdgeError      EdgeKind = "error"
 	EdgeCompensate EdgeKind = "compensate"
 )

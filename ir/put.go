@@ -28,7 +28,7 @@ const (
 type Put struct {
 	Pick Pick     `json:"pick,omitzero"`
 	Mode Mode     `json:"mode,omitempty"`
-	Path []string `json:"path,omitempty"` // PutReplace: builds a new document with the value there
+	Path []string `json:"path,omitempty"` // PutReplace: builds a new document with the value there; PutSet: where it goes
 	Warn bool     `json:"warn,omitempty"` // record a warning when nothing is selected
 }
 
@@ -40,4 +40,5 @@ const (
 	PutNone    Mode = ""        // the data stays
 	PutMerge   Mode = "merge"   // objects merge in; others only into the delta, with a warning
 	PutReplace Mode = "replace" // the value is the data
+	PutSet     Mode = "set"     // the value replaces what is at Path in the data; the rest of that stays
 )

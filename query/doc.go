@@ -11,5 +11,6 @@
 // [Filter.Selects], which is the whole of it. What the first cannot say the caller
 // compares with the second, row by row.
 //
-// parse.go reads words, keys.go knows what each key means.
+// parse.go reads words, keys.go knows what each key means; those of jobs are in jobs.go,
+// ranges of time in times.go.
 package query

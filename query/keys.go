@@ -32,9 +32,14 @@ var keys = []key{
 	{"error", readError},
 	{"age", readAge},
 	{"idle", readIdle},
+	{"created", readCreated},
+	{"updated", readUpdated},
 	{"tag", readTag},
 	{"id", readID},
 	{"parent", readParent},
+	{"is", readIs},
+	{"client", readClient},
+	{"group", readGroup},
 }
 
 func keyNames() []string {
@@ -152,7 +157,7 @@ func cutLast(v string) (id, version string, pinned bool) {
 func readState(f *Filter, w *word, _ core.Time) (bool, error) {
 	values := w.values
 	w.match = func(in *store.Instance) bool {
-		return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(in.Active, v) })
+		return slices.ContainsFunc(values, in.InState)
 	}
 	return take(w, &f.Query.State), nil
 }
@@ -211,12 +216,15 @@ func tagged(in *store.Instance, want string) bool {
 	return false
 }
 
+func created(in *store.Instance) core.Time { return in.Created }
+func updated(in *store.Instance) core.Time { return in.Updated }
+
 func readAge(f *Filter, w *word, now core.Time) (bool, error) {
-	return readSince(w, now, &f.Query.CreatedFrom, &f.Query.CreatedTo, func(in *store.Instance) core.Time { return in.Created })
+	return readSince(w, now, &f.Query.CreatedFrom, &f.Query.CreatedTo, created)
 }
 
 func readIdle(f *Filter, w *word, now core.Time) (bool, error) {
-	return readSince(w, now, &f.Query.UpdatedFrom, &f.Query.UpdatedTo, func(in *store.Instance) core.Time { return in.Updated })
+	return readSince(w, now, &f.Query.UpdatedFrom, &f.Query.UpdatedTo, updated)
 }
 
 // readSince takes >1h (longer ago than an hour) or <1h.
@@ -226,23 +234,27 @@ func readSince(w *word, now core.Time, from, to *core.Time, at func(*store.Insta
 	}
 	text := w.values[0]
 	older := strings.HasPrefix(text, ">")
-	d, err := duration(strings.TrimLeft(text[:1], "<>") + text[1:])
+	d, err := Age(strings.TrimLeft(text[:1], "<>") + text[1:])
 	if err != nil || !older && !strings.HasPrefix(text, "<") {
 		return false, &Error{w.column, fmt.Sprintf("%s: %q is not an age", w.key, text), fmt.Sprintf("write %s:>1h or %s:<30m; units are s, m, h, d and w", w.key, w.key)}
 	}
-	limit := now - core.Time(d)
-	w.match = func(in *store.Instance) bool { return (at(in) < limit) == older }
-	switch {
-	case w.not != older && (*to == 0 || limit < *to):
-		*to = limit
-	case w.not == older && (*from == 0 || limit > *from):
-		*from = limit
-	}
-	return limit != 0, nil // 0 means open to a store
+	return bound(w, now-core.Time(d), older, from, to, at), nil
 }
 
-// duration reads 90s, 1h30m, 2d, 1w.
-func duration(text string) (time.Duration, error) {
+// bound has an instant be before a limit, or not before it.
+func bound(w *word, limit core.Time, before bool, from, to *core.Time, at func(*store.Instance) core.Time) bool {
+	w.match = func(in *store.Instance) bool { return (at(in) < limit) == before }
+	switch {
+	case w.not != before && (*to == 0 || limit < *to):
+		*to = limit
+	case w.not == before && (*from == 0 || limit > *from):
+		*from = limit
+	}
+	return limit != 0 // 0 means open to a store
+}
+
+// Age reads 90s, 1h30m, 2d, 1w.
+func Age(text string) (time.Duration, error) {
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	var sum time.Duration
 	for text != "" {
@@ -269,7 +281,7 @@ func readText(w *word) {
 	want := strings.ToLower(w.values[0])
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), want) }
 	w.match = func(in *store.Instance) bool {
-		return has(in.ID) || has(in.Definition) || slices.ContainsFunc(in.Active, has) ||
+		return has(in.ID) || has(in.Definition) || slices.ContainsFunc(in.Active, has) || has(in.Job.Client) || has(in.Job.State) ||
 			in.Fault != nil && (has(in.Fault.Name) || has(in.Fault.Detail))
 	}
 }

@@ -26,6 +26,43 @@ func sample() *store.Instance {
 	}
 }
 
+// sampleJob is a job that was done a minute ago.
+func sampleJob() *store.Instance {
+	return &store.Instance{
+		ID: "job-1", Definition: "update", Version: "1", Status: core.Completed, Job: store.Job{Client: "device7", State: "DONE", Group: "CLOSED"},
+		Created: now - core.Time(48*time.Hour), Updated: now - core.Time(time.Minute), Labels: expr.EmptyObject,
+	}
+}
+
+// TestSelectsJobs is TestSelects for a job.
+func TestSelectsJobs(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		fits  bool
+		exact bool
+	}{
+		{"is:job", true, true},
+		{"-is:job", false, false},
+		{"client:device7", true, true},
+		{"client:device8", false, true},
+		{"-client:device8", true, false},
+		{"client:device7,device8", true, false},
+		{"client:device7 client:device8", false, false},
+		{"group:CLOSED", true, true},
+		{"group:OPEN,CLOSED", true, true},
+		{"group:OPEN", false, true},
+		{"-group:OPEN", true, false},
+		{"group:CLOSED group:OPEN", false, false},
+		{"state:DONE", true, true},
+		{"state:NEW,DONE", true, false},
+		{"is:job state:DONE client:device7 group:CLOSED def:update", true, true},
+		{"device", true, false},
+		{"done", true, false},
+	} {
+		selects(t, c.text, sampleJob(), c.fits, c.exact)
+	}
+}
+
 // TestSelects says of each filter whether it fits the sample, and whether a store alone
 // can answer it; what a store is asked must never leave out what fits.
 func TestSelects(t *testing.T) {
@@ -61,6 +98,28 @@ func TestSelects(t *testing.T) {
 		{"idle:<11m", true, true},
 		{"idle:>11m", false, true},
 		{"age:>1w", false, true},
+		{"created:>2026-03-01", true, true},
+		{"created:>2026-03-02", false, true},
+		{"created:<2026-03-02", true, true},
+		{"created:<2026-03-01", false, true},
+		{"created:2026-03-01", true, true},
+		{"created:2026-02-28", false, true},
+		{"-created:2026-03-01", false, false},
+		{"-created:<2026-03-01", true, true},
+		{"created:>2026-03-01T10:30:00Z", true, true},
+		{"created:<2026-03-01T10:30:00Z", false, true},
+		{"created:>2026-03-01T10:30:00.000000001Z", false, true},
+		{"created:>2026-03-01T11:30:00+01:00", true, true},
+		{"created:>2026-02-01 created:<2026-03-01", false, true},
+		{"created:>2026-02-01 age:>1h created:<2026-04-01", true, true},
+		{"created:>1970-01-01", true, false},
+		{"updated:>2026-03-01T11:50:00Z", true, true},
+		{"updated:<2026-03-01T11:50:00Z", false, true},
+		{"is:job", false, true},
+		{"-is:job", true, false},
+		{"client:x", false, true},
+		{"-client:x", true, false},
+		{"-group:OPEN", true, false},
 		{"tag:region=eu", true, true},
 		{"tag:tiers=vip", true, true},
 		{"tag:n=7", true, true},
@@ -78,22 +137,26 @@ func TestSelects(t *testing.T) {
 		{"CHARGE", true, false},
 		{"  status:failed   def:order  ", true, true},
 	} {
-		f, err := Parse(c.text, now)
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
-			continue
-		}
-		in := sample()
-		if got := f.Selects(in); got != c.fits {
-			t.Errorf("%s: fits %t, want %t", c.text, got, c.fits)
-		}
-		if f.Exact != c.exact {
-			t.Errorf("%s: exact %t, want %t", c.text, f.Exact, c.exact)
-		}
-		stored := f.Query.Selects(in)
-		if c.fits && !stored || f.Exact && stored != c.fits {
-			t.Errorf("%s: the store's part says %t, the whole %t", c.text, stored, c.fits)
-		}
+		selects(t, c.text, sample(), c.fits, c.exact)
+	}
+}
+
+func selects(t *testing.T, text string, in *store.Instance, fits, exact bool) {
+	t.Helper()
+	f, err := Parse(text, now)
+	if err != nil {
+		t.Errorf("%s: %v", text, err)
+		return
+	}
+	if got := f.Selects(in); got != fits {
+		t.Errorf("%s: fits %t, want %t", text, got, fits)
+	}
+	if f.Exact != exact {
+		t.Errorf("%s: exact %t, want %t", text, f.Exact, exact)
+	}
+	stored := f.Query.Selects(in)
+	if fits && !stored || f.Exact && stored != fits {
+		t.Errorf("%s: the store's part says %t, the whole %t", text, stored, fits)
 	}
 }
 
@@ -116,6 +179,13 @@ func TestErrors(t *testing.T) {
 		{"age:>", 5, "is not an age"},
 		{"age:>99999999999999999999w", 5, "is not an age"},
 		{"age:>1h,<2h", 5, "takes one value"},
+		{"created:yesterday", 9, "created:>2026-01-31"},
+		{"created:2026-03-01T10:30:00Z", 9, "is not a time"},
+		{"created:>2026-13-01", 9, "is not a time"},
+		{"updated:>9999-01-01", 9, "is not a time"},
+		{"updated:>", 9, "is not a time"},
+		{"created:>2026-01-01,<2026-02-01", 9, "takes one value"},
+		{"is:robot", 4, "write is:job"},
 		{"tag:=x", 5, "lacks the name"},
 		{`def:"x`, 5, "not closed"},
 		{"a -", 3, "needs a word"},
@@ -137,7 +207,7 @@ func TestErrors(t *testing.T) {
 
 // FuzzParse: no text makes it panic, and what a store is asked never leaves out what fits.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"status:failed,running -def:order@1 age:>1h", `"a b" tag:x=y`, "-", `def:"`, "age:<"} {
+	for _, s := range []string{"status:failed,running -def:order@1 age:>1h", `"a b" tag:x=y`, "is:job -client:c group:A,B", "created:>2026-01-01 -updated:2026-02-03", "-", `def:"`, "age:<"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -145,10 +215,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in := sample()
-		fits, stored := filter.Selects(in), filter.Query.Selects(in)
-		if fits && !stored || filter.Exact && stored != fits {
-			t.Errorf("%q: the store's part says %t, the whole %t", text, stored, fits)
+		for _, in := range []*store.Instance{sample(), sampleJob()} {
+			fits, stored := filter.Selects(in), filter.Query.Selects(in)
+			if fits && !stored || filter.Exact && stored != fits {
+				t.Errorf("%q: the store's part says %t, the whole %t", text, stored, fits)
+			}
 		}
 	})
 }

@@ -57,7 +57,16 @@ type Instance struct {
 
 	RestartOf string // the instance that this one repeats
 
+	Job Job // what a job is found by
+
 	Quarantine string // why it is set aside: an invariant broke
+}
+
+// Job is what jobs are found by: instances of state machines that actors advance.
+type Job struct {
+	Client string // the device that it is for; it never changes
+	State  string // the one it is in; "": the instance is no job
+	Group  string // of that state; "": none
 }
 
 // Offer is a choice that is open under a ticket.
@@ -87,6 +96,7 @@ type Call struct {
 	Seq      int64
 	Instance string
 	Created  core.Time // of the instance; given by the store
+	Parked   bool      // it waits for a person; a Shared store tells
 	core.Invoke
 }
 

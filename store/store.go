@@ -184,10 +184,12 @@ type Queries interface {
 	// Instances lists those that the query selects, oldest first unless it says otherwise. One
 	// that is damaged is listed with what can be read of it, and Quarantine says so.
 	Instances(ctx context.Context, q Query) ([]Instance, error)
-	// Count is how many the query selects; After and Limit do not matter.
+	// Count is how many the query selects; After, Offset and Limit do not matter.
 	Count(ctx context.Context, q Query) (int64, error)
 	// Stats counts instances by definition, version and status, in that order.
 	Stats(ctx context.Context) ([]Stat, error)
+	// JobStats counts jobs by definition, state and group, in that order.
+	JobStats(ctx context.Context) ([]JobStat, error)
 	// Records lists the history of an instance in order, from the record after the first
 	// ones on; limit 0: all. Finding the place costs less than reading what lies before.
 	Records(ctx context.Context, id string, after int64, limit int) ([]core.Record, error)
@@ -201,16 +203,32 @@ type Queries interface {
 	Check(ctx context.Context) ([]Problem, error)
 }
 
+// Deletion says how an instance is deleted.
+type Deletion struct {
+	At    core.Time // for the feed
+	Rev   int64     // where not 0: only at that revision
+	Live  bool      // also one that is not over
+	Actor string    // for the feed: who did it
+}
+
+// Record is what the feed tells of a deletion.
+func (d Deletion) Record() core.Record {
+	return core.Record{Time: d.At, Type: core.RecDeleted, Name: d.Actor}
+}
+
 // Retention forgets.
 type Retention interface {
-	// DeleteInstance removes an instance that is over, with its state and its records;
-	// what it spawned stays, and so does what the feed tells of it. Events in its inbox
-	// are routed again. It fails with ErrLive while the instance is not over.
-	DeleteInstance(ctx context.Context, id string) error
+	// DeleteInstance removes an instance with its state and its records; what it spawned
+	// stays, and so does what the feed tells of it, at whose end a record of the type
+	// core.RecDeleted is added. Events in its inbox are routed again. It fails with ErrLive
+	// while the instance is not over, unless the deletion says Live, and with ErrConflict
+	// where its revision is not Rev.
+	DeleteInstance(ctx context.Context, id string, d Deletion) error
 
 	// PurgeInstances deletes instances that ended before an instant, the first to end
-	// first, and tells how many. Those with messages are left for later.
-	PurgeInstances(ctx context.Context, before core.Time, limit int) (int, error)
+	// first, and tells how many; the feed tells of each at the instant at, as with
+	// DeleteInstance. Those with messages are left for later.
+	PurgeInstances(ctx context.Context, before, at core.Time, limit int) (int, error)
 
 	// PurgeFeed forgets items of the feed that are older than an instant, up to the first
 	// that is not, and tells how many.

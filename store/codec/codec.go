@@ -215,6 +215,7 @@ var (
 		core.RecStarted, core.RecEntered, core.RecLeft, core.RecCalled, core.RecReturned, core.RecCallFailed, core.RecWaiting,
 		core.RecConsumed, core.RecProduced, core.RecTimedOut, core.RecRetrying, core.RecCaught, core.RecCompensating, core.RecSpawned,
 		core.RecChildEnded, core.RecTaken, core.RecWarning, core.RecControl, core.RecStopped, core.RecFinished,
+		core.RecDeleted,
 	)
 
 	verbs = words(

@@ -22,6 +22,7 @@ const (
 	restDepth
 	restRestartOf
 	restQuarantine
+	restJob
 )
 
 // AppendRest appends what of an instance is not a column: all but ID, Seq, Rev,
@@ -84,6 +85,12 @@ func AppendRest(dst []byte, in *store.Instance) []byte {
 		w.uint(restQuarantine)
 		w.text(in.Quarantine)
 	}
+	if in.Job != (store.Job{}) {
+		w.uint(restJob)
+		w.text(in.Job.Client)
+		w.text(in.Job.State)
+		w.text(in.Job.Group)
+	}
 	w.uint(restEnd)
 	return w.buf
 }
@@ -126,6 +133,8 @@ func DecodeRest(data []byte, in *store.Instance) error {
 			in.RestartOf = r.text()
 		case restQuarantine:
 			in.Quarantine = r.text()
+		case restJob:
+			in.Job = store.Job{Client: r.text(), State: r.text(), Group: r.text()}
 		default:
 			r.fail()
 		}

@@ -50,7 +50,7 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	}
 	in.records = append(in.records, c.Records...)
 	if told {
-		s.tell(in, c.Records)
+		s.tell(in, in.row.Updated, c.Records)
 	}
 	s.take(in, c.Taken, c.Release)
 	s.commands(in, c)

@@ -154,22 +154,28 @@ func (s *Store) enqueue(in *instance, ready bool) {
 
 // own keeps the index of correlation keys.
 func (s *Store) own(in *instance, old []core.Key, wasFinal bool) {
-	key := func(k core.Key) ownerKey { return ownerKey{in.row.Definition, k.Name, k.Value} }
 	if !wasFinal {
-		for _, k := range old {
-			if delete(s.owners[key(k)], in.row.ID); len(s.owners[key(k)]) == 0 {
-				delete(s.owners, key(k))
-			}
-		}
+		s.disown(in, old)
 	}
 	if in.row.Status.Final() {
 		return
 	}
 	for _, k := range in.row.Keys {
-		if s.owners[key(k)] == nil {
-			s.owners[key(k)] = map[string]*instance{}
+		key := ownerKey{in.row.Definition, k.Name, k.Value}
+		if s.owners[key] == nil {
+			s.owners[key] = map[string]*instance{}
 		}
-		s.owners[key(k)][in.row.ID] = in
+		s.owners[key][in.row.ID] = in
+	}
+}
+
+// disown takes an instance from those that are found by correlation keys.
+func (s *Store) disown(in *instance, keys []core.Key) {
+	for _, k := range keys {
+		key := ownerKey{in.row.Definition, k.Name, k.Value}
+		if delete(s.owners[key], in.row.ID); len(s.owners[key]) == 0 {
+			delete(s.owners, key)
+		}
 	}
 }
 

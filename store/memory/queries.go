@@ -57,7 +57,12 @@ func (s *Store) Instances(ctx context.Context, q store.Query) ([]store.Instance,
 	}
 	defer s.mu.Unlock()
 	var out []store.Instance
+	skip := q.Offset
 	for in := range s.selected(q) {
+		if skip > 0 {
+			skip--
+			continue
+		}
 		if out = append(out, in.row); len(out) == q.Limit {
 			break
 		}
@@ -129,11 +134,32 @@ func (s *Store) Stats(ctx context.Context) ([]store.Stat, error) {
 	return out, nil
 }
 
-// tell adds to the feed what a commit did.
-func (s *Store) tell(in *instance, records []core.Record) {
+// JobStats counts jobs.
+func (s *Store) JobStats(ctx context.Context) ([]store.JobStat, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	counts := map[store.JobStat]int64{}
+	for _, in := range s.order {
+		if job := in.row.Job; job.State != "" {
+			counts[store.JobStat{Definition: in.row.Definition, State: job.State, Group: job.Group}]++
+		}
+	}
+	var out []store.JobStat
+	for stat, n := range counts {
+		stat.Count = n
+		out = append(out, stat)
+	}
+	slices.SortFunc(out, store.JobStat.Compare)
+	return out, nil
+}
+
+// tell adds to the feed what happened to an instance.
+func (s *Store) tell(in *instance, at core.Time, records []core.Record) {
 	s.feed = append(s.feed, store.FeedItem{
-		Pos: s.next(), Instance: in.row.ID, Definition: in.row.Definition,
-		Status: in.row.Status, At: in.row.Updated, Records: slices.Clone(records),
+		Pos: s.next(), Instance: in.row.ID, Definition: in.row.Definition, Client: in.row.Job.Client,
+		Status: in.row.Status, At: at, Records: slices.Clone(records),
 	})
 }
 

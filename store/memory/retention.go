@@ -10,22 +10,25 @@ import (
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
-// DeleteInstance removes an instance that is over.
-func (s *Store) DeleteInstance(ctx context.Context, id string) error {
+// DeleteInstance removes an instance.
+func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion) error {
 	in, err := s.instance(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if !in.row.Status.Final() {
+	if d.Rev != 0 && d.Rev != in.row.Rev {
+		return fmt.Errorf("delete instance %s at revision %d, it is at %d: %w", id, d.Rev, in.row.Rev, store.ErrConflict)
+	}
+	if !d.Live && !in.row.Status.Final() {
 		return fmt.Errorf("delete instance %s, which is %s: %w", id, in.row.Status, store.ErrLive)
 	}
-	s.remove(in)
+	s.remove(in, d)
 	return nil
 }
 
 // PurgeInstances deletes instances that ended long ago.
-func (s *Store) PurgeInstances(ctx context.Context, before core.Time, limit int) (int, error) {
+func (s *Store) PurgeInstances(ctx context.Context, before, at core.Time, limit int) (int, error) {
 	if err := s.begin(ctx); err != nil {
 		return 0, err
 	}
@@ -39,20 +42,21 @@ func (s *Store) PurgeInstances(ctx context.Context, before core.Time, limit int)
 	slices.SortStableFunc(over, func(a, b *instance) int { return cmp.Compare(a.row.Ended, b.row.Ended) })
 	over = over[:min(len(over), limit)]
 	for _, in := range over {
-		s.remove(in)
+		s.remove(in, store.Deletion{At: at})
 	}
 	return len(over), nil
 }
 
 // remove forgets an instance.
-func (s *Store) remove(in *instance) {
+func (s *Store) remove(in *instance, d store.Deletion) {
 	for _, m := range in.inbox {
 		if m.Event != 0 {
 			s.refuse(in, m)
 		}
 	}
 	in.inbox = nil
-	s.routeAgain(in)
+	s.finish(in)
+	s.disown(in, in.row.Keys)
 	s.rouse(in)
 	s.enqueue(in, false)
 	s.unchecked.remove(in)
@@ -64,6 +68,7 @@ func (s *Store) remove(in *instance) {
 			delete(s.children, p)
 		}
 	}
+	s.tell(in, d.At, []core.Record{d.Record()})
 }
 
 // without takes an instance out of a list that is ordered by Seq.

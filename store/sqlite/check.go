@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
@@ -125,90 +123,6 @@ func (k *checker) contents() error {
 		}, k.s.ns)
 		if err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// instances compares columns with what they are made of.
-func (k *checker) instances() error {
-	names := k.s.db.names(k.c)
-	type checked struct {
-		store.Instance
-		row         encodedRow
-		kind        int64
-		more, aside bool
-	}
-	for after := int64(0); ; {
-		var list []checked
-		seen := 0
-		err := k.query(
-			"SELECT seq, id, kind, status, rest, wake, error, more, aside FROM instances NOT INDEXED WHERE ns = ? AND seq > ? ORDER BY seq LIMIT 500",
-			func(r row) error {
-				seen++
-				after = r.ColumnInt64(0)
-				x := checked{kind: r.ColumnInt64(2), more: !r.ColumnIsNull(7), aside: !r.ColumnIsNull(8)}
-				x.row.err = r.ColumnText(6)
-				if !r.ColumnIsNull(5) {
-					x.row.wake = r.ColumnInt64(5)
-				}
-				if err := codec.DecodeRest(blob(r, 4), &x.Instance); err != nil {
-					k.problem(r.ColumnText(1), "its row cannot be read: %v", err)
-					return nil
-				}
-				x.Seq, x.ID, x.Status = after, r.ColumnText(1), codec.StatusOf(r.ColumnInt64(3))
-				list = append(list, x)
-				return nil
-			}, k.s.ns, after)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			x := &list[i]
-			want, err := encodeRow(&x.Instance)
-			if err != nil {
-				return err
-			}
-			if want.wake != x.row.wake || want.err != x.row.err || x.more != x.More || x.aside != (x.Quarantine != "") {
-				k.problem(x.ID, "its columns are not what its row says")
-			}
-			if row := names(x.kind); row.ns != k.s.ns {
-				k.problem(x.ID, "it is of the kind %d, which is not there", x.kind)
-			} else if err := k.found(&x.Instance, row.definition); err != nil {
-				return err
-			}
-		}
-		if seen == 0 {
-			return nil
-		}
-	}
-}
-
-// found says whether an instance is found by its labels and its keys.
-func (k *checker) found(in *store.Instance, definition string) error {
-	var keys []core.Key
-	if !in.Status.Final() {
-		keys = in.Keys
-	}
-	for _, key := range keys {
-		n, _, err := k.number("SELECT count(*) FROM owners WHERE ns = ? AND definition = ? AND name = ? AND value = ? AND inst = ?", k.s.ns, definition, key.Name, key.Value, in.Seq)
-		if err != nil {
-			return err
-		}
-		if n != 1 {
-			k.problem(in.ID, "it is not found by its correlation attribute %q", key.Name)
-		}
-	}
-	if in.Labels.Same(expr.EmptyObject) {
-		return nil
-	}
-	for _, l := range labelRows(in.Labels) {
-		n, _, err := k.number("SELECT count(*) FROM labels WHERE ns = ? AND name = ? AND text = ? AND inst = ?", k.s.ns, l.Name, l.Value, in.Seq)
-		if err != nil {
-			return err
-		}
-		if n != 1 {
-			k.problem(in.ID, "it is not found by its label %q", l.Name)
 		}
 	}
 	return nil

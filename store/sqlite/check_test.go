@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,6 +15,36 @@ import (
 
 // fillStore writes one of everything.
 func fillStore(t testing.TB, s store.Store) {
+	t.Helper()
+	fillFirst(t, s)
+	fillJobs(t, s)
+}
+
+// fillJobs writes what the second version of the schema brought.
+func fillJobs(t testing.TB, s store.Store) {
+	t.Helper()
+	tags := expr.Object(expr.Member{Key: "tags", Value: expr.Array(expr.String("x"), expr.String("y"))})
+	for i, job := range []store.Job{{Client: "c1", State: "NEW", Group: "OPEN"}, {Client: "c1", State: "DONE"}, {Client: "c2", State: "NEW", Group: "OPEN"}} {
+		in := store.Instance{ID: fmt.Sprint("job", i), Definition: "d", Version: "1", Digest: "x", Status: core.Waiting, Labels: tags, Job: job}
+		if err := s.Commit(ctx, store.Commit{Instance: in, Records: []core.Record{{Type: core.RecStarted}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := s.Instance(ctx, "job0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Job.State, in.Job.Group = "WORK", "OPEN"
+	if err := s.Commit(ctx, store.Commit{Instance: in, Records: []core.Record{{Type: core.RecTaken, Name: "CLIENT"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteInstance(ctx, "job2", store.Deletion{At: 9, Live: true, Actor: "WFX"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fillFirst writes what the first version of the schema had.
+func fillFirst(t testing.TB, s store.Store) {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
@@ -53,7 +84,7 @@ func fillStore(t testing.TB, s store.Store) {
 	}
 	check(s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "f", Definition: "d", Version: "1", Digest: "x", Status: core.Failed, Ended: 3, Fault: &core.Fault{Name: "F", Data: expr.Int(1)}}}))
 	check(s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "g", Definition: "d", Version: "1", Digest: "x", Status: core.Completed, Ended: 3}, Records: []core.Record{{Text: "gone"}}}))
-	check(s.DeleteInstance(ctx, "g"))
+	check(s.DeleteInstance(ctx, "g", store.Deletion{At: 6}))
 }
 
 // TestCheckFindsDamage: whatever is damaged by hand, a check tells of it.
@@ -83,6 +114,19 @@ func TestCheckFindsDamage(t *testing.T) {
 		"UPDATE history SET records = x'0101'",
 		"DELETE FROM gone; DELETE FROM history WHERE pos = (SELECT max(pos) FROM history); UPDATE instances SET last = last + 1000 WHERE id = 'f'",
 		"UPDATE counts SET n = n + 1",
+		"UPDATE lanes SET n = n + 1 WHERE state = 'DONE'",
+		"UPDATE lanes SET state = 'x' WHERE state = 'DONE'",
+		"UPDATE lanes SET kind = kind + 1 WHERE state = 'DONE'",
+		"DELETE FROM lanes WHERE state = 'DONE'",
+		"UPDATE instances SET lane = NULL WHERE id = 'job0'; UPDATE lanes SET n = 0 WHERE state = 'WORK'",
+		"UPDATE instances SET lane = 2 WHERE id = 'job0'; UPDATE lanes SET n = n + 1 WHERE lane = 2; UPDATE lanes SET n = 0 WHERE state = 'WORK'",
+		"UPDATE instances SET lane = 77 WHERE id = 'f'",
+		"UPDATE instances SET client = 'c3' WHERE id = 'job0'",
+		"UPDATE instances SET client = NULL WHERE id = 'job0'",
+		"UPDATE labels SET lane = 77 WHERE text = '=x'",
+		"DELETE FROM labels WHERE text = '@c1'",
+		"INSERT INTO labels SELECT ns, name, text, 77, inst FROM labels WHERE text = '=x'",
+		"INSERT INTO labels SELECT ns, name, '=z', lane, inst FROM labels WHERE text = '=x'",
 		"UPDATE inbox SET input = x'0163'",
 		"UPDATE calls SET call = x''",
 		"UPDATE emits SET event = x'01'",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
@@ -184,20 +183,23 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, 
 	}
 	h := &head{
 		seq: seq, rev: 1, id: in.ID, status: row.status, created: int64(in.Created), ended: int64(in.Ended), wake: row.wake,
-		more: in.More, aside: in.Quarantine != "", parent: in.Parent, err: row.err, keys: in.Keys, labels: in.Labels,
+		more: in.More, aside: in.Quarantine != "", parent: in.Parent, err: row.err, keys: in.Keys, labels: in.Labels, client: in.Job.Client,
 	}
 	if h.kind, err = t.kindOf(sp, in); err != nil {
 		return nil, err
 	}
+	if h.lane, err = t.laneOf(sp, h.kind, in.Job); err != nil {
+		return nil, err
+	}
 	if told {
-		if err := t.tell(sp, h, in, c); err != nil {
+		if err := t.tell(sp, h, in.Updated, len(c.Records), c.records); err != nil {
 			return nil, err
 		}
 	}
 	_, err = t.exec(
-		"INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		"INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		h.seq, sp.ns, h.id, h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake,
-		oneOrNull(h.more), oneOrNull(h.aside), orNull(h.parent), orNull(h.err), h.last, h.told, row.rest,
+		oneOrNull(h.more), oneOrNull(h.aside), orNull(h.parent), orNull(h.err), h.last, h.told, row.rest, laneOrNull(h.lane), orNull(h.client),
 	)
 	if err != nil {
 		return nil, err
@@ -205,19 +207,23 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, 
 	if err := t.setOwner(sp, h, h.kind, nil, true); err != nil {
 		return nil, err
 	}
-	if err := t.setLabels(sp, h, expr.Null); err != nil {
+	if err := t.setFound(sp, h, &head{lane: h.lane}); err != nil {
 		return nil, err
 	}
 	t.count(sp.ns, h.kind, h.status, 1)
+	t.countLane(h.lane, 1)
 	t.w.heads.put(headKey{sp.ns, h.id}, h)
 	return h, nil
 }
 
-// replace writes a row over another. Columns that have an index are left out where none
-// of them changes: SQLite would write each index anew.
+// replace writes a row over another.
 func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	old := *h
 	kind, err := t.kindOf(sp, in)
+	if err != nil {
+		return err
+	}
+	lane, err := t.laneOf(sp, kind, in.Job)
 	if err != nil {
 		return err
 	}
@@ -225,25 +231,13 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	h.rev++
 	h.kind, h.status, h.created, h.ended, h.wake = kind, c.row.status, int64(in.Created), int64(in.Ended), c.row.wake
 	h.more, h.aside, h.parent, h.err = in.More, in.Quarantine != "", in.Parent, c.row.err
-	h.keys, h.labels = in.Keys, in.Labels
+	h.keys, h.labels, h.lane, h.client = in.Keys, in.Labels, lane, in.Job.Client
 	if len(c.records) > 0 || h.status != old.status {
-		if err := t.tell(sp, h, in, c); err != nil {
+		if err := t.tell(sp, h, in.Updated, len(c.Records), c.records); err != nil {
 			return err
 		}
 	}
-	n := 0
-	if h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
-		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err {
-		n, err = t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, told = ?, rest = ? WHERE seq = ? AND rev = ?",
-			h.rev, int64(in.Updated), h.last, h.told, c.row.rest, h.seq, old.rev)
-	} else {
-		n, err = t.exec(
-			"UPDATE instances SET rev = ?, kind = ?, status = ?, created = ?, updated = ?, ended = ?, wake = ?, more = ?, aside = ?, "+
-				"parent = ?, error = ?, last = ?, told = ?, rest = ? WHERE seq = ? AND rev = ?",
-			h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake, oneOrNull(h.more), oneOrNull(h.aside),
-			orNull(h.parent), orNull(h.err), h.last, h.told, c.row.rest, h.seq, old.rev,
-		)
-	}
+	n, err := t.update(h, &old, in.Updated, c.row.rest)
 	if err != nil {
 		return err
 	}
@@ -253,8 +247,12 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	if err := t.setOwner(sp, h, old.kind, old.keys, old.final()); err != nil {
 		return err
 	}
-	if err := t.setLabels(sp, h, old.labels); err != nil {
+	if err := t.setFound(sp, h, &old); err != nil {
 		return err
+	}
+	if old.lane != h.lane {
+		t.countLane(old.lane, -1)
+		t.countLane(h.lane, 1)
 	}
 	if old.kind != h.kind || old.status != h.status {
 		t.count(sp.ns, old.kind, old.status, -1)
@@ -267,14 +265,35 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	return nil
 }
 
-// tell writes what history tells of a commit.
-func (t *tx) tell(sp *space, h *head, in *store.Instance, c *encoded) error {
+// update writes the columns of a row. Those that have an index are left out where none of
+// them changes, or only the lane, as when a job moves: SQLite would write each index anew.
+func (t *tx) update(h, old *head, updated core.Time, rest []byte) (int, error) {
+	same := h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
+		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err && h.client == old.client
+	switch {
+	case same && h.lane == old.lane:
+		return t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, told = ?, rest = ? WHERE seq = ? AND rev = ?",
+			h.rev, int64(updated), h.last, h.told, rest, h.seq, old.rev)
+	case same:
+		return t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, told = ?, rest = ?, lane = ? WHERE seq = ? AND rev = ?",
+			h.rev, int64(updated), h.last, h.told, rest, laneOrNull(h.lane), h.seq, old.rev)
+	}
+	return t.exec(
+		"UPDATE instances SET rev = ?, kind = ?, status = ?, created = ?, updated = ?, ended = ?, wake = ?, more = ?, aside = ?, "+
+			"parent = ?, error = ?, last = ?, told = ?, rest = ?, lane = ?, client = ? WHERE seq = ? AND rev = ?",
+		h.rev, h.kind, h.status, h.created, int64(updated), h.ended, h.wake, oneOrNull(h.more), oneOrNull(h.aside),
+		orNull(h.parent), orNull(h.err), h.last, h.told, rest, laneOrNull(h.lane), orNull(h.client), h.seq, old.rev,
+	)
+}
+
+// tell writes what history tells of an instance: so many records, encoded.
+func (t *tx) tell(sp *space, h *head, at core.Time, records int, data []byte) error {
 	pos, err := t.next()
 	if err != nil {
 		return err
 	}
-	h.told += int64(len(c.Records))
-	_, err = t.exec("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(in.Updated), h.status, h.told, c.records)
+	h.told += int64(records)
+	_, err = t.exec("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(at), h.status, h.told, data)
 	h.last = pos
 	return err
 }

@@ -20,11 +20,19 @@
 // are few. Events and subscriptions are filed under type and a hash of the values of a
 // shape, so that an event costs a search per shape, however many wait (match.go).
 //
+// # Jobs
+//
+// A lane is a state of a workflow; there are few, and all are in memory with how many jobs
+// are in each. Jobs are filed under their lane, and so are their labels and clients: a list
+// of some states merges the lanes in question, in the order of Seqs, and reads what it
+// returns however many there are. A job that moves writes these rows anew, one that stays
+// in its state does not (lanes.go).
+//
 // # Files
 //
 // open.go opens files; migrate.go brings their schema (schema/) to this version's;
 // writer.go gathers writes, tx.go is a transaction, recover.go reads what is kept in
 // memory. commit.go and commands.go write steps; events.go and view.go route; work.go
-// lists what is to be done; queries.go and list.go read; definitions.go; retention.go
-// forgets; check.go looks for damage.
+// lists what is to be done; queries.go, list.go and lanes.go read; definitions.go; retention.go
+// forgets; check.go and check_instances.go look for damage.
 package sqlite

@@ -1,10 +1,10 @@
 package sqlite
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -14,11 +14,12 @@ import (
 
 // stream is a list of instances in an index: numbers in order, a chunk at a time.
 type stream struct {
-	query  string // without its order and limit
+	from   string // the query without what it selects, its order and limit
 	args   []any
 	number string // the column that is listed
 	buf    []int64
 	last   int64
+	chunk  int // how many are read next
 	ended  bool
 }
 
@@ -26,35 +27,131 @@ const streamChunk = 256
 
 // streams are the parts of the index in which all that a query selects is found. They are
 // found in the snapshot that is listed, not in memory: an instance whose status changes
-// between the two would be in none of them.
+// between the two would be in none of them. An instance is in several of them only where
+// the query has several labels of which any will do.
 func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
-	one := func(query string, args ...any) []*stream { return []*stream{{query: query, args: args, number: "seq"}} }
 	switch {
+	case q.Client != "":
+		return s.labelled(c, q, clientRow(q.Client))
 	case q.Parent != "":
-		return one("SELECT seq FROM instances WHERE ns = ? AND parent = ?", s.ns, q.Parent), nil
+		return []*stream{{from: "FROM instances WHERE ns = ? AND parent = ?", args: []any{s.ns, q.Parent}, number: "seq"}}, nil
 	case q.Error != "":
-		return one("SELECT seq FROM instances WHERE ns = ? AND error = ?", s.ns, q.Error), nil
+		return []*stream{{from: "FROM instances WHERE ns = ? AND error = ?", args: []any{s.ns, q.Error}, number: "seq"}}, nil
 	case len(q.Labels) > 0:
-		l := q.Labels[0]
-		text := "=" + l.Value
-		if l.Any {
-			text = ""
+		return s.labelled(c, q, labelRow(q.Labels[0]))
+	case len(q.Tagged) > 0:
+		var rows []store.Label
+		for _, l := range q.Tagged {
+			if row := labelRow(l); !slices.Contains(rows, row) {
+				rows = append(rows, row)
+			}
 		}
-		return []*stream{{query: "SELECT inst FROM labels WHERE ns = ? AND name = ? AND text = ?", args: []any{s.ns, l.Name, text}, number: "inst"}}, nil
+		return s.labelled(c, q, rows...)
+	case q.Jobs && (len(q.Status) == 0 || q.State != "" || len(q.Groups) > 0):
+		lanes, err := s.lanesFor(c, q)
+		var out []*stream
+		for _, lane := range lanes {
+			out = append(out, &stream{from: "FROM instances WHERE ns = ? AND lane = ?", args: []any{s.ns, lane}, number: "seq"})
+		}
+		return out, err
 	}
+	return s.byStatus(c, q)
+}
+
+// labelRow is the row by which a label is found.
+func labelRow(l store.Label) store.Label {
+	if l.Any {
+		return store.Label{Name: l.Name}
+	}
+	return store.Label{Name: l.Name, Value: "=" + l.Value}
+}
+
+// manyLanes is how many lanes may be looked at in vain. Where there may be more, those that
+// a label is in are found first.
+const manyLanes = 8
+
+// labelled are streams of what has any of some labels.
+func (s *Store) labelled(c *conn, q *store.Query, rows ...store.Label) ([]*stream, error) {
+	lanes, err := s.lanesFor(c, q)
+	if err != nil {
+		return nil, err
+	}
+	if !q.Jobs {
+		lanes = append(lanes, noLane)
+	}
+	var out []*stream
+	for _, l := range rows {
+		in := lanes
+		if len(in) > manyLanes {
+			if in, err = s.lanesOf(c, l); err != nil {
+				return nil, err
+			}
+		}
+		for _, lane := range in {
+			if slices.Contains(lanes, lane) {
+				out = append(out, &stream{
+					from: "FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane = ?", args: []any{s.ns, l.Name, l.Value, lane}, number: "inst",
+				})
+			}
+		}
+	}
+	return out, nil
+}
+
+// lanesOf are the lanes that a label is in: a search for each of them.
+func (s *Store) lanesOf(c *conn, l store.Label) (out []int64, err error) {
+	for last := int64(-1); ; {
+		lane, ok, err := c.number("SELECT lane FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane > ? ORDER BY lane LIMIT 1", s.ns, l.Name, l.Value, last)
+		if err != nil || !ok {
+			return out, err
+		}
+		out = append(out, lane)
+		last = lane
+	}
+}
+
+// byStatus are streams of the kinds and statuses of instances.
+func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
 	var keys []countKey
 	err := c.query("SELECT kind, status FROM counts WHERE ns = ?", func(r row) error {
 		keys = append(keys, countKey{s.ns, r.ColumnInt64(0), r.ColumnInt64(1)})
 		return nil
 	}, s.ns)
+	if err != nil {
+		return nil, err
+	}
+	jobs := map[int64]bool{}
+	if q.Jobs {
+		rows, err := s.laneRows(c)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range rows {
+			jobs[l.kind] = true
+		}
+	}
 	var out []*stream
 	names := s.db.names(c)
 	for _, key := range keys {
-		if mayHave(q, names(key.kind), key.status) {
-			out = append(out, one("SELECT seq FROM instances WHERE ns = ? AND kind = ? AND status = ?", s.ns, key.kind, key.status)...)
+		if (!q.Jobs || jobs[key.kind]) && mayHave(q, names(key.kind), key.status) {
+			out = append(out, &stream{from: "FROM instances WHERE ns = ? AND kind = ? AND status = ?", args: []any{s.ns, key.kind, key.status}, number: "seq"})
 		}
 	}
-	return out, err
+	return out, nil
+}
+
+// exact reports whether a query selects all that is in its streams: it need not be
+// compared then.
+func exact(q *store.Query) bool {
+	labels := len(q.Labels)
+	if q.Client != "" {
+		labels++
+	}
+	if len(q.Tagged) > 0 {
+		labels++
+	}
+	return q.Jobs && labels <= 1 && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
+		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
 }
 
 // mayHave reports whether a query may select instances of a kind and status.
@@ -76,25 +173,88 @@ func (s *Store) counted(q *store.Query) []countKey {
 	return out
 }
 
-// fill reads the next chunk.
-func (x *stream) fill(c *conn, newest bool, limit int) error {
+// fill reads the next chunk, and has the one after it be larger: of many streams most
+// give little.
+func (x *stream) fill(c *conn, newest bool) error {
 	if len(x.buf) > 0 || x.ended {
 		return nil
 	}
-	query := fmt.Sprintf("%s AND %s > ? ORDER BY %[2]s LIMIT ?", x.query, x.number)
+	query := fmt.Sprintf("SELECT %s %s AND %[1]s > ? ORDER BY %[1]s LIMIT ?", x.number, x.from)
 	if newest {
-		query = fmt.Sprintf("%s AND %s < ? ORDER BY %[2]s DESC LIMIT ?", x.query, x.number)
+		query = fmt.Sprintf("SELECT %s %s AND %[1]s < ? ORDER BY %[1]s DESC LIMIT ?", x.number, x.from)
 	}
 	err := c.query(query, func(r row) error {
 		x.buf = append(x.buf, r.ColumnInt64(0))
 		return nil
-	}, append(slices.Clone(x.args), x.last, limit)...)
-	if len(x.buf) < limit {
+	}, append(slices.Clone(x.args), x.last, x.chunk)...)
+	if len(x.buf) < x.chunk {
 		x.ended = true
 	} else {
 		x.last = x.buf[len(x.buf)-1]
 	}
+	x.chunk = min(2*x.chunk, streamChunk)
 	return err
+}
+
+// merging are streams that are not at their end, as a heap.
+type merging struct {
+	list   []*stream
+	newest bool
+}
+
+func (m *merging) Len() int           { return len(m.list) }
+func (m *merging) Less(i, j int) bool { return (m.list[i].buf[0] < m.list[j].buf[0]) != m.newest }
+func (m *merging) Swap(i, j int)      { m.list[i], m.list[j] = m.list[j], m.list[i] }
+func (m *merging) Push(x any)         { m.list = append(m.list, x.(*stream)) }
+
+func (m *merging) Pop() any {
+	x := m.list[len(m.list)-1]
+	m.list = m.list[:len(m.list)-1]
+	return x
+}
+
+// merge calls each for the numbers of all streams in the order of the query, until it says
+// that it has enough.
+func merge(c *conn, q *store.Query, list []*stream, each func(seq int64) (bool, error)) error {
+	m := &merging{newest: q.Newest}
+	for _, x := range list {
+		x.last, x.chunk = q.After, streamChunk
+		if q.Newest && q.After == 0 {
+			x.last = int64(never)
+		}
+		if n := len(list); q.Limit > 0 {
+			most := n * streamChunk
+			x.chunk = min(streamChunk, (min(max(q.Offset, 0), most)+min(q.Limit, most)+n-1)/n)
+		}
+		if err := x.fill(c, q.Newest); err != nil {
+			return err
+		}
+		if len(x.buf) > 0 {
+			m.list = append(m.list, x)
+		}
+	}
+	heap.Init(m)
+	for last := int64(-1); len(m.list) > 0; {
+		x := m.list[0]
+		seq := x.buf[0]
+		x.buf = x.buf[1:]
+		if err := x.fill(c, q.Newest); err != nil {
+			return err
+		}
+		if len(x.buf) > 0 {
+			heap.Fix(m, 0)
+		} else {
+			heap.Pop(m)
+		}
+		if seq == last { // it is in several
+			continue
+		}
+		last = seq
+		if more, err := each(seq); err != nil || !more {
+			return err
+		}
+	}
+	return nil
 }
 
 // selected calls each for the instances that a query selects, in its order.
@@ -103,43 +263,25 @@ func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) boo
 	if err != nil {
 		return err
 	}
-	chunk := streamChunk
-	if q.Limit > 0 {
-		chunk = min(chunk, q.Limit)
-	}
-	for _, x := range list {
-		x.last = q.After
-		if q.Newest && q.After == 0 {
-			x.last = int64(never)
+	names, whole, skip := s.db.names(c), exact(q), q.Offset
+	return merge(c, q, list, func(seq int64) (bool, error) {
+		if whole && skip > 0 {
+			skip--
+			return true, nil
 		}
-	}
-	names := s.db.names(c)
-	for {
-		var first *stream
-		for _, x := range list {
-			if err := x.fill(c, q.Newest, chunk); err != nil {
-				return err
-			}
-			if len(x.buf) > 0 && (first == nil || (x.buf[0] < first.buf[0]) != q.Newest) {
-				first = x
-			}
-		}
-		if first == nil {
-			return nil
-		}
-		seq := first.buf[0]
-		first.buf = first.buf[1:]
 		in, ok, err := c.instance(names, "WHERE seq = ?", seq)
 		if errors.Is(err, store.ErrDamaged) { // the others are well
 			in.Quarantine, in.Labels, ok, err = err.Error(), expr.EmptyObject, true, nil
 		}
-		if err != nil {
-			return err
+		if err != nil || !ok || !q.Selects(&in) && (!whole || in.Quarantine == "") {
+			return true, err
 		}
-		if ok && q.Selects(&in) && !each(&in) {
-			return nil
+		if skip > 0 {
+			skip--
+			return true, nil
 		}
-	}
+		return each(&in), nil
+	})
 }
 
 // Instances lists rows.
@@ -153,12 +295,16 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 	return out, err
 }
 
-// Count counts rows; by definition, version and status without looking at any.
+// Count counts rows; by definition, version and status, and jobs by definition, version,
+// state and group, without looking at any.
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
-	q.After, q.Limit, q.Newest = 0, 0, false
-	rest := q
-	rest.Definition, rest.Version, rest.Status = "", "", nil
-	if reflect.DeepEqual(rest, store.Query{Labels: rest.Labels}) && len(rest.Labels) == 0 {
+	q.After, q.Offset, q.Limit, q.Newest = 0, 0, 0, false
+	places := q
+	places.Jobs, places.Status = true, nil
+	labelled := q.Client != "" || len(q.Labels) > 0 || len(q.Tagged) > 0
+	whole := exact(&q)
+	switch {
+	case !labelled && !q.Jobs && q.State == "" && len(q.Groups) == 0 && exact(&places):
 		keys := s.counted(&q)
 		s.db.mu.Lock()
 		defer s.db.mu.Unlock()
@@ -166,9 +312,35 @@ func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 			n += s.db.kinds.counts[key]
 		}
 		return n, ctx.Err()
+	case !labelled && whole:
+		return s.countJobs(&q), ctx.Err()
 	}
 	err = s.db.snapshot(ctx, func(c *conn) error {
+		if whole {
+			n, err = s.countStreams(c, &q)
+			return err
+		}
 		return s.selected(c, &q, func(*store.Instance) bool { n++; return true })
 	})
 	return n, err
+}
+
+// countStreams counts in the index alone.
+func (s *Store) countStreams(c *conn, q *store.Query) (n int64, err error) {
+	list, err := s.streams(c, q)
+	if err != nil {
+		return 0, err
+	}
+	if len(q.Tagged) > 1 { // an instance may be in several
+		err = merge(c, q, list, func(int64) (bool, error) { n++; return true, nil })
+		return n, err
+	}
+	for _, x := range list {
+		some, _, err := c.number("SELECT count(*) "+x.from, x.args...)
+		if err != nil {
+			return 0, err
+		}
+		n += some
+	}
+	return n, nil
 }

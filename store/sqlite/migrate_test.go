@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,13 +36,17 @@ func TestMigrations(t *testing.T) {
 			defer db.Close()
 			s := db.Namespace("default")
 			sound(t, s)
-			have, err := describe(s)
+			have, err := describe(s, version)
 			if err != nil {
 				t.Fatal(err)
 			}
 			fresh := openTest(t).Namespace("default")
-			fillStore(t, fresh)
-			want, err := describe(fresh)
+			if version == 1 {
+				fillFirst(t, fresh)
+			} else {
+				fillStore(t, fresh)
+			}
+			want, err := describe(fresh, version)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,8 +61,8 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// describe prints what fillStore wrote.
-func describe(s store.Store) (string, error) {
+// describe prints what a version of the schema had of what was written.
+func describe(s store.Store, version int) (string, error) {
 	var out strings.Builder
 	rows, err := s.Instances(ctx, store.Query{})
 	if err != nil {
@@ -103,6 +108,17 @@ func describe(s store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if version == 1 { // it did not tell of deletions
+		feed.Items = slices.DeleteFunc(feed.Items, func(f store.FeedItem) bool { return len(f.Records) > 0 && f.Records[0].Type == core.RecDeleted })
+	}
+	jobs, err := s.JobStats(ctx)
+	if err != nil {
+		return "", err
+	}
+	labelled, err := s.Count(ctx, store.Query{Labels: []store.Label{{Name: "l", Value: "1"}}})
+	if err != nil {
+		return "", err
+	}
 	due, err := s.Schedules(ctx, 1000)
 	if err != nil {
 		return "", err
@@ -112,7 +128,7 @@ func describe(s store.Store) (string, error) {
 		return "", err
 	}
 	ready, err := s.Ready(ctx, 1000, 10)
-	fmt.Fprintf(&out, "%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%v\n", defs, events, outbound, calls, feed, due, over, ready)
+	fmt.Fprintf(&out, "%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%+v\n%v\n%v\n%d\n", defs, events, outbound, calls, feed.Items, due, over, ready, jobs, labelled)
 	return out.String(), err
 }
 

@@ -57,12 +57,13 @@ type DB struct {
 	spaces map[string]*space
 	lastNS int64
 	kinds  kinds
+	lanes  lanes
 }
 
 // Open opens a database, and makes it where there is none.
 func Open(path string, opts Options) (*DB, error) {
 	opts.defaults()
-	db := &DB{path: path, opts: opts, spaces: map[string]*space{}, kinds: newKinds()}
+	db := &DB{path: path, opts: opts, spaces: map[string]*space{}, kinds: newKinds(), lanes: newLanes()}
 	if err := db.open(); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open database %s: %w", path, err)

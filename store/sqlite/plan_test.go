@@ -15,6 +15,7 @@ import (
 var looksAtAll = []string{
 	checkMark, "FROM sqlite_schema", "SELECT sqlite_version()",
 	"SELECT kind, ns, definition, version, digest FROM kinds", "SELECT ns, kind, status, n FROM counts", "SELECT ns, name FROM namespaces", "GROUP BY b.inst", // at start
+	"grp, n FROM lanes ORDER BY lane", // likewise
 	"SELECT seq, id, aside FROM instances WHERE ns = ? AND more", "SELECT definition, digest, next FROM schedules", "SELECT type, places FROM shapes",
 	"SELECT EXISTS (SELECT 1 FROM ",  // one row
 	"SELECT min(", "SELECT max(pos)", // the end of an index
@@ -34,13 +35,17 @@ var looksAtAll = []string{
 // narrow says by what the statements find their rows that are run for every wait, or for
 // every page of a list.
 var narrow = map[string]string{
-	"SELECT 1 FROM event_keys":              "(ns=? AND type=? AND match=? AND event>?)",
-	"INDEXED BY events_type":                "events_type (ns=? AND type=? AND rowid",
-	"events NOT INDEXED WHERE":              "PRIMARY KEY (rowid",
-	"SELECT told, records":                  "history_told (inst=? AND told>?)",
-	"FROM emits WHERE":                      "(ns=? AND sink=?",
-	"DELETE FROM emits WHERE":               "(ns=? AND sink=? AND seq=?)",
-	"FROM events WHERE ns = ? AND type = ?": "events_type (ns=? AND type=?)",
+	"SELECT 1 FROM event_keys":                            "(ns=? AND type=? AND match=? AND event>?)",
+	"INDEXED BY events_type":                              "events_type (ns=? AND type=? AND rowid",
+	"events NOT INDEXED WHERE":                            "PRIMARY KEY (rowid",
+	"SELECT told, records":                                "history_told (inst=? AND told>?)",
+	"SELECT inst FROM labels WHERE":                       "(ns=? AND name=? AND text=? AND lane=? AND inst",
+	"SELECT lane FROM labels WHERE":                       "(ns=? AND name=? AND text=? AND lane>?)",
+	"SELECT count(*) FROM labels WHERE":                   "(ns=? AND name=? AND text=? AND lane=?)",
+	"SELECT seq FROM instances WHERE ns = ? AND lane = ?": "COVERING INDEX instances_lane (ns=? AND lane=? AND rowid",
+	"FROM emits WHERE":                                    "(ns=? AND sink=?",
+	"DELETE FROM emits WHERE":                             "(ns=? AND sink=? AND seq=?)",
+	"FROM events WHERE ns = ? AND type = ?":               "events_type (ns=? AND type=?)",
 }
 
 // TestPlans asks SQLite for every statement that the tests of stores run how it finds

@@ -214,12 +214,12 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 		names := s.db.names(c)
 		var kinds []int64
 		err = c.query(
-			"SELECT h.pos, h.at, h.status, h.records, coalesce(i.id, g.id), i.kind, g.definition FROM history h "+
+			"SELECT h.pos, h.at, h.status, h.records, coalesce(i.id, g.id), i.kind, g.definition, coalesce(i.client, g.client) FROM history h "+
 				"LEFT JOIN instances i ON i.seq = h.inst LEFT JOIN gone g ON g.inst = h.inst WHERE h.pos > ? AND h.ns = ? ORDER BY h.pos LIMIT ?",
 			func(r row) error {
 				item := store.FeedItem{
 					Pos: r.ColumnInt64(0), At: core.Time(r.ColumnInt64(1)), Status: codec.StatusOf(r.ColumnInt64(2)),
-					Instance: r.ColumnText(4), Definition: r.ColumnText(6),
+					Instance: r.ColumnText(4), Definition: r.ColumnText(6), Client: r.ColumnText(7),
 				}
 				if !r.ColumnIsNull(3) {
 					var err error

@@ -36,6 +36,9 @@ func (w *writer) recover() error {
 	if err != nil {
 		return err
 	}
+	if err := db.lanes.recover(c); err != nil {
+		return err
+	}
 	return db.recoverSpaces(c)
 }
 

@@ -7,10 +7,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
-// DeleteInstance removes an instance that is over.
-func (s *Store) DeleteInstance(ctx context.Context, id string) error {
+// DeleteInstance removes an instance.
+func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion) error {
 	return s.db.writer.submit(ctx, 0, func(t *tx) error {
 		h, err := t.head(s.space, id)
 		switch {
@@ -18,15 +19,18 @@ func (s *Store) DeleteInstance(ctx context.Context, id string) error {
 			return err
 		case h == nil:
 			return fmt.Errorf("instance %s: %w", id, store.ErrNotFound)
-		case !h.final():
+		case d.Rev != 0 && d.Rev != h.rev:
+			return fmt.Errorf("delete instance %s at revision %d, it is at %d: %w", id, d.Rev, h.rev, store.ErrConflict)
+		case !d.Live && !h.final():
 			return fmt.Errorf("delete instance %s: %w", id, store.ErrLive)
 		}
-		return t.remove(s.space, h)
+		return t.remove(s.space, h, d)
 	})
 }
 
-// remove forgets an instance.
-func (t *tx) remove(sp *space, h *head) error {
+// remove forgets an instance, but for what the feed tells of it.
+func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
+	t.changes++ // from here on the head is ahead of the file
 	messages, err := t.conn.messages(sp.ns, h.seq, h.id)
 	if err != nil {
 		return err
@@ -38,12 +42,15 @@ func (t *tx) remove(sp *space, h *head) error {
 			}
 		}
 	}
-	if err := t.letGo(sp, h); err != nil {
+	if err := t.finish(sp, h); err != nil {
 		return err
 	}
-	labels := h.labels
-	h.labels = expr.Null
-	if err := t.setLabels(sp, h, labels); err != nil {
+	old := *h
+	h.keys, h.labels, h.client = nil, expr.Null, ""
+	if err := t.setOwner(sp, h, old.kind, old.keys, old.final()); err != nil {
+		return err
+	}
+	if err := t.setFound(sp, h, &old); err != nil {
 		return err
 	}
 	for _, query := range []string{"DELETE FROM inbox WHERE ns = ? AND inst = ?", "DELETE FROM pages WHERE ns = ? AND inst = ?", "DELETE FROM bulk WHERE ns = ? AND inst = ?"} {
@@ -54,19 +61,15 @@ func (t *tx) remove(sp *space, h *head) error {
 	if _, err := t.exec("DELETE FROM instances WHERE seq = ?", h.seq); err != nil {
 		return err
 	}
-	oldest, _, err := t.conn.number("SELECT oldest FROM namespaces WHERE ns = ?", sp.ns)
-	if err != nil {
+	records := []core.Record{d.Record()}
+	if err := t.tell(sp, h, d.At, len(records), codec.AppendRecords(nil, records)); err != nil {
 		return err
 	}
-	if h.last > oldest {
-		_, err = t.exec("INSERT INTO gone VALUES (?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last)
-	} else {
-		err = t.forgetHistory(h.last)
-	}
-	if err != nil {
+	if _, err := t.exec("INSERT INTO gone VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.client)); err != nil {
 		return err
 	}
 	t.count(sp.ns, h.kind, h.status, -1)
+	t.countLane(h.lane, -1)
 	t.w.heads.drop(headKey{sp.ns, h.id})
 	seq, wake := h.seq, h.wake
 	t.then(func() {
@@ -92,7 +95,7 @@ func (t *tx) forgetHistory(last int64) error {
 }
 
 // PurgeInstances deletes instances that ended long ago.
-func (s *Store) PurgeInstances(ctx context.Context, before core.Time, limit int) (n int, err error) {
+func (s *Store) PurgeInstances(ctx context.Context, before, at core.Time, limit int) (n int, err error) {
 	err = s.db.writer.submit(ctx, 0, func(t *tx) error {
 		n = 0
 		var ids []string
@@ -111,7 +114,7 @@ func (s *Store) PurgeInstances(ctx context.Context, before core.Time, limit int)
 			if err != nil {
 				return err
 			}
-			if err := t.remove(s.space, h); err != nil {
+			if err := t.remove(s.space, h, store.Deletion{At: at}); err != nil {
 				return err
 			}
 			n++

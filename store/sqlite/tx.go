@@ -20,6 +20,8 @@ type tx struct {
 
 	counts map[countKey]int64 // what to add
 	kinds  map[kind]int64     // new ones
+	jobs   map[int64]int64    // what to add, by lane
+	lanes  map[lane]int64     // new ones
 	shapes map[shapeKey]bool  // new ones
 	spaces map[int64]bool     // new ones
 }
@@ -30,9 +32,12 @@ func (t *tx) begin() {
 	t.after, t.granted = t.after[:0], t.w.granted
 	if t.counts == nil {
 		t.counts, t.kinds, t.shapes, t.spaces = map[countKey]int64{}, map[kind]int64{}, map[shapeKey]bool{}, map[int64]bool{}
+		t.jobs, t.lanes = map[int64]int64{}, map[lane]int64{}
 	}
 	clear(t.counts)
 	clear(t.kinds)
+	clear(t.jobs)
+	clear(t.lanes)
 	clear(t.shapes)
 	clear(t.spaces)
 }
@@ -100,7 +105,7 @@ func (t *tx) flush() error {
 			}
 		})
 	}
-	return nil
+	return t.flushLanes()
 }
 
 // head is what a commit must know of an instance before it writes.
@@ -114,6 +119,8 @@ type head struct {
 	last, told             int64
 	keys                   []core.Key
 	labels                 expr.Value
+	lane                   int64
+	client                 string
 	calls, subs            bool // it may have some
 }
 
@@ -166,7 +173,7 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 	}
 	h := &head{id: id, calls: true, subs: true}
 	found, err := t.conn.one(
-		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, rest FROM instances WHERE ns = ? AND id = ?",
+		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest FROM instances WHERE ns = ? AND id = ?",
 		func(r row) error {
 			h.seq, h.rev, h.kind, h.status = r.ColumnInt64(0), r.ColumnInt64(1), r.ColumnInt64(2), r.ColumnInt64(3)
 			h.created, h.ended = r.ColumnInt64(4), r.ColumnInt64(5)
@@ -175,8 +182,9 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 			}
 			h.more, h.aside = !r.ColumnIsNull(7), !r.ColumnIsNull(8)
 			h.parent, h.err, h.last, h.told = r.ColumnText(9), r.ColumnText(10), r.ColumnInt64(11), r.ColumnInt64(12)
+			h.lane, h.client = r.ColumnInt64(13), r.ColumnText(14)
 			var in store.Instance
-			if err := codec.DecodeRest(blob(r, 13), &in); err != nil {
+			if err := codec.DecodeRest(blob(r, 15), &in); err != nil {
 				return err
 			}
 			h.keys, h.labels = in.Keys, in.Labels
@@ -273,37 +281,4 @@ func (t *tx) setOwner(sp *space, h *head, oldKind int64, old []core.Key, wasFina
 		}
 	}
 	return nil
-}
-
-// setLabels keeps the table of labels.
-func (t *tx) setLabels(sp *space, h *head, old expr.Value) error {
-	if old.Same(h.labels) || expr.Equal(old, h.labels) {
-		return nil
-	}
-	for _, l := range labelRows(old) {
-		if _, err := t.exec("DELETE FROM labels WHERE ns = ? AND name = ? AND text = ? AND inst = ?", sp.ns, l.Name, l.Value, h.seq); err != nil {
-			return err
-		}
-	}
-	for _, l := range labelRows(h.labels) {
-		if _, err := t.exec("INSERT OR IGNORE INTO labels VALUES (?, ?, ?, ?)", sp.ns, l.Name, l.Value, h.seq); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// labelRows are the rows by which labels are found.
-func labelRows(labels expr.Value) []store.Label {
-	if !labels.IsObject() {
-		return nil
-	}
-	var out []store.Label
-	for _, m := range labels.Members() {
-		out = append(out, store.Label{Name: m.Key})
-		for _, text := range store.LabelTexts(m.Value) {
-			out = append(out, store.Label{Name: m.Key, Value: "=" + text})
-		}
-	}
-	return out
 }

@@ -143,7 +143,7 @@ func deleteDefinition(k kit) {
 	if err := k.undefine("1"); !errors.As(err, &used) {
 		k.t.Errorf("while an instance is there: %v", err)
 	}
-	k.check(k.DeleteInstance(ctx, "a"))
+	k.remove("a")
 	k.check(k.undefine("1"))
 	if err := k.undefine("1"); !errors.Is(err, store.ErrNotFound) {
 		k.t.Errorf("twice: %v", err)
@@ -231,7 +231,7 @@ func noContent(k kit) {
 		k.must(k.put("1", "x", 0, nil, false))
 		k.check(k.Commit(ctx, store.Commit{Instance: row}))
 		k.end("a", 1)
-		k.check(k.DeleteInstance(ctx, "a"))
+		k.remove("a")
 		k.check(k.undefine("1"))
 	}
 }

@@ -160,7 +160,7 @@ func outbound(k kit) {
 	k.check(err)
 	k.want("after it was ingested", list(10), "a/d/1 b/d/2 b/d/3 ")
 	k.end("a", 1)
-	k.check(k.DeleteInstance(ctx, "a"))
+	k.remove("a")
 	k.change("b", func(r *store.Instance) { r.Quarantine = "broken" })
 	k.want("without its instance", list(10), "a/d/1 b/d/2 b/d/3 ")
 	out, _ := k.Outbound(ctx, 10)

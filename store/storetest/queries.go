@@ -176,7 +176,7 @@ func stats(k kit) {
 	k.change("0", func(r *store.Instance) { r.Status = core.Running })
 	k.commit(store.Commit{Instance: k.row("2"), Children: []store.NewInstance{{Instance: store.Instance{ID: "c", Definition: "c", Status: core.Running}}}})
 	k.want("later", show(), "c running 1; d0 running 1; d0 waiting 2; d1 completed 1; d1 waiting 1; ")
-	k.check(k.DeleteInstance(ctx, "1"))
+	k.remove("1")
 	k.want("after a deletion", show(), "c running 1; d0 running 1; d0 waiting 2; d1 waiting 1; ")
 }
 
@@ -235,7 +235,7 @@ func healthy(k kit) {
 	})
 	k.create(store.Instance{ID: "c"})
 	k.end("c", 1)
-	k.check(k.DeleteInstance(ctx, "c"))
+	k.remove("c")
 	list, err := k.Check(ctx)
 	k.check(err)
 	for _, p := range list {

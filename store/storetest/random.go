@@ -177,13 +177,20 @@ func (p *pair) row(t *rapid.T, in store.Instance) store.Instance {
 	if chance(t, "keyed", 3) {
 		in.Keys = []core.Key{{Name: "k", Value: pick(t, "key", "1", "2"), Fixed: true}}
 	}
+	if in.Job.Client != "" {
+		in.Job.State, in.Job.Group = "", ""
+		if !chance(t, "no job yet", 6) {
+			in.Job.State = pick(t, "state", "NEW", "DONE", "y")
+			in.Job.Group = map[string]string{"NEW": "OPEN", "DONE": "CLOSED"}[in.Job.State]
+		}
+	}
 	return in
 }
 
 func (p *pair) newRow(t *rapid.T, id string) store.Instance {
 	return p.row(t, store.Instance{
 		ID: id, Definition: pick(t, "definition", "d", "e"), Version: pick(t, "version", "1", "2"), Digest: pick(t, "digest", "x", "y"),
-		Created: p.now, Parent: pick(t, "parent", "", "a"),
+		Created: p.now, Parent: pick(t, "parent", "", "a"), Job: store.Job{Client: pick(t, "client", "", "c1", "c2")},
 	})
 }
 

@@ -85,12 +85,31 @@ func (p *pair) pages(t *rapid.T) {
 func (p *pair) query(t *rapid.T) {
 	q := store.Query{
 		Definition: pick(t, "definition", "", "d"), Version: pick(t, "version", "", "", "1"), Parent: pick(t, "parent", "", "", "a"),
-		Error: pick(t, "error", "", "", "E"), State: pick(t, "state", "", "", "y"), Newest: rapid.Bool().Draw(t, "newest"),
+		Error: pick(t, "error", "", "", "E"), State: pick(t, "state", "", "", "y", "NEW"), Newest: rapid.Bool().Draw(t, "newest"),
 		Status: pick(t, "status", nil, []core.Status{core.Waiting}, []core.Status{core.Failed, core.Running}),
 		Labels: pick(t, "labels", nil, nil, []store.Label{{Name: "a", Value: "1"}}, []store.Label{{Name: "b", Any: true}}),
+		Jobs:   rapid.Bool().Draw(t, "jobs"),
+		Client: pick(t, "client", "", "", "", "c1", "c2"),
+		Groups: pick(t, "groups", nil, nil, []string{"OPEN"}, []string{"OPEN", "CLOSED"}, []string{""}),
+		Tagged: pick(t, "tagged", nil, nil, []store.Label{{Name: "a", Value: "1"}}, []store.Label{{Name: "a", Value: "1"}, {Name: "a", Value: "x"}, {Name: "b", Any: true}}),
+		Offset: pick(t, "offset", 0, 0, 1, 3),
 		Limit:  rapid.IntRange(0, 4).Draw(t, "limit"),
 	}
+	if p.compared%2 == 0 { // else most queries select nothing
+		q.Parent, q.Error, q.Status = "", "", nil
+	}
+	if list, err := p.model.Instances(ctx, store.Query{}); err == nil && len(list) > 0 && chance(t, "after", 3) {
+		q.After = list[rapid.IntRange(0, len(list)-1).Draw(t, "of")].Seq
+	}
 	p.both(fmt.Sprintf("%+v", q), func(s store.Store) (string, error) {
+		q := q
+		if s == p.real && q.After != 0 {
+			for real, model := range p.toModel {
+				if model == q.After {
+					q.After = real
+				}
+			}
+		}
 		list, err := s.Instances(ctx, q)
 		if err != nil {
 			return "", err
@@ -143,14 +162,15 @@ func (p *pair) define(t *rapid.T) {
 func (p *pair) forget(t *rapid.T) {
 	before, limit, id := p.now-core.Time(rapid.IntRange(0, 9).Draw(t, "before")), rapid.IntRange(1, 3).Draw(t, "limit"), p.id(t)
 	verb := pick(t, "verb", "events", "instance", "instances", "feed")
+	d := store.Deletion{At: p.now, Live: rapid.Bool().Draw(t, "live"), Rev: pick(t, "rev", int64(0), 0, 1, 2), Actor: pick(t, "actor", "", "WFX")}
 	p.both("forget "+verb, func(s store.Store) (string, error) {
 		switch verb {
 		case "events":
 			return "", s.Purge(ctx, p.now)
 		case "instance":
-			return "", s.DeleteInstance(ctx, id)
+			return "", s.DeleteInstance(ctx, id, d)
 		case "instances":
-			n, err := s.PurgeInstances(ctx, before, limit)
+			n, err := s.PurgeInstances(ctx, before, p.now, limit)
 			return fmt.Sprint(n), err
 		}
 		n, err := s.PurgeFeed(ctx, before, limit)
@@ -296,10 +316,14 @@ func (p *pair) showLists(s store.Store) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out += fmt.Sprint("unchecked ", unchecked, "\nagain ", again, "\nstats ", stats)
+	jobs, err := s.JobStats(ctx)
+	if err != nil {
+		return "", err
+	}
+	out += fmt.Sprint("unchecked ", unchecked, "\nagain ", again, "\nstats ", stats, "\njobs ", jobs)
 	feed, err := s.Feed(ctx, 0, 1000)
 	for _, f := range feed.Items {
-		out += fmt.Sprintf("\n%s %s %s %d %+v", f.Instance, f.Definition, f.Status, f.At, f.Records)
+		out += fmt.Sprintf("\n%s %s %q %s %d %+v", f.Instance, f.Definition, f.Client, f.Status, f.At, f.Records)
 	}
 	return out, err
 }

@@ -21,14 +21,14 @@ func deleteInstance(k kit) {
 		Pages:    []core.Page{{Data: []byte("x")}, {Frame: 1, Data: []byte("y")}}, Records: []core.Record{{Text: "r"}},
 		Children: []store.NewInstance{{Instance: store.Instance{ID: "c", Parent: "a", Status: core.Running}}},
 	})
-	if err := k.DeleteInstance(ctx, "a"); !errors.Is(err, store.ErrLive) {
+	if err := k.DeleteInstance(ctx, "a", store.Deletion{}); !errors.Is(err, store.ErrLive) {
 		k.t.Errorf("while it runs: %v", err)
 	}
-	if err := k.DeleteInstance(ctx, "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if err := k.DeleteInstance(ctx, "nobody", store.Deletion{}); !errors.Is(err, store.ErrNotFound) {
 		k.t.Errorf("nobody: %v", err)
 	}
 	k.end("a", 1)
-	k.check(k.DeleteInstance(ctx, "a"))
+	k.remove("a")
 	if _, err := k.Instance(ctx, "a"); !errors.Is(err, store.ErrNotFound) {
 		k.t.Errorf("it is still there: %v", err)
 	}
@@ -61,10 +61,10 @@ func deleteWithEvents(k kit) {
 	e := k.ingest(ev("1"), give)
 	k.end("a", 1)
 	k.want("in its inbox", len(k.inbox("a")), 1)
-	n, err := k.PurgeInstances(ctx, 100, 10)
+	n, err := k.PurgeInstances(ctx, 100, 7, 10)
 	k.check(err)
 	k.want("purged with a message", n, 0)
-	k.check(k.DeleteInstance(ctx, "a"))
+	k.remove("a")
 	k.want("again", k.again(), []int64{e.Seq})
 	list := k.events()
 	if list[0].Taken || len(list[0].For) != 0 {
@@ -82,7 +82,7 @@ func purgeInstances(k kit) {
 		}
 	}
 	purge := func(before core.Time, limit int) (int, []string) {
-		n, err := k.PurgeInstances(ctx, before, limit)
+		n, err := k.PurgeInstances(ctx, before, 7, limit)
 		k.check(err)
 		list, err := k.Instances(ctx, store.Query{})
 		k.check(err)
@@ -103,8 +103,8 @@ func purgeFeed(k kit) {
 	for i := range 4 {
 		k.commit(store.Commit{Instance: store.Instance{ID: fmt.Sprint(i), Definition: "d", Status: core.Completed, Updated: core.Time(10 * i)}, Records: []core.Record{{Text: fmt.Sprint("r", i)}}})
 	}
-	k.check(k.DeleteInstance(ctx, "0"))
-	k.check(k.DeleteInstance(ctx, "2"))
+	k.remove("0")
+	k.remove("2")
 	show := func(after int64) (out string, f store.Feed) {
 		f, err := k.Feed(ctx, after, 10)
 		k.check(err)
@@ -114,7 +114,7 @@ func purgeFeed(k kit) {
 		return out, f
 	}
 	text, all := show(0)
-	k.want("feed after deletions", text, "0dr0 1dr1 2dr2 3dr3 ")
+	k.want("feed after deletions", text, "0dr0 1dr1 2dr2 3dr3 0d 2d ")
 	purge := func(before core.Time, limit int) int {
 		n, err := k.PurgeFeed(ctx, before, limit)
 		k.check(err)
@@ -123,18 +123,18 @@ func purgeFeed(k kit) {
 	k.want("nothing is old enough", purge(0, 10), 0)
 	k.want("purged", purge(30, 2), 2)
 	text, f := show(0)
-	k.want("left", text, "2dr2 3dr3 ")
+	k.want("left", text, "2dr2 3dr3 0d 2d ")
 	k.want("oldest", f.Oldest, all.Items[1].Pos)
-	k.want("purged later", purge(1000, 10), 2)
+	k.want("purged later", purge(1000, 10), 4)
 	_, f = show(0)
-	k.want("the end", f.Oldest, all.Items[3].Pos)
-	k.want("ask from", f.Next, all.Items[3].Pos)
+	k.want("the end", f.Oldest, all.Items[5].Pos)
+	k.want("ask from", f.Next, all.Items[5].Pos)
 	list, err := k.Records(ctx, "1", 0, 0)
 	k.check(err)
 	k.want("records of one that is there", len(list), 1)
-	k.check(k.DeleteInstance(ctx, "1"))
+	k.remove("1")
 	text, _ = show(0)
-	k.want("nothing comes back", text, "")
+	k.want("its deletion comes, nothing comes back", text, "1d ")
 	problems, err := k.Check(ctx)
 	k.check(err)
 	k.want("problems", problems, "[]")

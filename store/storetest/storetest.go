@@ -8,6 +8,7 @@
 //	definitions.go definitions and schedules
 //	fresh.go       subscriptions that are compared with kept events
 //	queries.go     lists, counts, the feed
+//	jobs.go        jobs by where they are, deletions
 //	pages.go       pages of events and of history, events for the sink
 //	retention.go   what is forgotten
 //	random.go      random calls to two stores at a time
@@ -34,7 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 
 // Cases tests what package store says, one thing at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]testCase{commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests} {
+	for _, group := range [][]testCase{commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.run(kit{open(t), t}) })
 		}
@@ -126,6 +127,12 @@ func (k kit) change(id string, change func(*store.Instance)) {
 func (k kit) end(id string, at core.Time) {
 	k.t.Helper()
 	k.change(id, func(r *store.Instance) { r.Status, r.Ended, r.Updated = core.Completed, at, at })
+}
+
+// remove deletes an instance that is over.
+func (k kit) remove(id string) {
+	k.t.Helper()
+	k.check(k.DeleteInstance(ctx, id, store.Deletion{At: 30}))
 }
 
 func (k kit) ready(now core.Time, limit int) []string {

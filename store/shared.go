@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+)
+
+// Shared is a store that several processes, the nodes, use at a time. Every node may
+// commit to every instance: that is safe by the revision alone. So that they do not all do the same
+// work, each node that has joined has a part of the instances, for a short time that it
+// renews.
+//
+// What a joined node does not have is left out of its lists of work: Ready, Emits, Outbound,
+// Unchecked, Again, Expired and Schedules. While its time is over, they are empty. Where it has not joined, the lists have everything.
+type Shared interface {
+	Store
+
+	// Join makes this process a node. It renews what it has until the function that is
+	// returned is called, which gives everything back.
+	Join(ctx context.Context, m Member) (leave func(context.Context) error, err error)
+
+	// Has reports whether the calls of an instance are this node's to make. One that
+	// has not joined has all of them.
+	Has(instance string) bool
+
+	// Leased reports whether this node may begin calls now, by its own clock. One that was
+	// stopped for a while learns so that its time is over.
+	Leased() bool
+
+	// Parts counts changes of what Has tells.
+	Parts() int64
+
+	// Handed lists the calls that became this node's to make: other nodes decided on
+	// them, or had them before. It tells each of them once, or again after an error.
+	Handed(ctx context.Context) ([]Call, error)
+
+	// HandOver has the calls of an instance handed anew to the node that has it.
+	HandOver(ctx context.Context, instance string) error
+
+	// Park notes that a call waits for a person, for all nodes to see.
+	Park(ctx context.Context, instance string, t core.Ticket) error
+
+	// Deployments counts changes of the definitions. Who asks after a change was made sees it.
+	Deployments(ctx context.Context) (int64, error)
+
+	// Since lists the instances that commits of any node changed after a position of the
+	// feed, and the position behind them; with limit 0 only the end of the feed.
+	Since(ctx context.Context, after int64, limit int) (instances []string, next int64, err error)
+
+	// Hints gets something when other nodes may have written, true where there may be work for
+	// this one; or never: nobody relies on it.
+	Hints() <-chan bool
+
+	// Now is the time of the store's own clock. It may be late, by as long as an answer takes,
+	// and is never early.
+	Now() time.Time
+
+	// Nodes lists those that have joined and were heard of lately, by name.
+	Nodes(ctx context.Context) ([]Node, error)
+}
+
+// Member is how a node describes itself.
+type Member struct {
+	Name, Address, Version string
+	Calls                  func() []string // the instances that have calls in flight here, one for each call
+}
+
+// Node is one process of those that use a store together.
+type Node struct {
+	ID       string
+	Name     string
+	Address  string // of its API
+	Version  string
+	Since    time.Time
+	Seen     time.Time // when it was heard of last
+	Shards   int       // of the instances, this many of Of parts are its
+	Of       int
+	InFlight int // calls
+}
