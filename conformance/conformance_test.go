@@ -14,16 +14,17 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
 
 // registry asks the front-ends in the order of cmd/lockstep.
-var registry = dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{})...)
+var registry = dialect.NewRegistry(append([]dialect.FrontEnd{wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
 
 // families are the folders of cases, and what the names of the front-ends that must
 // take them begin with.
-var families = []string{"sw01", "sw05"}
+var families = []string{"sw01", "sw05", "wfx"}
 
 func TestCases(t *testing.T) {
 	for _, family := range families {

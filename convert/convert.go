@@ -9,6 +9,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 // Options say what is known beyond the definition.
@@ -192,7 +193,8 @@ func (c *converter) document(doc expr.Value, s *sw01.Scope, finish *finish, head
 }
 
 // functions are the functions that a scope calls and says the type of; 0.5 has no
-// place for it but the metadata. The others need no definition.
+// place for it but the metadata, unless it says that they create jobs. The others need
+// no definition.
 func functions(s *sw01.Scope) expr.Value {
 	var out []expr.Value
 	seen := map[string]bool{}
@@ -200,7 +202,11 @@ func functions(s *sw01.Scope) expr.Value {
 		for _, a := range allActions(st) {
 			if a.Type != "" && !seen[a.Function] && !(len(st.Actions.List) > 1 && st.Actions.Parallel) {
 				seen[a.Function] = true
-				out = append(out, obj("name", str(a.Function), "metadata", obj("type", str(a.Type))))
+				one := obj("name", str(a.Function), "metadata", obj("type", str(a.Type)))
+				if _, ok := ir.JobWorkflow(a.Type); ok {
+					one = obj("name", str(a.Function), "operation", str(a.Type))
+				}
+				out = append(out, one)
 			}
 		}
 	}

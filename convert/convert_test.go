@@ -77,6 +77,19 @@ func TestConstructs(t *testing.T) {
 	}
 }
 
+// A function that creates jobs there creates them here.
+func TestJobsStayJobs(t *testing.T) {
+	r, k := converted(t, `
+name: jobs
+states:
+- {name: A, type: OPERATION, start: true, actions: [{function: {name: f, type: "job:fleet.update", parameters: {client: $.a}}}], next-state: E}
+- {name: E, type: END}
+`, options, 20)
+	if text := documents(t, r); !strings.Contains(text, `operation: "job:fleet.update"`) || len(r.Lost) > 0 || k.First != nil {
+		t.Errorf("%v %v\n%s", r.Lost, k.First, text)
+	}
+}
+
 type construct struct {
 	name, lost, src string
 	missed          bool // some states cannot be entered

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 // Kind is what the operation of a function stands for.
@@ -15,13 +17,14 @@ const (
 	ByName   Kind = iota // there is no operation: the catalogue may know the name
 	PlainURL             // https://host/path#METHOD
 	Document             // document#operationId
+	Job                  // job:WORKFLOW: creates a job, which the engine does itself
 )
 
 // Operation is the operation of a function, taken apart.
 type Operation struct {
 	Kind     Kind
 	Document string // the text before the #
-	ID       string // the text after it: an operationId, or a method in upper case
+	ID       string // the text after it: an operationId, or a method in upper case; a workflow
 }
 
 // Methods of plain URLs. An operationId that is spelled like one of them can be used
@@ -32,6 +35,9 @@ var methods = []string{"POST", "PUT", "PATCH", "GET", "HEAD", "DELETE"}
 func ParseOperation(text string) Operation {
 	if text == "" {
 		return Operation{}
+	}
+	if name, ok := ir.JobWorkflow(text); ok {
+		return Operation{Kind: Job, ID: name}
 	}
 	document, id, _ := strings.Cut(text, "#")
 	document = LowerScheme(document)

@@ -20,6 +20,7 @@ func TestParseOperation(t *testing.T) {
 		"file:api.json#a#b":            {Kind: effect.Document, Document: "file:api.json", ID: "a#b"},
 		"api.json":                     {Kind: effect.Document, Document: "api.json"},
 		"gopher://127.0.0.1:6379/_x":   {Kind: effect.Document, Document: "gopher://127.0.0.1:6379/_x"},
+		"job:firmware.update":          {Kind: effect.Job, ID: "firmware.update"},
 		"httpsx://x/p":                 {Kind: effect.Document, Document: "httpsx://x/p"},
 		"dir/https://x/not-an-address": {Kind: effect.Document, Document: "dir/https://x/not-an-address"},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/format"
 	"github.com/lockstep-workflows/lockstep/graph"
@@ -105,6 +106,12 @@ func TestFormat(t *testing.T) {
 		{"*.yaml", sw05.FrontEnd{}.Schema()},
 		{"v01/*.yaml", sw01.FrontEnds()[0].Schema()}, // the forms share one
 		{"v01/*.json", sw01.FrontEnds()[0].Schema()},
+		{"jobs/*_test.yaml", scenario.Schema()},
+		{"jobs/*.yaml", wfx.FrontEnd{}.Schema()},
+		{"campaign/*_test.yaml", scenario.Schema()},
+		{"campaign/campaign.yaml", sw05.FrontEnd{}.Schema()},
+		{"campaign/update.yaml", wfx.FrontEnd{}.Schema()},
+		{"campaign/mocks/*", nil},
 		{"mocks/*", nil}, // these have no order
 		{"events/*", nil},
 		{"v01/mocks/*", nil},
@@ -133,12 +140,12 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// folders hold examples: the newest dialect here, and below it an older one. Each
-// has a README, diagrams, mocks and events of its own.
-var folders = []string{".", "v01"}
+// folders hold examples: the newest dialect here, below it an older one, jobs, and a
+// workflow that creates jobs. Each has a README and diagrams of its own.
+var folders = []string{".", "v01", "jobs", "campaign"}
 
 func registry() *dialect.Registry {
-	return dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{})...)
+	return dialect.NewRegistry(append([]dialect.FrontEnd{wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
 }
 
 func read(t *testing.T, path string) []byte {

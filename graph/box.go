@@ -64,7 +64,7 @@ func (a *block) add(b block, x, y float64) {
 // newBox lays out a state from its top left corner.
 func newBox(i int, n Node) *Box {
 	b := &Box{Node: i}
-	caption := clean(n.Type)
+	caption := n.about()
 	if n.Compensation {
 		caption = strings.TrimLeft(caption+", compensates", ", ")
 	}

@@ -3,7 +3,8 @@
 //
 // Read in the order of the data:
 //
-//	FromProgram  program.go, inside.go   states, ways between them, what is inside a state
+//	FromProgram  program.go, inside.go   states, ways between them, what is inside a state;
+//	             job.go                  the same of state machines that actors advance
 //	Layout       layout.go               the stages below, one after the other
 //	             box.go, measure.go      how large each state is
 //	             cycle.go, rank.go       which row it stands in

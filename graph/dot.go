@@ -13,8 +13,15 @@ func DOT(w io.Writer, g *Graph) error {
 	d.putf("digraph %s {\n", dotText(g.ID))
 	d.putf("  label=%s; labelloc=t; compound=true; fontname=Helvetica;\n", dotText(clean(g.Title())))
 	d.putf("  node [shape=box, style=rounded, fontname=Helvetica]; edge [fontname=Helvetica, fontsize=11];\n")
-	for i, n := range g.Nodes {
-		d.node(i, n)
+	for _, i := range g.members("") {
+		d.node(i, g.Nodes[i])
+	}
+	for k, group := range g.Groups {
+		d.putf("  subgraph cluster_group_%d {\n    label=%s; style=\"rounded,dashed\";\n", k, dotText(clean(group)))
+		for _, i := range g.members(group) {
+			d.node(i, g.Nodes[i])
+		}
+		d.putf("  }\n")
 	}
 	for i, e := range g.Edges {
 		d.edge(i, e)

@@ -5,7 +5,9 @@ import "strings"
 // Graph is what there is to draw of a definition.
 type Graph struct {
 	ID, Version, Name string
-	Nodes             []Node // in the order of the definition
+	Job               bool     // actors advance it
+	Groups            []string // of its states, in the order of the definition
+	Nodes             []Node   // in the order of the definition
 	Edges             []Edge
 }
 
@@ -13,6 +15,7 @@ type Graph struct {
 type Node struct {
 	Name         string
 	Type         string
+	Group        string // of states that it belongs to; jobs only
 	Start, End   bool
 	Compensation bool
 	Notes        []string // what holds for all of it: timeouts, retries
@@ -75,10 +78,19 @@ const (
 	Timeout    Kind = "timeout"
 	Error      Kind = "error"
 	Compensate Kind = "compensate"
+	Offer      Kind = "offer" // an actor takes it
 )
 
 // Label is what an edge says, in words that tell its kind without any colour.
 func (e Edge) Label() string { return strings.Join(e.Labels, "\n") }
+
+// about is what kind of state it is, in a few words.
+func (n Node) about() string {
+	if n.Group == "" {
+		return clean(n.Type)
+	}
+	return clean(n.Group + ", " + n.Type)
+}
 
 // stroke is how an edge is drawn.
 func (e Edge) stroke() string {

@@ -52,7 +52,7 @@ func List(g *Graph) []string {
 func describe(n Node) string {
 	var marks []string
 	if n.Type != "" {
-		marks = append(marks, n.Type)
+		marks = append(marks, n.about())
 	}
 	if n.Start {
 		marks = append(marks, "start")

@@ -17,8 +17,15 @@ func Mermaid(w io.Writer, g *Graph) error {
 		return err
 	}
 	m.putf("---\ntitle: %s\n---\nflowchart TD\n", title)
-	for i, n := range g.Nodes {
-		m.node(i, n)
+	for _, i := range g.members("") {
+		m.node(i, g.Nodes[i])
+	}
+	for k, group := range g.Groups {
+		m.putf("  subgraph group_%d[\"%s\"]\n", k, mermaidText(clean(group)))
+		for _, i := range g.members(group) {
+			m.node(i, g.Nodes[i])
+		}
+		m.putf("  end\n")
 	}
 	for i, e := range g.Edges {
 		m.edge(i, e)

@@ -51,7 +51,11 @@ func (p *plantUML) node(i int, n Node) {
 		return
 	}
 	p.putf("state \"%s\" as %s%s%s\n", plantText(clean(n.Name)), p.ids[i], stereotype, line)
-	for _, text := range insideLines(n) {
+	lines := insideLines(n)
+	if n.Group != "" {
+		lines = append([]string{"group " + clean(n.Group)}, lines...)
+	}
+	for _, text := range lines {
 		p.putf("%s : %s\n", p.ids[i], plantText(text))
 	}
 }

@@ -24,6 +24,10 @@ func FromProgram(p *ir.Program) *Graph {
 		})
 	}
 	r.start()
+	if p.Job {
+		r.job()
+		return r.g
+	}
 	insides := r.insides()
 	for i := range r.g.Nodes {
 		r.g.Nodes[i].Parts, r.g.Nodes[i].Notes = insides[i].parts, insides[i].notes

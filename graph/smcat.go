@@ -55,7 +55,11 @@ func (s *smcat) state(i int, n Node) string {
 		head = fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(n.caption()), look)
 		return head + " {\n" + s.parts(s.ids[i], n.Parts, "  ") + "}"
 	}
-	if lines := insideLines(n); len(lines) > 0 {
+	lines := insideLines(n)
+	if n.Group != "" {
+		lines = append([]string{"group " + clean(n.Group)}, lines...)
+	}
+	if len(lines) > 0 {
 		head += ": " + smcatText(strings.Join(lines, "\n"))
 	}
 	return head

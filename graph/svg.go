@@ -83,6 +83,10 @@ func (s *svg) box(b *Box, n Node) {
 	if slices.Contains(accents, n.Type) {
 		accent = n.Type
 	}
+	icon := icons[accent]
+	if s.d.Graph.Job {
+		accent, icon = s.d.Graph.groupAccent(n.Group), jobIcons[n.Type]
+	}
 	more := ""
 	if n.Start {
 		more += " ls-begins"
@@ -93,7 +97,11 @@ func (s *svg) box(b *Box, n Node) {
 	if n.Compensation {
 		more += " ls-compensates"
 	}
-	s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), attr(describe(n)))
+	group := ""
+	if n.Group != "" {
+		group = fmt.Sprintf(` data-group="%s"`, attr(n.Group))
+	}
+	s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"%s><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), group, attr(describe(n)))
 	dash := ""
 	if n.Compensation {
 		dash = ` stroke-dasharray="5 3"`
@@ -103,7 +111,7 @@ func (s *svg) box(b *Box, n Node) {
 	s.putf(`<path class="ls-bar" d="M%s %sa9 9 0 0 0 -9 9v%sa9 9 0 0 0 9 9a4 4 0 0 1 -4 -4v%sa4 4 0 0 1 4 -4z" fill="%s"/>`,
 		num(b.X+9), num(b.Y), num(b.H-18), num(8-b.H), light[accent])
 	s.putf(`<path class="ls-icon" transform="translate(%s %s)" d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"/>`,
-		num(b.Icon.X), num(b.Icon.Y), icons[accent], light[accent])
+		num(b.Icon.X), num(b.Icon.Y), icon, light[accent])
 	if b.Rule > 0 {
 		s.putf(`<path class="ls-rule" d="M%s %sH%s" stroke="%s"/>`, num(b.X+boxPad), num(b.Rule), num(b.X+b.W-boxPad), light["frame"])
 	}

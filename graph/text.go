@@ -33,7 +33,7 @@ func WriteText(w io.Writer, g *Graph) error {
 		}
 		var about []string
 		if n.Type != "" {
-			about = append(about, clean(n.Type))
+			about = append(about, n.about())
 		}
 		if n.Compensation {
 			about = append(about, "compensates")

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ func check(e Expect, o Outcome) []Failure {
 	}
 	if e.Path != nil && !slices.Equal(*e.Path, o.Path) {
 		c.differ("path", "the states entered differ", strings.Join(*e.Path, "\n"), strings.Join(o.Path, "\n"))
+	}
+	if e.State != "" && e.State != o.State {
+		c.fail("state", "expected %s, got %s", e.State, cmp.Or(o.State, "none: there is no job"))
 	}
 	if e.Calls != nil {
 		c.calls(*e.Calls)

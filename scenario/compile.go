@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 )
-
-// jobDialect is the dialect whose instances are moved by actors.
-const jobDialect = "wfx"
 
 // compile reads the definitions of a file. The report gets everything that is
 // wrong in them, and in what the file asks of them.
@@ -41,7 +39,15 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 		ids[c.Program.ID] = w.Path
 		out = append(out, Definition{w.Path, c.Program})
 	}
-	if len(out) > 0 && out[0].Program.Dialect != jobDialect {
+	switch {
+	case len(out) == 0:
+	case out[0].Program.Job:
+		checkJobKeys(&r, f, out[0].Program)
+	case slices.ContainsFunc(out, func(d Definition) bool { return d.Program.Job }):
+		checkCampaignTakes(&r, f, out)
+		refuseJobKeys(&r, f, out[0].Program.Dialect)
+	default:
+		refuseTakes(&r, f, out[0].Program.Dialect)
 		refuseJobKeys(&r, f, out[0].Program.Dialect)
 	}
 	report.Diagnostics = append(report.Diagnostics, r.Diagnostics()...)
@@ -56,11 +62,20 @@ func (o Options) bundle(path string) dialect.Bundle {
 	return dialect.DirBundle(filepath.Dir(path))
 }
 
-// refuseJobKeys reports what only makes sense for jobs.
-func refuseJobKeys(r *dialect.Reporter, f *File, name string) {
+// refuseTakes reports takes where there are no jobs.
+func refuseTakes(r *dialect.Reporter, f *File, name string) {
 	for _, s := range f.Scenarios {
 		for _, t := range s.Takes {
 			r.Errorf(t.At, codeDialect, "takes are for jobs; they are not supported for the dialect %s", name)
+		}
+	}
+}
+
+// refuseJobKeys reports what only makes sense where a job is tested.
+func refuseJobKeys(r *dialect.Reporter, f *File, name string) {
+	for _, s := range f.Scenarios {
+		if s.Client != "" {
+			r.Errorf(s.At, codeDialect, "a client is for jobs; that is not supported for the dialect %s", name)
 		}
 		if s.Expect.State != "" {
 			r.Errorf(s.Expect.At, codeDialect, "a state is expected of jobs; that is not supported for the dialect %s", name).

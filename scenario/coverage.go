@@ -78,6 +78,8 @@ func edgeName(e ir.Edge) string {
 	}
 	name := e.From + " → " + to
 	switch {
+	case e.Kind == ir.EdgeOffer:
+		name += fmt.Sprintf(" (%s)", e.Label)
 	case e.Label != "":
 		name += fmt.Sprintf(" (%s %s)", e.Kind, e.Label)
 	case e.Kind != ir.EdgeNext:
@@ -118,12 +120,16 @@ func (c Coverage) add(records []core.Record) {
 	last := map[core.FrameID]string{} // the state each frame is in
 	var root core.FrameID             // the frame of the first state
 	var caught, undone string         // the state whose fault was caught; that is being undone
+	var actor string                  // who made the move that leaves a state
 	leave := func(from, to string) {
-		kind := isOrdinary
-		if from == caught {
-			kind, caught = isError, ""
+		way := isOrdinary
+		switch {
+		case from == caught:
+			way, caught = isError, ""
+		case actor != "":
+			way, actor = isOffer(actor), ""
 		}
-		c.take(from, to, kind)
+		c.take(from, to, way)
 	}
 	for _, r := range records {
 		switch r.Type {
@@ -131,6 +137,10 @@ func (c Coverage) add(records []core.Record) {
 			caught = r.Node
 		case core.RecCompensating:
 			undone = r.Node
+		case core.RecTaken:
+			if actor = r.Name; r.Text == r.Node { // news of the same state
+				leave(r.Node, r.Node)
+			}
 		case core.RecEntered:
 			c.entered[r.Node] = true
 			if len(last) == 0 {
@@ -150,15 +160,23 @@ func (c Coverage) add(records []core.Record) {
 	}
 }
 
-func isCompensation(k ir.EdgeKind) bool { return k == ir.EdgeCompensate }
-func isError(k ir.EdgeKind) bool        { return k == ir.EdgeError }
-func isOrdinary(k ir.EdgeKind) bool     { return k != ir.EdgeError && k != ir.EdgeCompensate }
+func isCompensation(e ir.Edge) bool { return e.Kind == ir.EdgeCompensate }
+func isError(e ir.Edge) bool        { return e.Kind == ir.EdgeError }
+
+func isOrdinary(e ir.Edge) bool {
+	return e.Kind != ir.EdgeError && e.Kind != ir.EdgeCompensate && e.Kind != ir.EdgeOffer
+}
+
+// isOffer selects the moves of an actor.
+func isOffer(actor string) func(ir.Edge) bool {
+	return func(e ir.Edge) bool { return e.Kind == ir.EdgeOffer && e.Label == actor }
+}
 
 // take marks the edges of a kind between two states. Where two conditions lead to
 // the same state, history does not tell them apart, and both count.
-func (c Coverage) take(from, to string, kind func(ir.EdgeKind) bool) {
+func (c Coverage) take(from, to string, kind func(ir.Edge) bool) {
 	for i, e := range c.edges {
-		if e.From == from && e.To == to && kind(e.Kind) {
+		if e.From == from && e.To == to && kind(e) {
 			c.taken[i] = true
 		}
 	}

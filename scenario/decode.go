@@ -73,7 +73,7 @@ func (d *decoder) workflows(root *dialect.Node) []Workflow {
 func (d *decoder) scenario(n *dialect.Node) Scenario {
 	s := Scenario{Clock: defaultClock, At: n.Span()}
 	const what = "a scenario"
-	if !d.object(n, what, "name", "clock", "input", "mocks", "events", "takes", "expect") {
+	if !d.object(n, what, "name", "clock", "client", "input", "mocks", "events", "takes", "expect") {
 		return s
 	}
 	if name := d.need(n, "name", what); name != nil {
@@ -93,41 +93,14 @@ func (d *decoder) scenario(n *dialect.Node) Scenario {
 			d.report.Errorf(e.At, codeValue, "the event comes at %s, beyond the year 2261 (limit timer-horizon)", at.Format(time.RFC3339))
 		}
 	}
-	s.Takes = d.takes(n.Get("takes"))
+	if client := n.Get("client"); client != nil {
+		s.Client = d.text(client, "client")
+	}
+	s.Takes = d.takes(n.Get("takes"), s.Clock)
 	if expect := d.need(n, "expect", what); expect != nil {
 		s.Expect = d.expect(expect)
 	}
 	return s
-}
-
-func (d *decoder) takes(n *dialect.Node) []Take {
-	var out []Take
-	for _, item := range d.list(n, "takes") {
-		const what = "a take"
-		t := Take{At: item.Span()}
-		if !d.object(item, what, "at", "actor", "state", "progress", "message", "context", "rejected") {
-			continue
-		}
-		t.After = d.optionalDuration(item.Get("at"), "at")
-		if actor := d.need(item, "actor", what); actor != nil {
-			t.Actor = d.oneOf(actor, "actor", []string{"CLIENT", "WFX"})
-		}
-		if state := d.need(item, "state", what); state != nil {
-			t.State = d.text(state, "state")
-		}
-		if rejected := item.Get("rejected"); rejected != nil && d.kind(rejected, expr.KindBool, "rejected") {
-			t.Rejected, _ = rejected.Bool()
-		}
-		var status []expr.Member
-		for _, key := range []string{"progress", "message", "context"} {
-			if v := item.Get(key); v != nil {
-				status = append(status, expr.Member{Key: key, Value: v.Value()})
-			}
-		}
-		t.Status = expr.Object(status...)
-		out = append(out, t)
-	}
-	return out
 }
 
 func (d *decoder) expect(n *dialect.Node) Expect {

@@ -9,11 +9,13 @@
 // Where to read, in the order the data flows:
 //
 //	file.go      what a file says, as plain data
-//	decode.go    from the document to that data, every mistake with its place
+//	decode.go    from the document to that data, every mistake with its place;
+//	decode_job.go what actors of jobs send
 //	schema.json  the same for editors, and the order of keys
 //	mocks.go     how functions answer; events.go which events arrive
 //	compile.go   the definitions the file names
-//	run.go       all scenarios of a file; world.go one of them, and its time
+//	run.go       all scenarios of a file; world.go one of them, and its time;
+//	job.go       jobs, and what their actors send
 //	watch.go     the store that notes what happens; observe.go tells it
 //	guard.go     the store that stops what does not end, also for `lockstep run`
 //	check.go     what was expected against it; diff.go shows the difference

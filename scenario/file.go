@@ -39,6 +39,7 @@ type Scenario struct {
 	HasInput bool
 	Mocks    mock.Mocks
 	Events   []Event
+	Client   string // whose job it is; jobs only
 	Takes    []Take
 	Expect   Expect
 }
@@ -50,9 +51,10 @@ type Event struct {
 	At    dialect.Span
 }
 
-// Take is a move of a job's actor.
+// Take is a status that an actor of a job sends: a move, or news of the same state.
 type Take struct {
-	After    calendar.Duration
+	After    calendar.Duration // where none is written, that of the take before
+	Client   string            // whose job it moves, where the workflow under test creates jobs
 	Actor    string
 	State    string
 	Status   expr.Value // progress, message and the like

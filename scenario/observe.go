@@ -38,9 +38,12 @@ func (w *world) outcome(ctx context.Context, rows []store.Instance) Outcome {
 		o.Fault = w.fault(first)
 		o.Output, o.HasOutput = first.Output, !first.Output.IsNull()
 	}
+	if first.Job.State != "" {
+		w.jobOutcome(ctx, first, &o)
+	}
 	if !first.Status.Final() {
 		o.Ended = w.clock.Now()
-		o.WaitsFor = w.waitsFor(ctx, first)
+		o.WaitsFor = append(o.WaitsFor, w.waitsFor(ctx, first)...)
 	}
 	if first.Quarantine != "" {
 		w.failures = append(w.failures, Failure{Field: "engine", Message: "an invariant broke: " + first.Quarantine})

@@ -49,14 +49,16 @@ type Failure struct {
 	Diff    []string // lines that begin with "- " (expected), "+ " (got) or two blanks; may be empty
 }
 
-// Outcome is what happened in a scenario. Status, Output, Fault, Path and Elapsed
-// speak of the first instance that was created, the others of all.
+// Outcome is what happened in a scenario. Status, Output, Fault, Path, State and
+// Elapsed speak of the first instance that was created, the others of all. The output
+// of a job is its status, also before it is over.
 type Outcome struct {
 	Status    string
 	Output    expr.Value
 	HasOutput bool
 	Fault     *Fault
 	Path      []string
+	State     string // of a job
 	Created   time.Time
 	Ended     time.Time // or when nothing more could happen
 	Calls     []Call

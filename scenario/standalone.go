@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
@@ -48,6 +49,18 @@ func ReadEvents(file string, text []byte) ([]Event, *dialect.Document, dialect.D
 		out = append(out, d.eventOrTimed(doc.Root, 0))
 	}
 	return out, doc, d.all(found)
+}
+
+// ReadTakes reads what actors of a job send, alone: a list of takes as in a scenario
+// whose virtual time begins at clock.
+func ReadTakes(file string, text []byte, clock time.Time) ([]Take, dialect.Diagnostics) {
+	doc, found := dialect.Read(file, text)
+	d := decoder{report: dialect.Reporter{File: file}}
+	var out []Take
+	if doc.Root != nil {
+		out = d.takes(doc.Root, clock)
+	}
+	return out, d.all(found)
 }
 
 // ReadEvent reads one line of a stream of events; number counts from 1.

@@ -53,18 +53,20 @@ func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
 	}
 	for _, r := range c.Records {
 		switch r.Type {
-		case core.RecEntered, core.RecCaught, core.RecCompensating, core.RecFinished:
-			h.records = append(h.records, core.Record{Type: r.Type, Frame: r.Frame, Depth: r.Depth, Node: r.Node, Status: r.Status})
+		case core.RecEntered, core.RecCaught, core.RecCompensating, core.RecTaken, core.RecFinished:
+			h.records = append(h.records, core.Record{
+				Type: r.Type, Frame: r.Frame, Depth: r.Depth, Node: r.Node, Name: r.Name, Text: r.Text, Status: r.Status,
+			})
 		}
 		switch r.Type {
 		case core.RecEntered, core.RecRetrying:
 			h.visits++
 		case core.RecCalled:
-			i := slices.IndexFunc(c.Calls, func(o store.Call) bool { return o.Ticket == r.Ticket })
-			if i < 0 {
+			if !slices.ContainsFunc(c.Calls, func(o store.Call) bool { return o.Ticket == r.Ticket }) &&
+				!slices.ContainsFunc(c.Children, func(o store.NewInstance) bool { return o.Instance.Ticket == r.Ticket }) {
 				continue // taken back within the same step: it was never made
 			}
-			made := Call{Time: r.Time.Std(), Function: c.Calls[i].Function.Name, Arguments: c.Calls[i].Args}
+			made := Call{Time: r.Time.Std(), Function: r.Name, Arguments: r.Data}
 			s.calls = append(s.calls, call{made, h.id, h.visits, r.Pos})
 		}
 	}

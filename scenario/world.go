@@ -25,6 +25,7 @@ type world struct {
 	store       *watchedStore
 	engine      *engine.Engine
 
+	job      string // where one is tested
 	produced []expr.Value
 	notes    []string
 	refusal  error // of the start
@@ -84,7 +85,7 @@ func (w *world) build(ctx context.Context, o Options, stop context.CancelCauseFu
 	var err error
 	w.engine, err = engine.New(engine.Config{
 		Store: w.store, Clock: w.clock, Invoker: mock.New(w.scenario.Mocks, nil), Languages: o.Languages,
-		Timezone: "UTC", Inline: true,
+		Timezone: "UTC", Inline: true, Mocked: w.mocked,
 		NewID: func() string {
 			created++
 			return fmt.Sprintf("instance-%d", created)
@@ -99,7 +100,7 @@ func (w *world) build(ctx context.Context, o Options, stop context.CancelCauseFu
 			return err
 		}
 	}
-	if w.scenario.HasInput {
+	if w.scenario.HasInput && !first.Job {
 		if err := w.engine.SetStartInput(ctx, first.ID, w.scenario.Input); err != nil {
 			return w.refused(err)
 		}
@@ -143,7 +144,7 @@ func (w *world) run(ctx context.Context) error {
 			continue // Poll ended before its work did
 		}
 		if len(pending) > 0 && !pending[0].at.After(now) {
-			w.send(ctx, pending[0].Event)
+			pending[0].deliver(ctx)
 			pending = pending[1:]
 			continue
 		}
@@ -159,6 +160,9 @@ func (w *world) run(ctx context.Context) error {
 
 func (w *world) start(ctx context.Context) error {
 	first := w.definitions[0].Program
+	if first.Job {
+		return w.startJob(ctx)
+	}
 	if len(first.Start.Events) > 0 || w.byCron() {
 		return nil
 	}
@@ -179,17 +183,21 @@ func (w *world) refused(err error) error {
 	return err
 }
 
-// arrival is an event with the instant at which it comes.
+// arrival is an event or a take with the instant at which it comes.
 type arrival struct {
-	Event
-	at time.Time
+	deliver func(context.Context)
+	at      time.Time
 }
 
-// arrivals lists the scenario's events by time; those of one instant as listed.
+// arrivals lists the scenario's events and takes by time; those of one instant as
+// listed.
 func (w *world) arrivals() []arrival {
 	var out []arrival
 	for _, e := range w.scenario.Events {
-		out = append(out, arrival{e, e.After.AddTo(w.scenario.Clock)})
+		out = append(out, arrival{func(ctx context.Context) { w.send(ctx, e) }, e.After.AddTo(w.scenario.Clock)})
+	}
+	for _, t := range w.scenario.Takes {
+		out = append(out, arrival{func(ctx context.Context) { w.take(ctx, t) }, t.After.AddTo(w.scenario.Clock)})
 	}
 	slices.SortStableFunc(out, func(a, b arrival) int { return a.at.Compare(b.at) })
 	return out
@@ -212,7 +220,7 @@ func (w *world) unmocked(calls []Call) {
 	}
 	seen := map[string]bool{}
 	for _, c := range calls {
-		if len(w.scenario.Mocks[c.Function]) > 0 || seen[c.Function] {
+		if len(w.scenario.Mocks[c.Function]) > 0 || seen[c.Function] || w.createsJobs(c.Function) {
 			continue
 		}
 		seen[c.Function] = true

@@ -33,6 +33,10 @@ const (
 	codeAmbiguous   = "SV207" // warning
 	codeOwnWorkflow = "SV208"
 
+	codeJobName      = "SV212"
+	codeJobArguments = "SV213"
+	codeJobUnknown   = "SV214" // warning
+
 	codeNoStart       = "SV301" // warning
 	codeManyStarts    = "SV302"
 	codeTwoExits      = "SV303" // warning

@@ -52,6 +52,27 @@ var referenceCodes = []dialect.Explanation{
 		Bad:  "id: example\nstates:\n- {name: Sub, type: SUBFLOW, start: true, workflowId: example, waitForCompletion: true, end: true}\n",
 		Good: "id: example\nstates:\n- {name: Sub, type: SUBFLOW, start: true, workflowId: other, waitForCompletion: true, end: true}\n",
 	},
+	{
+		Code: codeJobName, Title: "no name of a job workflow",
+		Text: "A function of the type job:NAME creates a job of the workflow NAME and waits until it is over. Names of job workflows are " +
+			"letters, digits, dots and hyphens, at most 64.",
+		Bad:  "- {name: Call, type: OPERATION, start: true, actions: [{function: {name: update, type: 'job:firmware update'}}]}\n",
+		Good: "- {name: Call, type: OPERATION, start: true, actions: [{function: {name: update, type: 'job:firmware.update'}}]}\n",
+	},
+	{
+		Code: codeJobArguments, Title: "arguments with which no job is created",
+		Text: "A job belongs to a client, so the function needs the parameter client, a text. tags are a list of texts, and definition " +
+			"is whatever the device needs to know. Without parameters, they are looked for in the data.",
+		Bad:  "- {name: Call, type: OPERATION, start: true, actions: [{function: {name: update, type: 'job:firmware.update', parameters: {tags: urgent}}}]}\n",
+		Good: "- {name: Call, type: OPERATION, start: true, actions: [{function: {name: update, type: 'job:firmware.update', parameters: {client: $.device, tags: [urgent]}}}]}\n",
+	},
+	{
+		Code: codeJobUnknown, Title: "an argument that jobs do not know",
+		Text: "A job is created with client, tags and definition; anything else is ignored. What the device needs to know belongs into the " +
+			"definition.",
+		Bad:  "- {name: Call, type: OPERATION, start: true, actions: [{function: {name: update, type: 'job:firmware.update', parameters: {client: a, release: b}}}]}\n",
+		Good: "- {name: Call, type: OPERATION, start: true, actions: [{function: {name: update, type: 'job:firmware.update', parameters: {client: a, definition: {release: b}}}}]}\n",
+	},
 }
 
 // flowCodes explains SV300 to SV399: the flow, and what is allowed but odd.

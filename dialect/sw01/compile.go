@@ -96,7 +96,11 @@ func (c *compiler) function(f *function) ir.FunctionID {
 			return ir.FunctionID(i)
 		}
 	}
-	c.p.Functions = append(c.p.Functions, ir.Function{Name: f.name.Text, Type: text(f.typ), Pos: posOf(f.name)})
+	one := ir.Function{Name: f.name.Text, Type: text(f.typ), Pos: posOf(f.name)}
+	if _, ok := ir.JobWorkflow(one.Type); ok {
+		one.Operation = one.Type
+	}
+	c.p.Functions = append(c.p.Functions, one)
 	return ir.FunctionID(len(c.p.Functions) - 1)
 }
 

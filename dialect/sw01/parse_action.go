@@ -70,7 +70,22 @@ func (p *parser) function(n *dialect.Node) *function {
 		p.parameters(out.parameters)
 	}
 	f.done()
+	p.job(out)
 	return out
+}
+
+// job checks a function whose type is job:WORKFLOW: this version has no other place to
+// say what a function stands for. Without parameters it gets the data.
+func (p *parser) job(f *function) {
+	if f.typ == nil || f.name == nil {
+		return
+	}
+	check := dialect.JobCheck{
+		Report: p.r, Hints: &p.Hinter, BadName: codeJobName, BadArguments: codeJobArguments, Unknown: codeJobUnknown, Expression: isPath,
+	}
+	if check.Operation(f.typ) && f.parameters != nil {
+		check.Arguments(f.name, f.name.Text, f.parameters)
+	}
 }
 
 // retries reads one retry or a list of them (SEMANTICS §Functions, events, errors).

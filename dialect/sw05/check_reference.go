@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 // resolve finds what a state refers to.
@@ -167,6 +168,7 @@ func (c *checker) function(k *call) {
 	name := k.refName.Text
 	if k.def = c.functions.by[name]; k.def != nil {
 		k.def.used = true
+		c.job(k)
 		return
 	}
 	if slices.Contains(c.catalogue, name) {
@@ -175,6 +177,26 @@ func (c *checker) function(k *call) {
 	d := c.r.Warnf(k.refName, codeNoFunction, "function %q is not defined here; the server's catalogue must have it", name)
 	if near := c.functions.by[c.DidYouMean(d, name, slices.Concat(c.functions.names, c.catalogue))]; near != nil {
 		near.used = true
+	}
+}
+
+// job checks the arguments of a call that creates a job.
+func (c *checker) job(k *call) {
+	if _, ok := ir.JobWorkflow(text(k.def.operation)); !ok {
+		return
+	}
+	var parameters *dialect.Node
+	if k.parameters != nil {
+		parameters = k.parameters.node
+	}
+	jobs(c.r, &c.Hinter).Arguments(k.refName, k.refName.Text, parameters)
+}
+
+// jobs checks functions that create jobs.
+func jobs(r *dialect.Reporter, h *dialect.Hinter) dialect.JobCheck {
+	return dialect.JobCheck{
+		Report: r, Hints: h, BadName: codeJobName, BadArguments: codeJobArguments, Unknown: codeJobUnknown,
+		Expression: hasExpression,
 	}
 }
 

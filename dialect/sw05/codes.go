@@ -48,6 +48,9 @@ const (
 	codeResource      = "SW209"
 	codeSchema        = "SW210"
 	codeOperation     = "SW211" // warning
+	codeJobName       = "SW212"
+	codeJobArguments  = "SW213"
+	codeJobUnknown    = "SW214" // warning
 
 	codeNoStart       = "SW301" // warning
 	codeManyStarts    = "SW302"

@@ -90,4 +90,29 @@ var referenceCodes = []dialect.Explanation{
 		Bad:  "functions:\n- {name: charge, operation: bank.json}\n",
 		Good: "functions:\n- {name: charge, operation: bank.json#charge}\n",
 	},
+	{
+		Code: codeJobName, Title: "no name of a job workflow",
+		Text: "An operation job:NAME creates a job of the workflow NAME and waits until it is over. Names of job workflows are letters, " +
+			"digits, dots and hyphens, at most 64.",
+		Bad:  "functions:\n- {name: update, operation: 'job:firmware update'}\n",
+		Good: "functions:\n- {name: update, operation: 'job:firmware.update'}\n",
+	},
+	{
+		Code: codeJobArguments, Title: "arguments with which no job is created",
+		Text: "A job belongs to a client, so the function needs the parameter client, a text. tags are a list of texts, and definition " +
+			"is whatever the device needs to know.",
+		Bad:  exampleJob + "  actions: [{functionRef: {refName: update, parameters: {tags: urgent}}}]\n",
+		Good: exampleJob + "  actions: [{functionRef: {refName: update, parameters: {client: gateway-7, tags: [urgent]}}}]\n",
+	},
+	{
+		Code: codeJobUnknown, Title: "an argument that jobs do not know",
+		Text: "A job is created with client, tags and definition; anything else is ignored. What the device needs to know belongs into the " +
+			"definition.",
+		Bad:  exampleJob + "  actions: [{functionRef: {refName: update, parameters: {client: gateway-7, release: '2.5'}}}]\n",
+		Good: exampleJob + "  actions: [{functionRef: {refName: update, parameters: {client: gateway-7, definition: {release: '2.5'}}}}]\n",
+	},
 }
+
+// exampleJob is the beginning of a definition that creates jobs.
+const exampleJob = "functions:\n- {name: update, operation: 'job:firmware.update'}\n" +
+	"states:\n- name: Update\n  type: operation\n  start: {kind: default}\n  end: {kind: default}\n"

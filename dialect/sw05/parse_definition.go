@@ -72,8 +72,12 @@ func (p *parser) function(w *workflow, n *dialect.Node, shared bool) {
 	}
 }
 
-// operation warns of an OpenAPI document without the operation that is meant.
+// operation checks the name of a workflow whose jobs are created, and warns of an OpenAPI
+// document without the operation that is meant.
 func (p *parser) operation(n *dialect.Node) {
+	if jobs(p.r, &p.Hinter).Operation(n) {
+		return
+	}
 	uri, id, ok := strings.Cut(n.Text, "#")
 	lower := strings.ToLower(uri)
 	document := strings.HasSuffix(lower, ".json") || strings.HasSuffix(lower, ".yaml") || strings.HasSuffix(lower, ".yml")

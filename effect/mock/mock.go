@@ -20,6 +20,9 @@ const Any = "*"
 // Mocks are answers by function name, call by call; the last one repeats.
 type Mocks map[string][]Answer
 
+// Answers reports whether there is an answer for a function.
+func (m Mocks) Answers(function string) bool { return len(m[function]) > 0 || len(m[Any]) > 0 }
+
 // Answer is what one call gives. Without Result, Error and Echo it gives nothing.
 type Answer struct {
 	Result    expr.Value

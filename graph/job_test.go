@@ -1,0 +1,61 @@
+package graph_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/graph"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// A job's states tell their group and their description, its lines who takes them.
+func TestJobsTellActorsAndGroups(t *testing.T) {
+	g := load(t, "../examples/jobs/kanban.yaml")
+	for format, wanted := range map[string][]string{
+		"txt":     {"■ REVIEW  (OPEN, wait)", "├── CLIENT or WFX ──▶ SHIPPED", "└── IMMEDIATE ──▶ READY", "■ DROPPED  (CLOSED, final)"},
+		"mermaid": {`subgraph group_0["OPEN"]`, `s_READY -->|"WFX"| s_DROPPED`, `s_IDEA -->|"IMMEDIATE"| s_READY`},
+		"dot":     {"subgraph cluster_group_1 {\n    label=\"CLOSED\"", `s_READY -> s_DOING [label="CLIENT"]`},
+		"puml":    {"s_READY : group OPEN", "s_REVIEW --> s_DROPPED : CLIENT or WFX", "s_SHIPPED --> [*]"},
+		"smcat":   {`s_DOING [label="DOING" class="wait"]: "group OPEN`, `s_DOING => s_REVIEW: "CLIENT";`},
+		"svg":     {`data-state="READY" data-group="OPEN"`, ">OPEN, wait<", ">IMMEDIATE<", ">CLIENT or WFX<"},
+		"list":    {"READY (OPEN, wait)", "Somebody works on it"},
+	} {
+		text := render(t, format, g)
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", format, want, text)
+			}
+		}
+	}
+	text := render(t, "txt", load(t, "../examples/jobs/firmware.yaml"))
+	for _, want := range []string{"after 6 h ──▶ BROKEN", "CLIENT or WFX ──▶ BROKEN", "after 15 min ──▶ ROLLED-BACK"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// Names of groups are as harmless as others, and more groups than colours are drawn.
+func TestJobsWithStrangeAndManyGroups(t *testing.T) {
+	p := &ir.Program{ID: "many", Job: true, Nodes: make([]ir.Node, 1)}
+	for i := range 30 {
+		state := fmt.Sprintf("S%d", i)
+		p.States = append(p.States, ir.State{Name: state, Type: "wait", Start: i == 0, End: i == 29})
+		p.Groups = append(p.Groups, ir.Group{Name: fmt.Sprintf("<\"]%d{}\n;>", i), States: []string{state, "nowhere"}})
+		if i > 0 {
+			p.Edges = append(p.Edges, ir.Edge{From: fmt.Sprintf("S%d", i-1), To: state, Kind: ir.EdgeOffer, Label: "CLIENT"})
+		}
+	}
+	p.Edges = append(p.Edges, ir.Edge{From: "S0", To: "nowhere", Kind: ir.EdgeOffer, Label: "WFX"})
+	g := graph.FromProgram(p)
+	if len(g.Edges) != 1+29+1 {
+		t.Errorf("%d edges", len(g.Edges))
+	}
+	for format := range formats {
+		text := render(t, format, g)
+		if format == "svg" && strings.Contains(text, `<"]`) || format == "mermaid" && strings.Contains(text, `<"]`) {
+			t.Errorf("%s: a name is not written safely:\n%s", format, text)
+		}
+	}
+}
