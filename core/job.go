@@ -182,7 +182,7 @@ func (m *machine) take(in Take) error {
 	case m.s.status.Final() && m.s.status != Completed:
 		return &Rejected{Msg: fmt.Sprintf("the instance is %s already", m.s.status)}
 	}
-	var allowed []ir.Offer
+	allowed := []ir.Offer{} // never nil: that tells it from other reasons
 	for _, o := range m.offers() {
 		if o.Offer.Actor == in.Actor && o.Offer.Choice == in.Choice {
 			return m.chosen(o, in)

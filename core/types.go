@@ -292,7 +292,7 @@ type Record struct {
 // Rejected says that an input is not allowed now. The state is unchanged.
 type Rejected struct {
 	Msg     string
-	Allowed []ir.Offer // for a Take
+	Allowed []ir.Offer // for a Take that is not among them; nil: that is not why
 }
 
 func (e *Rejected) Error() string { return e.Msg }

@@ -36,7 +36,13 @@ func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id 
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	r.ID, r.derived = deriveID(keyed, r.Definition, key), true
+	d, err := e.find(ctx, r.Definition, "")
+	if err != nil && !isMissing(err) {
+		return "", false, err
+	}
+	if r.ID, r.derived = deriveID(keyed, r.Definition, key), true; err == nil && d.prog.Job {
+		r.ID = keyedJobID(r.Definition, key)
+	}
 	if err := e.sameStart(ctx, r, key); !isMissing(err) {
 		return r.ID, true, err
 	}
@@ -180,14 +186,14 @@ func (e *Engine) ControlAt(ctx context.Context, id string, c core.Control, rev i
 	case row.Quarantine != "":
 		return e.release(ctx, id, c, rev)
 	}
-	err = e.applyAt(ctx, id, rev, input{in: c, at: e.now(), extra: 1})
-	if err != nil {
+	if err = e.applyAt(ctx, id, rev, input{in: c, at: e.now(), extra: 1}); err != nil {
 		return err
 	}
 	return e.quarantined(ctx, id)
 }
 
-// applyAt is apply for an instance that must be at a revision.
+// applyAt is apply for an instance that must be at a revision, also once it was given the
+// messages and the timers that come before the input.
 func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) error {
 	l := e.live.acquire(id)
 	defer e.live.release(l)
@@ -197,6 +203,7 @@ func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) er
 			return &RevisionError{id, rev, l.row.Rev}
 		}
 	}
+	in.rev = rev
 	err := e.applyTo(ctx, l, &[]input{in})
 	if errors.Is(err, store.ErrConflict) {
 		row, err := e.Get(ctx, id)

@@ -91,15 +91,25 @@ func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error
 		return &core.Rejected{Msg: fmt.Sprintf("the instance is %s; only one that is over can be deleted", row.Status)}
 	}
 	l.forget()
-	err = e.store.DeleteInstance(ctx, id)
+	d := store.Deletion{At: max(e.now(), row.Updated)}
+	err = e.store.DeleteInstance(ctx, id, d)
 	if errors.Is(err, store.ErrLive) { // it was retried on another node
 		return &core.Rejected{Msg: "the instance is not over; only one that is can be deleted"}
 	}
 	if err == nil {
-		e.calls.dropAll(id) // another may get the id
-		e.told(id, nil)
+		e.deleted(id, d)
 	}
 	return notFound(err, id)
+}
+
+// deleted tells that an instance is not there any more.
+func (e *Engine) deleted(id string, d store.Deletion) {
+	e.stored.Add(1)
+	e.calls.dropAll(id) // another may get the id
+	if e.cfg.OnRecord != nil {
+		e.cfg.OnRecord(id, d.Record())
+	}
+	e.changed(id, nil)
 }
 
 // DeleteDefinition removes a version of a definition; "" removes all of them. While

@@ -24,7 +24,7 @@ func (e *Engine) OpenCalls(ctx context.Context, instance string) ([]OpenCall, er
 	}
 	out := make([]OpenCall, len(rows))
 	for i, row := range rows {
-		out[i] = OpenCall{row, e.calls.parked(callKey(row.Instance, row.Ticket)) != nil}
+		out[i] = OpenCall{row, row.Parked || e.calls.parked(callKey(row.Instance, row.Ticket)) != nil}
 	}
 	return out, nil
 }
@@ -40,6 +40,9 @@ func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out
 	if err != nil {
 		return fmt.Errorf("read calls: %w", err)
 	}
+	if c := parkedElsewhere(rows, t); c != nil {
+		return e.answerByHand(ctx, c, replyOf(c.row.Invoke, out))
+	}
 	for _, row := range rows {
 		if row.Ticket == t {
 			return &core.Rejected{Msg: fmt.Sprintf("the call of %q is under way; only one that waits for a person can be answered", row.Function.Name)}
@@ -52,7 +55,7 @@ func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out
 // told, and may decide otherwise. Where another was faster, the call is not open any more.
 func (e *Engine) answerByHand(ctx context.Context, c *call, reply core.Reply) error {
 	taken := false
-	if err := e.applyAnswer(ctx, c.row.Instance, input{in: reply, at: e.now(), call: reply.Ticket, taken: &taken}); err != nil {
+	if err := e.post(ctx, c.row.Instance, input{in: reply, at: e.now(), call: reply.Ticket, taken: &taken}); err != nil {
 		return err
 	}
 	e.calls.drop(c.key)

@@ -19,8 +19,10 @@ type input struct {
 	message int64     // Seq in the inbox, 0: it did not come that way
 	event   bool      // the message carries an event
 	call    core.Ticket
+	rev     int64 // where not 0: the instance must be at this revision
 	extra   int   // position + 1 among those that came neither by inbox nor by timer
 	taken   *bool // if not nil, set to whether someone waited for it
+	ask     *ask  // if not nil: who sent it waits for an answer of its own
 }
 
 // maxConflicts is how often a commit may lose against others before it is an error.
@@ -50,21 +52,24 @@ func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 	return fmt.Errorf("instance %s: %w, %d times", l.id, store.ErrConflict, maxConflicts)
 }
 
-// posted is an answer on its way to an instance. What became of it is written and read
-// under the instance's lock.
+// posted is an input on its way to an instance: the answer to a call, or what someone
+// asks of a job. What became of it is written and read under the instance's lock.
 type posted struct {
 	in   input
 	done bool
 	err  error
 }
 
-// maxPosted bounds the answers that go into one commit.
-const maxPosted = 256
+// maxPosted and maxPostedBytes bound the posted inputs that go into one commit.
+const (
+	maxPosted      = 256
+	maxPostedBytes = 1 << 20 // if they are more than one
+)
 
-// applyAnswer gives an instance the answer to a call. Those that come while a commit is
-// under way go together into the next one: a wide fan whose calls return at once does
-// not wait for the disk once for each.
-func (e *Engine) applyAnswer(ctx context.Context, id string, in input) error {
+// post gives an instance an input. Those that come while a commit is under way go
+// together into the next one: a wide fan whose calls return at once, or a job that many
+// write to, does not wait for the disk once for each.
+func (e *Engine) post(ctx context.Context, id string, in input) error {
 	l := e.live.enter(id)
 	mine := &posted{in: in}
 	l.box.Lock()
@@ -73,14 +78,15 @@ func (e *Engine) applyAnswer(ctx context.Context, id string, in input) error {
 	l.mu.Lock()
 	defer e.live.release(l)
 	for !mine.done {
-		l.box.Lock()
-		batch := l.posted[:min(len(l.posted), maxPosted)]
-		l.posted = l.posted[len(batch):]
-		l.box.Unlock()
+		batch := l.takePosted()
 		extra := make([]input, len(batch))
+		now := e.now()
 		for i, p := range batch {
 			extra[i] = p.in
 			extra[i].extra = i + 1
+			if p.in.ask != nil {
+				extra[i].at = now // they keep the order in which they came
+			}
 		}
 		err := e.applyUntil(ctx, l, extra)
 		for _, p := range batch {
@@ -88,6 +94,26 @@ func (e *Engine) applyAnswer(ctx context.Context, id string, in input) error {
 		}
 	}
 	return mine.err
+}
+
+// takePosted takes what goes into one commit. Who names a revision comes first in it:
+// nothing may come between the revision and the input.
+func (l *live) takePosted() []*posted {
+	l.box.Lock()
+	defer l.box.Unlock()
+	n, bytes := min(len(l.posted), maxPosted), 0
+	for i := 0; i < n; i++ {
+		a := l.posted[i].in.ask
+		if a == nil {
+			continue
+		}
+		if bytes += a.bytes; i > 0 && (a.rev != 0 || bytes > maxPostedBytes) {
+			n = i
+		}
+	}
+	batch := l.posted[:n]
+	l.posted = l.posted[n:]
+	return batch
 }
 
 // applyTo applies once. Inputs are folded into one commit; where one of them breaks an
@@ -138,6 +164,7 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			}
 			return e.setAside(ctx, l, err, *extra)
 		}
+		f.settle(inputs)
 		if limit < 0 {
 			return rejected
 		}
@@ -201,6 +228,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		return fmt.Errorf("commit instance %s: %w", f.l.id, err)
 	}
 	e.stored.Add(1)
+	f.l.large.note(c.Pages)
 	f.l.row = c.Instance
 	f.l.row.Rev++
 	for _, t := range c.Answered {
@@ -209,7 +237,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	for i := range c.Calls {
 		c.Calls[i].Instance, c.Calls[i].Created = f.l.id, c.Instance.Created
 	}
-	e.calls.enqueue(c.Calls)
+	e.enqueue(c.Calls)
 	if e.cfg.Sink != nil && len(c.Emits) > 0 {
 		e.outbox.hear()
 	}
@@ -282,7 +310,12 @@ func (e *Engine) due(l *live) []input {
 
 // timeFor is the time of an instance's next step: a clock that stepped back does not
 // make its history do so.
-func (e *Engine) timeFor(l *live) core.Time { return max(e.now(), l.row.Updated) }
+func (e *Engine) timeFor(l *live) core.Time {
+	if l.row.Rev == 0 { // what happens at its creation happens at that time
+		return max(l.row.Created, l.row.Updated)
+	}
+	return max(e.now(), l.row.Updated)
+}
 
 // setAside puts an instance into quarantine after a broken invariant: it keeps its
 // stored state and its inbox, and is left alone until a person decides. A new one keeps

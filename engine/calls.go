@@ -217,6 +217,9 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 func (e *Engine) dispatch(ctx context.Context) bool {
 	did := false
 	for {
+		if e.shared != nil && !e.shared.Leased() {
+			return did // another node may have them
+		}
 		c := e.calls.pop(e.cfg.MaxCalls)
 		if c == nil {
 			return did
@@ -310,6 +313,12 @@ func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
 	if out.Parked {
 		e.calls.park(c)
 		e.changes.tell()
+		if e.shared == nil {
+			return nil
+		}
+		if err := e.shared.Park(ctx, c.row.Instance, c.row.Ticket); err != nil { // it can be answered here
+			return fmt.Errorf("tell other nodes that a call of %s waits: %w", c.row.Instance, err)
+		}
 		return nil
 	}
 	if out.Delay > 0 {
@@ -328,7 +337,7 @@ func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.
 	if !e.calls.open(c) {
 		return nil // what has its key now may be another instance's
 	}
-	err := e.applyAnswer(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
+	err := e.post(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
 	if err != nil {
 		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
 		e.wakeUp()

@@ -63,6 +63,7 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	id := f.childID(c.Ticket)
 	row := newRow(d, id, f.now)
 	row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
+	row.Job = jobOf(d.prog, c.Input, store.Job{})
 	if c.Wait {
 		row.Depth = f.l.row.Depth + 1
 	}
@@ -113,12 +114,17 @@ func (f *fold) noChild(c core.Spawn, fault *core.Fault) {
 
 // cancelChild stops a child that was waited for.
 func (f *fold) cancelChild(t core.Ticket) {
-	id := f.childID(t)
-	decided := len(f.c.Children)
-	f.c.Children = slices.DeleteFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
-	if len(f.c.Children) == decided {
+	if id := f.childID(t); !f.undecide(id) {
 		f.message(id, core.Control{Verb: core.VerbCancel, Actor: f.l.id})
 	}
+}
+
+// undecide takes back a child that this commit would create. It reports false where it
+// would not.
+func (f *fold) undecide(id string) bool {
+	decided := len(f.c.Children)
+	f.c.Children = slices.DeleteFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
+	return len(f.c.Children) < decided
 }
 
 // tellParent answers the parent that waits for this instance's end, unless that was
@@ -128,7 +134,8 @@ func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
 	if !row.Awaited {
 		return nil
 	}
-	if identity(row.Parent, 0) != row.Parent {
+	own := isDelegated(row)
+	if own || identity(row.Parent, 0) != row.Parent {
 		parent, err := f.e.store.Instance(ctx, row.Parent)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -136,7 +143,11 @@ func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
 		if err != nil {
 			return fmt.Errorf("read instance %s: %w", row.Parent, err)
 		}
-		if childID(identity(parent.ID, parent.Created), row.Ticket) != row.ID {
+		want := childID(identity(parent.ID, parent.Created), row.Ticket)
+		if own {
+			want = ownJobID(&parent, row.Ticket)
+		}
+		if want != row.ID {
 			return nil
 		}
 	}
@@ -168,6 +179,9 @@ func endReply(row *store.Instance, c core.Finish) core.Reply {
 	default:
 		reply.Value = expr.Null
 		reply.Fault = &core.Fault{Name: core.FaultCancelled, Detail: fmt.Sprintf("workflow %q was %s", row.Definition, c.Status)}
+	}
+	if isDelegated(row) {
+		tellJob(&reply, row, c.Status)
 	}
 	return reply
 }

@@ -81,6 +81,11 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 		return &QuarantineError{id, firstLine(row.Quarantine)}
 	}
 	l.forget()
+	if e.shared != nil { // before the commit: whose they are looks for them once it is there
+		if err := e.shared.HandOver(ctx, id); err != nil {
+			return fmt.Errorf("release instance %s: %w", id, err)
+		}
+	}
 	if err := e.store.Commit(ctx, commit); err != nil {
 		return fmt.Errorf("release instance %s: %w", id, err)
 	}
@@ -90,7 +95,7 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 	if err != nil {
 		return fmt.Errorf("release instance %s: %w", id, err)
 	}
-	e.calls.enqueue(calls)
+	e.enqueue(calls)
 	if e.cfg.OnRecord != nil {
 		for _, r := range commit.Records {
 			e.cfg.OnRecord(id, r)
@@ -105,7 +110,7 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 // knows them, whatever the state says.
 func (e *Engine) giveUp(ctx context.Context, c *store.Commit, now core.Time) error {
 	row := &c.Instance
-	row.Status, row.Ended = core.Terminated, now
+	row.Status, row.Ended, row.Job.Group = core.Terminated, now, ""
 	row.Wake, row.HasWake, row.More, row.Active, row.Offers = 0, false, false, nil, nil
 	c.Records = append(c.Records, core.Record{Time: now, Type: core.RecFinished, Status: core.Terminated})
 	pages, err := e.store.Pages(ctx, row.ID)

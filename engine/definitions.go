@@ -159,6 +159,9 @@ func (e *Engine) startsByType() map[string][]*definition {
 
 // find returns a definition by alias; version "" is the current one.
 func (e *Engine) find(ctx context.Context, id, version string) (*definition, error) {
+	if err := e.upToDate(ctx); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	d, seen := e.byID[aliasKey{id, version}], e.aliases
 	e.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -34,6 +35,8 @@ type Config struct {
 	// does not, unless the error has a method Refused() bool that says true: then the
 	// event is dropped, which OnError is told. nil: there is none.
 	Sink func(ctx context.Context, e event.Event) error
+
+	Node store.Member // how this process is called among others; Calls is the engine's
 
 	Namespace   string        // "default"
 	EventSource string        // of produced events that name none: lockstep/NAMESPACE/DEFINITION
@@ -55,6 +58,13 @@ type Config struct {
 	OnEmit   func(id string, e event.Event)
 	OnError  func(error) // what goes wrong while Run runs
 
+	// Mocked says of a function that creates jobs (job:WORKFLOW) whether the Invoker
+	// answers for it instead. nil: never.
+	Mocked func(f *ir.Function) bool
+
+	// Housekeeping says which jobs are deleted after a time; none without it.
+	Housekeeping []JobRetention
+
 	Limits *core.Limits
 	// Stops names states before which instances pause, "*" all: for stepping through.
 	Stops []string
@@ -62,9 +72,14 @@ type Config struct {
 
 // Engine runs the instances of one namespace.
 type Engine struct {
-	cfg   Config
-	store store.Store
-	zone  *time.Location
+	cfg    Config
+	store  store.Store
+	shared store.Shared // the same, where other nodes use it too; else nil
+	zone   *time.Location
+	began  core.Time
+
+	givenIDs bool // the host says how ids are made
+	alone    bool // no other process writes to the store
 
 	deploys sync.Mutex // what is deployed changes in the store and here together; before mu
 
@@ -76,9 +91,11 @@ type Engine struct {
 	merged  map[string]expr.Value    // what start events merge into, by definition
 	watches map[string]*watch        // of those who wait for an instance
 
+	cluster  cluster
 	live     cache
 	calls    callTable
 	outbox   outbox
+	house    house
 	work     []source // all kinds of it
 	troubles troubles
 	stored   atomic.Int64  // counts what the store took
@@ -99,7 +116,12 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Store == nil {
 		return nil, errors.New("engine: a store is required")
 	}
-	if cfg.Clock == nil {
+	shared, _ := cfg.Store.(store.Shared)
+	switch {
+	case cfg.Clock != nil:
+	case shared != nil:
+		cfg.Clock = sharedClock{store: shared}
+	default:
 		cfg.Clock = RealClock{}
 	}
 	if cfg.Namespace == "" {
@@ -115,20 +137,26 @@ func New(cfg Config) (*Engine, error) {
 	default:
 		return nil, fmt.Errorf("engine: missed fires: %q is none of latest, all, none", cfg.MissedFires)
 	}
+	for _, r := range cfg.Housekeeping {
+		if r.After <= 0 {
+			return nil, fmt.Errorf("engine: housekeeping of workflow %q: the time must be positive, not %s", r.Workflow, r.After)
+		}
+	}
 	if cfg.MaxCalls <= 0 {
 		cfg.MaxCalls = 256
 	}
 	if cfg.MaxCallsPerEndpoint <= 0 {
 		cfg.MaxCallsPerEndpoint = 128
 	}
-	if cfg.NewID == nil {
+	givenIDs := cfg.NewID != nil
+	if !givenIDs {
 		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
 	}
 	if cfg.Seed == nil {
 		cfg.Seed = seedOf
 	}
 	e := &Engine{
-		cfg: cfg, store: cfg.Store, zone: time.Local,
+		cfg: cfg, store: cfg.Store, shared: shared, zone: time.Local, givenIDs: givenIDs, alone: shared == nil,
 		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{},
 		merged: map[string]expr.Value{}, watches: map[string]*watch{},
 		troubles: troubles{items: map[taskKey]trouble{}},
@@ -144,27 +172,27 @@ func New(cfg Config) (*Engine, error) {
 	e.work = e.sources()
 	e.live.init(liveCapacity)
 	e.outbox.init()
+	e.house.init(cfg.Housekeeping)
 	e.calls.init(cfg.MaxCallsPerEndpoint)
-	return e, e.recover(context.Background())
+	e.outbox.mine = e.mine
+	if err := e.recover(context.Background()); err != nil {
+		return e, err
+	}
+	e.began = e.now()
+	return e, nil
 }
 
 // recover reads what an earlier process left. Messages, timers and events are found
 // by Poll; calls that had no answer are made again, under the same keys.
 func (e *Engine) recover(ctx context.Context) error {
-	defs, err := e.store.ListDefinitions(ctx)
-	if err != nil {
-		return fmt.Errorf("engine: read definitions: %w", err)
+	if e.shared != nil { // its calls are those of the parts that it will have
+		if err := e.upToDate(ctx); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		return nil
 	}
-	for _, row := range defs {
-		if !row.Current {
-			continue // loaded when an instance needs it
-		}
-		d, err := e.define(row)
-		if err != nil {
-			e.report(fmt.Errorf("engine: definition %s: %w", row.ID, err)) // the others can still run
-			continue
-		}
-		e.adopt(d)
+	if err := e.readDefinitions(ctx, 0); err != nil {
+		return fmt.Errorf("engine: %w", err)
 	}
 	calls, err := e.store.Calls(ctx, "")
 	if err != nil {
@@ -173,6 +201,9 @@ func (e *Engine) recover(ctx context.Context) error {
 	e.calls.enqueue(calls)
 	return nil
 }
+
+// Languages are the expression languages that definitions can use here.
+func (e *Engine) Languages() expr.Languages { return e.cfg.Languages }
 
 // now is the time as the core counts it.
 func (e *Engine) now() core.Time { return core.TimeOf(e.cfg.Clock.Now()) }

@@ -11,7 +11,7 @@ import (
 
 // NotFoundError says that a definition or an instance does not exist.
 type NotFoundError struct {
-	Kind        string // "definition", "instance" or "call"
+	Kind        string // "definition", "instance", "call", "job" or "workflow" (of jobs)
 	ID, Version string
 }
 

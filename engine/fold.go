@@ -19,9 +19,11 @@ type fold struct {
 	l   *live
 	now core.Time
 
-	c    store.Commit // Instance is the row as it becomes
-	did  bool         // the state changed
-	more bool
+	c       store.Commit // Instance is the row as it becomes
+	did     bool         // the state changed
+	changes int          // how often
+	told    int          // records that tellCalled went past
+	more    bool
 }
 
 func (e *Engine) newFold(l *live) *fold {
@@ -33,9 +35,22 @@ func (e *Engine) newFold(l *live) *fold {
 // by the inbox, whose senders wait for no answer.
 func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, err error) {
 	for i, in := range inputs {
-		err := guard(func() error { return f.give(ctx, in) })
+		err := guard(func() error {
+			switch {
+			case in.ask != nil:
+				return f.answer(ctx, in)
+			case in.rev != 0:
+				if err := f.isAt(in.rev); err != nil {
+					return err
+				}
+			}
+			return f.give(ctx, in)
+		})
 		var no *core.Rejected
+		var changed *RevisionError
 		switch {
+		case errors.As(err, &changed):
+			rejected = changed
 		case errors.As(err, &no) && in.message == 0:
 			rejected = no
 		case errors.As(err, &no):
@@ -45,6 +60,18 @@ func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, er
 		}
 	}
 	return 0, rejected, nil
+}
+
+// isAt says that the instance is not at a revision any more: it changed before, or in what
+// the fold was given so far.
+func (f *fold) isAt(rev int64) error {
+	switch have := f.l.row.Rev; {
+	case f.did: // nobody can have read what it will be
+		return &RevisionError{f.l.id, rev, have + 1}
+	case have != rev:
+		return &RevisionError{f.l.id, rev, have}
+	}
+	return nil
 }
 
 // give gives one input. All errors of the core but *core.Rejected are broken invariants.
@@ -81,6 +108,7 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 		return nil
 	}
 	f.l.state, f.did, f.more = res.State, true, res.More
+	f.changes++
 	f.c.Records = append(f.c.Records, res.Records...)
 	if reply, ok := in.in.(core.Reply); ok && in.event {
 		f.unsubscribe(reply.Ticket)
@@ -97,10 +125,19 @@ func (f *fold) changed() bool { return f.did || len(f.c.Taken)+len(f.c.Answered)
 
 // finish completes the commit with what the state says of itself.
 func (f *fold) finish() store.Commit {
-	row, s := &f.c.Instance, f.l.state
+	f.describe(&f.c.Instance)
+	if f.l.state != nil {
+		f.c.Pages = f.l.state.TakeDirty()
+	}
+	return f.c
+}
+
+// describe fills a row with what the state says of itself.
+func (f *fold) describe(row *store.Instance) {
+	s := f.l.state
 	row.Updated, row.More = f.now, f.more
 	if s == nil {
-		return f.c
+		return
 	}
 	row.Status, row.Active = s.Status(), s.Active(f.l.prog)
 	row.Wake, row.HasWake = s.Wake()
@@ -111,13 +148,20 @@ func (f *fold) finish() store.Commit {
 	case row.Ended == 0:
 		row.Ended = f.now
 	}
-	f.c.Pages = s.TakeDirty()
-	return f.c
+	if f.l.prog.Job {
+		row.Job = jobOf(f.l.prog, s.Data(), row.Job)
+		if givenUp(row.Status) {
+			row.Job.Group = "" // who looks for work there must not find it
+		}
+	}
 }
 
 func (f *fold) command(ctx context.Context, c core.Command) error {
 	switch c := c.(type) {
 	case core.Invoke:
+		if workflow, ok := f.e.delegates(&c.Function); ok {
+			return f.delegate(ctx, c, workflow)
+		}
 		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Invoke: c})
 	case core.Subscribe:
 		f.subscribe(c)
@@ -132,7 +176,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 	case core.Emit:
 		f.emit(c)
 	case core.Cancel:
-		f.cancel(c)
+		return f.cancel(ctx, c)
 	case core.Finish:
 		return f.tellParent(ctx, c)
 	}
@@ -152,9 +196,12 @@ func (f *fold) unsubscribe(t core.Ticket) {
 }
 
 // cancel lets go of a ticket that nobody waits for any more.
-func (f *fold) cancel(c core.Cancel) {
+func (f *fold) cancel(ctx context.Context, c core.Cancel) error {
 	switch c.Kind {
 	case core.WaitCall:
+		if job, err := f.recall(ctx, c.Ticket); job || err != nil {
+			return err
+		}
 		decided := len(f.c.Calls)
 		f.c.Calls = slices.DeleteFunc(f.c.Calls, func(o store.Call) bool { return o.Ticket == c.Ticket })
 		if len(f.c.Calls) == decided {
@@ -168,6 +215,7 @@ func (f *fold) cancel(c core.Cancel) {
 	case core.WaitChild:
 		f.cancelChild(c.Ticket)
 	}
+	return nil
 }
 
 // emit decides on an event; its id is the effect's idempotency key.

@@ -69,6 +69,9 @@ func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (out i
 }
 
 func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (ingested, error) {
+	if err := e.upToDate(ctx); err != nil {
+		return ingested{}, err
+	}
 	r := e.newRouter()
 	row.Received = r.now
 	row.Until = r.now + core.Time(e.cfg.EventWindow)
@@ -95,6 +98,9 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 // route decides again about kept events. A panic is an error: nothing happened then.
 func (e *Engine) route(ctx context.Context, decide func(*router, store.View) store.Routing) (err error) {
 	for range maxConflicts {
+		if err := e.upToDate(ctx); err != nil {
+			return err
+		}
 		r := e.newRouter()
 		err = e.store.Route(ctx, func(v store.View) (out store.Routing, err error) {
 			err = guard(func() error { out = decide(r, v); return nil })

@@ -8,11 +8,17 @@ import (
 	"sync"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
-// liveCapacity is how many states of waiting instances stay in memory.
-const liveCapacity = 4096
+const (
+	// liveCapacity is how many states of waiting instances stay in memory.
+	liveCapacity = 4096
+	// liveBytes is how large they are, as they are stored; in memory it is several times
+	// as much.
+	liveBytes = 32 << 20
+)
 
 // live is an instance in memory. Its lock makes inputs of one instance go one at a
 // time; the revision keeps it right when another node writes too.
@@ -23,12 +29,46 @@ type live struct {
 	row    store.Instance // as stored
 	prog   *core.Program
 	state  *core.State // nil: it has not taken its start yet
+	large  pageSizes
 
 	box    sync.Mutex
-	posted []*posted // answers that wait for whoever has the lock
+	posted []*posted // inputs that wait for whoever has the lock
 
 	refs int           // under the cache's lock
 	idle *list.Element // likewise; nil while in use
+	kept int           // likewise: the bytes that it counts for while it is idle
+}
+
+// smallPage is up to how many bytes pages are not worth counting.
+const smallPage = 1024
+
+// pageSizes are the sizes of the large pages of an instance, as they are stored.
+type pageSizes struct {
+	sizes map[pageID]int
+	bytes int
+}
+
+type pageID struct {
+	frame core.FrameID
+	part  int32
+}
+
+// note takes notice of pages that are stored.
+func (p *pageSizes) note(pages []core.Page) {
+	for _, page := range pages {
+		id, n := pageID{page.Frame, page.Part}, len(page.Data)
+		if n <= smallPage {
+			n = 0
+		}
+		if p.bytes += n - p.sizes[id]; n == 0 {
+			delete(p.sizes, id)
+			continue
+		}
+		if p.sizes == nil {
+			p.sizes = map[pageID]int{}
+		}
+		p.sizes[id] = n
+	}
 }
 
 // cache keeps states of instances that are in use, and some that are not.
@@ -37,6 +77,7 @@ type cache struct {
 	entries  map[string]*live
 	idle     list.List // least recently used first
 	capacity int
+	bytes    int // of those that are idle
 }
 
 func (c *cache) init(capacity int) {
@@ -61,15 +102,21 @@ func (c *cache) enter(id string) *live {
 	}
 	l.refs++
 	if l.idle != nil {
-		c.idle.Remove(l.idle)
-		l.idle = nil
+		c.rouse(l)
 	}
 	return l
 }
 
+// rouse takes an instance out of those that are idle.
+func (c *cache) rouse(l *live) {
+	c.idle.Remove(l.idle)
+	c.bytes -= l.kept
+	l.idle, l.kept = nil, 0
+}
+
 // release unlocks an instance, and forgets it if it is not worth keeping.
 func (c *cache) release(l *live) {
-	worth := l.loaded && !l.row.Status.Final()
+	worth, size := l.loaded && !l.row.Status.Final(), l.large.bytes
 	l.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,9 +127,11 @@ func (c *cache) release(l *live) {
 		delete(c.entries, l.id)
 		return
 	}
-	l.idle = c.idle.PushBack(l)
-	for c.idle.Len() > c.capacity {
-		old := c.idle.Remove(c.idle.Front()).(*live)
+	l.idle, l.kept = c.idle.PushBack(l), size
+	c.bytes += size
+	for c.idle.Len() > c.capacity || c.bytes > liveBytes {
+		old := c.idle.Front().Value.(*live)
+		c.rouse(old)
 		delete(c.entries, old.id)
 	}
 }
@@ -97,25 +146,39 @@ func (c *cache) idleRow(id string) (store.Instance, bool) {
 	return store.Instance{}, false
 }
 
+// idleJob is the row of a job that is in memory and nobody works on, with its data.
+func (c *cache) idleJob(id string) (store.Instance, expr.Value, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.entries[id]; l != nil && l.idle != nil && l.loaded && l.state != nil {
+		return l.row, l.state.Data(), true
+	}
+	return store.Instance{}, expr.Null, false
+}
+
+// memoryIsTruth reports whether what is in memory of an instance is what is stored.
+// It is while this process alone writes to the store; else whoever answers from memory
+// looks at the revision that is stored first.
+func (e *Engine) memoryIsTruth() bool { return e.alone }
+
 // forget drops what is in memory: the next use reads the store.
-func (l *live) forget() { l.loaded, l.state = false, nil }
+func (l *live) forget() { l.loaded, l.state, l.large = false, nil, pageSizes{} }
 
 // load reads an instance unless it is in memory. A brokenError leaves the row.
 func (e *Engine) load(ctx context.Context, l *live) error {
-	if l.loaded {
+	if l.loaded && (e.memoryIsTruth() || l.row.Rev == 0) {
 		return nil
 	}
-	row, err := e.store.Instance(ctx, l.id)
-	if errors.Is(err, store.ErrNotFound) {
+	row, pages, err := e.read(ctx, l)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return &NotFoundError{Kind: "instance", ID: l.id}
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("load instance %s: %w", l.id, err)
+	case l.loaded && l.isAt(&row):
+		return nil
 	}
-	pages, err := e.store.Pages(ctx, l.id)
-	if err != nil {
-		return fmt.Errorf("load instance %s: %w", l.id, err)
-	}
+	l.forget()
 	l.row, l.state = row, nil
 	l.prog, err = e.program(ctx, row.Digest)
 	switch {
@@ -129,8 +192,33 @@ func (e *Engine) load(ctx context.Context, l *live) error {
 			return err
 		}
 	}
+	l.large.note(pages)
 	l.loaded = true
 	return nil
+}
+
+// read reads the row and the pages of an instance, which are of one revision. It leaves
+// out the pages where those in memory are of that revision, too.
+func (e *Engine) read(ctx context.Context, l *live) (row store.Instance, pages []core.Page, err error) {
+	for range maxConflicts {
+		if row, err = e.store.Instance(ctx, l.id); err != nil || l.loaded && l.isAt(&row) {
+			return row, nil, err
+		}
+		if pages, err = e.store.Pages(ctx, l.id); err != nil || e.memoryIsTruth() {
+			return row, pages, err
+		}
+		again, err := e.store.Instance(ctx, l.id)
+		if err != nil || again.Rev == row.Rev {
+			return row, pages, err
+		}
+	}
+	return row, nil, store.ErrConflict
+}
+
+// isAt reports whether a row is of the revision that is in memory, and of the same
+// instance: another may have got the id.
+func (l *live) isAt(row *store.Instance) bool {
+	return l.row.Rev == row.Rev && l.row.Created == row.Created
 }
 
 // decode reads a state. Bytes that are none, or that make it panic, are a brokenError.

@@ -39,6 +39,7 @@ type outbox struct {
 	stirred  bool           // something may be sent that could not be when last looked at
 	rested   core.Time      // when the first rest ends; 0: none rests
 	troubles troubles
+	mine     func(instance string) bool
 	failing  int       // failures in a row, of any event
 	told     core.Time // when one was told last
 	figures  SinkFigures
@@ -170,7 +171,7 @@ func (x *outbox) next(now core.Time) (out []*outgoing) {
 		seen[o.Instance] = true
 		until, rests := x.troubles.resting(o.key(), now)
 		switch {
-		case o.flying:
+		case o.flying, !x.mine(o.Instance):
 		case rests:
 			if x.rested == 0 || until < x.rested {
 				x.rested = until

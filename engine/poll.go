@@ -70,8 +70,10 @@ var ErrRunaway = errors.New("there is always more to do at one instant (limit po
 func (e *Engine) poll(ctx, calls context.Context, tell func(error)) (progress bool, err error) {
 	e.pollLock.Lock()
 	defer e.pollLock.Unlock()
-	if err := e.store.Purge(ctx, e.now()); err != nil {
-		return false, fmt.Errorf("purge events: %w", err)
+	if now := e.now(); e.mayPurge(now) {
+		if err := e.store.Purge(ctx, now); err != nil {
+			return false, fmt.Errorf("purge events: %w", err)
+		}
 	}
 	since, passes := e.now(), 0
 	for {
@@ -100,6 +102,9 @@ func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, e
 	var unread []error
 	var failed []failure
 	done := 0
+	if err := e.share(ctx, now); err != nil {
+		unread = append(unread, err)
+	}
 	for _, s := range e.work {
 		tasks, err := e.tasks(ctx, s, now, batch)
 		if err != nil {
@@ -129,7 +134,11 @@ func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, e
 	if err != nil {
 		unread = append(unread, err)
 	}
-	did = did || sent
+	swept, err := e.sweepJobs(ctx, now, tell)
+	if err != nil {
+		unread = append(unread, err)
+	}
+	did = did || sent || swept
 	if err := ctx.Err(); err != nil {
 		return did, err // then everything fails
 	}
@@ -244,6 +253,12 @@ func (e *Engine) Next() (time.Time, bool) {
 			return now.Std(), true // an error will be told by Poll
 		}
 	}
+	return e.later(ctx, now)
+}
+
+// later is the next instant after one at which there is something to do that is not yet
+// among the work, or that instant.
+func (e *Engine) later(ctx context.Context, now core.Time) (time.Time, bool) {
 	at, ok, err := e.store.Next(ctx, now)
 	if err != nil {
 		return now.Std(), true
@@ -253,10 +268,16 @@ func (e *Engine) Next() (time.Time, bool) {
 			at, ok = t, true
 		}
 	}
-	sooner(e.calls.next(e.cfg.MaxCalls, now))
+	joined := e.cluster.joined.Load() // then it looks for all of it every now and then
+	if !joined || e.shared.Leased() {
+		sooner(e.calls.next(e.cfg.MaxCalls, now))
+	}
 	sooner(e.troubles.next(now))
-	if e.cfg.Sink != nil {
+	if e.cfg.Sink != nil && !joined {
 		sooner(e.outbox.due(now))
+	}
+	if e.mine(housekeeper) {
+		sooner(e.house.due())
 	}
 	if !ok {
 		return time.Time{}, false

@@ -144,7 +144,11 @@ func missed(ev store.Event, s store.Subscription) string {
 func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 	for {
 		w := e.watch(id)
-		row, known := e.live.idleRow(id)
+		var row Instance
+		known := false
+		if e.memoryIsTruth() {
+			row, known = e.live.idleRow(id)
+		}
 		if !known {
 			var err error
 			if row, err = e.Get(ctx, id); err != nil {

@@ -20,6 +20,8 @@ const (
 func (e *Engine) Run(ctx context.Context) error {
 	calls, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
+	leave := e.join(ctx)
+	background := e.background(ctx)
 	for ctx.Err() == nil {
 		progress, err := e.poll(ctx, calls, e.report)
 		pause := time.Duration(-1)
@@ -29,7 +31,13 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.report(err)
 			pause = errorPause
 		case progress:
+			e.lookAfter(true)
 			continue
+		case e.shared != nil:
+			pause = e.lookAfter(false)
+			if at, ok := e.later(ctx, e.now()); ok {
+				pause = min(pause, max(0, at.Sub(e.cfg.Clock.Now())))
+			}
 		default:
 			if at, ok := e.Next(); ok {
 				pause = max(0, at.Sub(e.cfg.Clock.Now()))
@@ -37,7 +45,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		e.rest(ctx, pause)
 	}
+	background.Go(leave) // what has no call in flight is another's at once
 	e.drain(abort)
+	background.Wait()
 	return nil
 }
 

@@ -46,8 +46,10 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	if r.ID == "" {
-		r.ID = e.cfg.NewID()
+	if r.ID == "" && d.prog.Job {
+		r.ID = e.own(e.newJobID)
+	} else if r.ID == "" {
+		r.ID = e.own(e.cfg.NewID)
 	}
 	if !r.derived && !validID(r.ID) {
 		return "", &IDError{r.ID}
@@ -56,13 +58,13 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 		return "", err
 	}
 	row := newRow(d, r.ID, e.now())
-	row.RestartOf = r.RestartOf
+	row.RestartOf, row.Job = r.RestartOf, jobOf(d.prog, r.Input, store.Job{})
 	start := core.Start{Data: r.Input}
 	for _, a := range arrivals(d, r.events) {
 		row.Keys = fixKeys(row.Keys, &d.prog.Events[a.id], a.ev)
 		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
 	}
-	return e.create(ctx, d, row, start)
+	return e.create(ctx, d, row, start, nil)
 }
 
 // maxGivenID is how long an id may be that is chosen by hand ("instance-id").
@@ -86,7 +88,7 @@ func checkInput(d *definition, v expr.Value) error {
 	if !v.IsObject() {
 		return &InputError{d.row.ID, []Violation{{"", "the workflow input must be a JSON object, not " + v.Kind().String()}}, v, ir.Pos{}}
 	}
-	if d.prog.WarnSchemas {
+	if d.prog.WarnSchemas && !d.prog.Job {
 		return nil
 	}
 	if list := d.prog.CheckInput(v); len(list) > 0 {
@@ -106,8 +108,9 @@ func newRow(d *definition, id string, now core.Time) store.Instance {
 	}
 }
 
-// create starts an instance under an id that must be new.
-func (e *Engine) create(ctx context.Context, d *definition, row store.Instance, start core.Start) (string, error) {
+// create starts an instance under an id that must be new. Where someone asked for a job
+// it is told.
+func (e *Engine) create(ctx context.Context, d *definition, row store.Instance, start core.Start, a *ask) (string, error) {
 	id := row.ID
 	l := e.live.acquire(id)
 	defer e.live.release(l)
@@ -116,9 +119,12 @@ func (e *Engine) create(ctx context.Context, d *definition, row store.Instance, 
 	}
 	start.Seed = e.cfg.Seed(id)
 	l.row, l.prog, l.state, l.loaded = row, d.prog, nil, true
-	err := e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1}})
+	err := e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1, ask: a}})
 	if errors.Is(err, store.ErrConflict) {
 		return "", &ExistsError{id}
+	}
+	if err == nil && a != nil {
+		err = a.err
 	}
 	if err != nil {
 		l.forget()

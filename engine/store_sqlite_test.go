@@ -16,7 +16,10 @@ const storeVariable = "LOCKSTEP_TEST_STORE"
 
 func newStore(t testing.TB) store.Store {
 	t.Helper()
-	if os.Getenv(storeVariable) != "sqlite" {
+	switch os.Getenv(storeVariable) {
+	case "postgres":
+		return postgresNamespace(t)
+	case "":
 		return memory.New()
 	}
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "engine.db"), sqlite.Options{})

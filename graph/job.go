@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/ir"
 )
@@ -49,15 +50,21 @@ func (r *reader) job() {
 	}
 }
 
-// offer adds a move; one that both actors may make is one line.
+// offer adds a move; one that both actors may make is one line, with the same words
+// wherever it is.
 func (r *reader) offer(from, to int, actor string) {
 	at, twice := r.merged[edgeKey{from, to, Offer}]
 	if !twice {
 		r.edge(from, to, Offer, actor)
 		return
 	}
-	r.g.Edges[at].Labels[0] += " or " + actor
+	both := append(strings.Split(r.g.Edges[at].Labels[0], orActor), actor)
+	slices.Sort(both)
+	r.g.Edges[at].Labels[0] = strings.Join(slices.Compact(both), orActor)
 }
+
+// orActor stands between those who may make a move.
+const orActor = " or "
 
 // limits tells how long a job may be in each state that has a limit.
 func (r *reader) limits() map[string]string {

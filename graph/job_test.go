@@ -17,7 +17,7 @@ func TestJobsTellActorsAndGroups(t *testing.T) {
 		"mermaid": {`subgraph group_0["OPEN"]`, `s_READY -->|"WFX"| s_DROPPED`, `s_IDEA -->|"IMMEDIATE"| s_READY`},
 		"dot":     {"subgraph cluster_group_1 {\n    label=\"CLOSED\"", `s_READY -> s_DOING [label="CLIENT"]`},
 		"puml":    {"s_READY : group OPEN", "s_REVIEW --> s_DROPPED : CLIENT or WFX", "s_SHIPPED --> [*]"},
-		"smcat":   {`s_DOING [label="DOING" class="wait"]: "group OPEN`, `s_DOING => s_REVIEW: "CLIENT";`},
+		"smcat":   {`s_DOING [label="DOING" type=regular class="wait"]: "group OPEN`, `s_DOING => s_REVIEW: "CLIENT";`},
 		"svg":     {`data-state="READY" data-group="OPEN"`, ">OPEN, wait<", ">IMMEDIATE<", ">CLIENT or WFX<"},
 		"list":    {"READY (OPEN, wait)", "Somebody works on it"},
 	} {
@@ -56,6 +56,47 @@ func TestJobsWithStrangeAndManyGroups(t *testing.T) {
 		text := render(t, format, g)
 		if format == "svg" && strings.Contains(text, `<"]`) || format == "mermaid" && strings.Contains(text, `<"]`) {
 			t.Errorf("%s: a name is not written safely:\n%s", format, text)
+		}
+	}
+}
+
+// Who may make a move is told in the same words everywhere, whoever stands first in the file.
+func TestActorsHaveAFixedOrder(t *testing.T) {
+	p := &ir.Program{ID: "both", Job: true, Nodes: make([]ir.Node, 1)}
+	for _, name := range []string{"A", "B", "C"} {
+		p.States = append(p.States, ir.State{Name: name, Type: "wait", Start: name == "A"})
+	}
+	for _, e := range [][3]string{{"A", "B", "CLIENT"}, {"A", "B", "WFX"}, {"B", "C", "WFX"}, {"B", "C", "CLIENT"}} {
+		p.Edges = append(p.Edges, ir.Edge{From: e[0], To: e[1], Kind: ir.EdgeOffer, Label: e[2]})
+	}
+	text := render(t, "mermaid", graph.FromProgram(p))
+	if strings.Count(text, "CLIENT or WFX") != 2 {
+		t.Errorf("not everywhere the same:\n%s", text)
+	}
+	if strings.Contains(text, "compensates") {
+		t.Errorf("a look that nothing has:\n%s", text)
+	}
+}
+
+// state-machine-cat takes names with initial, final and the like for those of pseudo-states,
+// unless it is told otherwise.
+func TestSmcatTakesNoStateForAnother(t *testing.T) {
+	p := &ir.Program{ID: "names", Job: true, Nodes: make([]ir.Node, 1)}
+	for _, name := range []string{"initialized", "finalize", "parallel-work", "history"} {
+		p.States = append(p.States, ir.State{Name: name, Type: "wait", Start: name == "initialized"})
+	}
+	text := render(t, "smcat", graph.FromProgram(p))
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "[label=") && !strings.Contains(line, " type=regular") {
+			t.Errorf("it is not told what kind of state this is: %s", line)
+		}
+	}
+	if !strings.Contains(text, "finalize") {
+		t.Errorf("no state:\n%s", text)
+	}
+	for line := range strings.Lines(render(t, "smcat", load(t, "testdata/kinds.yaml"))) {
+		if strings.Contains(line, "[label=") && !strings.Contains(line, " type=") {
+			t.Errorf("it is not told what kind of state this is: %s", line)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,9 @@ func Mermaid(w io.Writer, g *Graph) error {
 	for i, e := range g.Edges {
 		m.edge(i, e)
 	}
-	m.putf("  classDef compensates stroke-dasharray: 5 3\n")
+	if slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Compensation }) {
+		m.putf("  classDef compensates stroke-dasharray: 5 3\n")
+	}
 	for i, n := range g.Nodes {
 		if n.Compensation {
 			m.putf("  class %s compensates\n", m.ids[i])

@@ -45,10 +45,14 @@ type smcat struct {
 
 func (s *smcat) putf(format string, args ...any) { fmt.Fprintf(&s.Buffer, format, args...) }
 
+// smcatType says that a state is one like others: without it the language takes a name such
+// as initialized or finalize for that of a pseudo-state.
+const smcatType = " type=regular"
+
 func (s *smcat) state(i int, n Node) string {
-	look := ""
+	look := smcatType
 	if n.Type != "" {
-		look = fmt.Sprintf(" class=\"%s\"", class(n.Type))
+		look += fmt.Sprintf(" class=\"%s\"", class(n.Type))
 	}
 	head := fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(clean(n.Name)), look)
 	if n.groups() {
@@ -75,7 +79,7 @@ func (s *smcat) parts(prefix string, parts []Part, indent string) string {
 		if p.Note != "" {
 			text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
 		}
-		state := fmt.Sprintf("%s%s [label=%s]", indent, id, smcatText(text))
+		state := fmt.Sprintf("%s%s [label=%s%s]", indent, id, smcatText(text), smcatType)
 		switch {
 		case p.Kind == PartFan && len(p.Parts) > 0:
 			var regions []string

@@ -34,6 +34,8 @@ type Query struct {
 	After  int64 // Seq of the last one seen
 	Offset int   // so many are left out first
 	Limit  int   // 0: all
+
+	Bare bool // without Output, which may be large
 }
 
 // Label is a label that an instance must have: with that value as text, or with any. A
@@ -142,9 +144,13 @@ type Feed struct {
 	// Oldest is the position up to which items may be forgotten. Where it is beyond the
 	// one that was asked for, something is missing: look at the instances themselves.
 	Oldest int64
-	Next   int64 // ask from here on
+	Next   int64 // ask from here on; below Last: there is more
 	Last   int64 // no item has a position beyond this one; it may be another namespace's
 }
+
+// MaxFeedBytes is how large the records of one part of the feed may be, about, if it has
+// more than one item ("feed-bytes").
+const MaxFeedBytes = 1 << 20
 
 // FeedItem is what one commit did.
 type FeedItem struct {

@@ -194,7 +194,8 @@ type Queries interface {
 	// ones on; limit 0: all. Finding the place costs less than reading what lies before.
 	Records(ctx context.Context, id string, after int64, limit int) ([]core.Record, error)
 	// Feed lists what commits did to any instance, in the order of the commits: those
-	// that have records or changed the status.
+	// that have records or changed the status. It lists fewer than the limit where their
+	// records are large, see MaxFeedBytes; Next says whether there is more.
 	Feed(ctx context.Context, after int64, limit int) (Feed, error)
 	Subscriptions(ctx context.Context, instance string) ([]Subscription, error)
 	// Events lists kept ones, oldest first unless the query says otherwise.

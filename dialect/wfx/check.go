@@ -32,9 +32,7 @@ func check(r *dialect.Reporter, hints *dialect.Hinter, d *document) {
 		c.resolve(t)
 	}
 	c.repeated()
-	for _, s := range d.states {
-		c.immediate(s)
-	}
+	c.immediate()
 	c.shape()
 	for _, s := range d.states {
 		c.timeout(s)
@@ -146,10 +144,14 @@ func (c *checker) repeated() {
 	}
 }
 
-// immediate: one at most, of wfx itself, to another state, and no other way out.
-func (c *checker) immediate(s *state) {
-	var first *transition
-	for _, t := range s.out {
+// immediate: of wfx itself, to another state, one at most, and no other way out. What can be told of a
+// transition alone is told also where it names a state that there is not, and so is what its beginning tells.
+func (c *checker) immediate() {
+	leaving := map[*state][]*transition{}
+	for _, t := range c.d.transitions {
+		if t.source != nil {
+			leaving[t.source] = append(leaving[t.source], t)
+		}
 		if !t.immediate() {
 			continue
 		}
@@ -157,21 +159,33 @@ func (c *checker) immediate(s *state) {
 			c.r.Errorf(t.actionAt, codeImmediateClient, "an IMMEDIATE transition is made for WFX; a CLIENT takes its own when it is ready").
 				WithHint("write eligible: WFX, or leave the action out")
 		}
-		if t.self() {
-			c.r.Errorf(t.actionAt, codeImmediateSelf, "an IMMEDIATE transition from %q to itself would never end", s.title())
+		if t.from != nil && t.to != nil && t.from.Text == t.to.Text {
+			c.r.Errorf(t.actionAt, codeImmediateSelf, "an IMMEDIATE transition from %q to itself would never end", t.from.Text)
 		}
-		if first != nil {
+	}
+	for _, s := range c.d.states {
+		c.onlyImmediate(s, leaving[s])
+	}
+}
+
+// onlyImmediate checks the ways out of a state.
+func (c *checker) onlyImmediate(s *state, out []*transition) {
+	var first *transition
+	for _, t := range out {
+		switch {
+		case !t.immediate():
+		case first != nil:
 			c.r.Errorf(t.actionAt, codeTwoImmediate, "state %q has another IMMEDIATE transition, at line %d", s.title(), first.node.Pos().Line).
 				WithHint("only one of them could ever happen")
-			continue
+		default:
+			first, s.moves = t, true
 		}
-		first, s.moves = t, true
 	}
 	if first == nil {
 		return
 	}
-	for _, t := range s.out {
-		if !t.immediate() {
+	for _, t := range out {
+		if !t.immediate() && t.to != nil {
 			c.r.Errorf(t.node, codeNeverTaken, "the transition from %q to %q can never happen: the one at line %d is IMMEDIATE",
 				s.title(), t.to.Text, first.node.Pos().Line).WithHint("an IMMEDIATE transition is the only one that leaves its state")
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -63,7 +64,11 @@ func (s *Store) Instances(ctx context.Context, q store.Query) ([]store.Instance,
 			skip--
 			continue
 		}
-		if out = append(out, in.row); len(out) == q.Limit {
+		row := in.row
+		if q.Bare {
+			row.Output = expr.Null
+		}
+		if out = append(out, row); len(out) == q.Limit {
 			break
 		}
 	}
@@ -171,7 +176,15 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, e
 	defer s.mu.Unlock()
 	after = max(after, s.oldest)
 	i, _ := slices.BinarySearchFunc(s.feed, after+1, func(f store.FeedItem, pos int64) int { return cmp.Compare(f.Pos, pos) })
-	out := store.Feed{Items: slices.Clone(s.feed[i:min(len(s.feed), i+limit)]), Oldest: s.oldest, Next: after, Last: s.oldest}
+	part := s.feed[i:min(len(s.feed), i+limit)]
+	size := 0
+	for n := range part {
+		if size += sizeOf(part[n].Records); size > store.MaxFeedBytes && n > 0 {
+			part = part[:n]
+			break
+		}
+	}
+	out := store.Feed{Items: slices.Clone(part), Oldest: s.oldest, Next: after, Last: s.oldest}
 	if n := len(s.feed); n > 0 {
 		out.Last = s.feed[n-1].Pos
 	}
@@ -179,6 +192,16 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, e
 		out.Next = out.Items[n-1].Pos
 	}
 	return out, nil
+}
+
+// sizeOf is about how large records are; more than a part of the feed may have is enough
+// to know.
+func sizeOf(records []core.Record) (n int) {
+	for i := range records {
+		size, _, _ := expr.Measure(records[i].Data, store.MaxFeedBytes, expr.MaxDepth)
+		n += size + len(records[i].Text)
+	}
+	return n
 }
 
 // Check finds nothing: what is in memory is as it was written.

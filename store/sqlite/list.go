@@ -288,6 +288,9 @@ func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) boo
 func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Instance, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		return s.selected(c, &q, func(in *store.Instance) bool {
+			if q.Bare {
+				in.Output = expr.Null
+			}
 			out = append(out, *in)
 			return len(out) != q.Limit
 		})

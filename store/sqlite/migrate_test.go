@@ -217,3 +217,23 @@ func TestMigrationIsWhole(t *testing.T) {
 		t.Errorf("y is %d: %v", y, err)
 	}
 }
+
+// TestKeptSchema: who only looks finds an older file as it was afterwards.
+func TestKeptSchema(t *testing.T) {
+	path := unpack(t, fixture(1))
+	for range 2 { // the second time it is still like that
+		if db, err := Open(path, Options{KeepSchema: true}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("it has schema 1, this version would migrate it to %d", len(migrations))) {
+			t.Fatalf("an older one: %v, %v", db, err)
+		}
+	}
+	for _, keep := range []bool{false, true} {
+		db, err := Open(path, Options{KeepSchema: keep})
+		if err != nil {
+			t.Fatalf("keep %t: %v", keep, err)
+		}
+		sound(t, db.Namespace("default"))
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

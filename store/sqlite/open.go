@@ -21,6 +21,7 @@ type Options struct {
 	Readers    int   // connections that read: 4
 	CacheBytes int64 // of the connection that writes: 64 MiB
 	Checkpoint int   // pages of the log after which it goes into the file: 4000
+	KeepSchema bool  // an older one is refused, not migrated
 
 	vfs string // tests watch what is written
 }
@@ -89,6 +90,9 @@ func (db *DB) open() (err error) {
 		return err
 	}
 	db.writer = newWriter(db, c)
+	if have, _, err := c.number("PRAGMA user_version"); err == nil && db.opts.KeepSchema && 0 < have && have < int64(len(migrations)) {
+		return fmt.Errorf("it has schema %d, this version would migrate it to %d; use the version that wrote it, or let a server migrate it", have, len(migrations))
+	}
 	if err := migrate(c, migrations); err != nil {
 		return err
 	}

@@ -213,6 +213,7 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 		}
 		names := s.db.names(c)
 		var kinds []int64
+		size := 0
 		err = c.query(
 			"SELECT h.pos, h.at, h.status, h.records, coalesce(i.id, g.id), i.kind, g.definition, coalesce(i.client, g.client) FROM history h "+
 				"LEFT JOIN instances i ON i.seq = h.inst LEFT JOIN gone g ON g.inst = h.inst WHERE h.pos > ? AND h.ns = ? ORDER BY h.pos LIMIT ?",
@@ -223,7 +224,11 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 				}
 				if !r.ColumnIsNull(3) {
 					var err error
-					if item.Records, err = codec.DecodeRecords(blob(r, 3)); err != nil {
+					data := blob(r, 3)
+					if size += len(data); size > store.MaxFeedBytes && len(out.Items) > 0 {
+						return errEnough
+					}
+					if item.Records, err = codec.DecodeRecords(data); err != nil {
 						return fmt.Errorf("history at %d: %w", item.Pos, err)
 					}
 				}
@@ -237,8 +242,11 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 			}
 		}
 		out.Next, out.Last = max(after, end), max(end, out.Oldest)
-		if n := len(out.Items); n > 0 && n == limit {
+		if n := len(out.Items); n > 0 && (n == limit || err == errEnough) {
 			out.Next = out.Items[n-1].Pos
+		}
+		if err == errEnough {
+			err = nil
 		}
 		return err
 	})

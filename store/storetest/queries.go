@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -17,6 +18,8 @@ var queryTests = []testCase{
 	{"labels", labels},
 	{"counts by definition and status", stats},
 	{"the feed has every commit in order", feed},
+	{"a part of the feed is not large", largeFeed},
+	{"lists without outputs", bare},
 	{"a healthy store has no problems", healthy},
 }
 
@@ -219,6 +222,48 @@ func feed(k kit) {
 	}
 	k.want("in parts", show(got), show(all.Items))
 	k.want("from the end", len(read(all.Next, 10).Items), 0)
+}
+
+// largeFeed reads a feed whose items are large in parts that are not.
+func largeFeed(k kit) {
+	text := expr.String(strings.Repeat("x", store.MaxFeedBytes*2/5))
+	for i := range 6 {
+		records := []core.Record{{Text: fmt.Sprint(i), Data: text, HasData: true}}
+		if i == 3 { // by itself more than a part may have
+			records = append(records, records[0], records[0])
+		}
+		k.commit(store.Commit{Instance: store.Instance{ID: fmt.Sprint(i), Definition: "d", Status: core.Waiting}, Records: records})
+	}
+	got := ""
+	for after := int64(0); ; {
+		f, err := k.Feed(ctx, after, 100)
+		k.check(err)
+		for _, item := range f.Items {
+			got += item.Records[0].Text
+		}
+		got += " "
+		if f.Next >= f.Last {
+			break
+		}
+		after = f.Next
+	}
+	k.want("parts", got, "01 2 3 45 ")
+}
+
+// bare lists rows without what may be large.
+func bare(k kit) {
+	k.commit(store.Commit{Instance: store.Instance{ID: "a", Definition: "d", Status: core.Completed, Output: expr.Int(7), Job: job("c", "DONE")}})
+	for _, q := range []store.Query{{}, {Jobs: true, Limit: 5}, {Jobs: true, Client: "c"}} {
+		whole, err := k.Instances(ctx, q)
+		k.check(err)
+		q.Bare = true
+		rows, err := k.Instances(ctx, q)
+		k.check(err)
+		if len(whole) != 1 || len(rows) != 1 || !rows[0].Output.IsNull() || whole[0].Output.String() != "7" {
+			k.t.Errorf("%+v: %+v, bare %+v", q, whole, rows)
+		}
+	}
+	k.want("the row itself", k.row("a").Output.String(), "7")
 }
 
 func healthy(k kit) {

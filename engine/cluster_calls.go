@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// enqueue queues those of the calls that are this node's. The others' node finds them.
+func (e *Engine) enqueue(calls []store.Call) {
+	if len(calls) > 0 && e.mine(calls[0].Instance) {
+		e.calls.enqueue(calls)
+	}
+}
+
+// share takes the calls that became this node's, and lets go of those that are not any more.
+func (e *Engine) share(ctx context.Context, now core.Time) error {
+	if e.shared == nil {
+		return nil
+	}
+	c := &e.cluster
+	if parts := e.shared.Parts(); parts != c.parts {
+		e.calls.dropWaiting(func(instance string) bool { return !e.shared.Has(instance) })
+		c.parts = parts
+	}
+	if e.cfg.Sink != nil && c.joined.Load() {
+		e.outbox.hear() // others decide on events, too
+	}
+	calls, err := e.handed(ctx)
+	if err != nil {
+		return fmt.Errorf("read calls: %w", err)
+	}
+	for _, call := range calls {
+		e.enqueue([]store.Call{call})
+	}
+	if now >= c.audited+auditPause || now < c.audited {
+		c.audited = now
+		return e.audit(ctx)
+	}
+	return nil
+}
+
+func (e *Engine) handed(ctx context.Context) ([]store.Call, error) {
+	if e.cluster.joined.Load() || e.cluster.read {
+		return e.shared.Handed(ctx)
+	}
+	calls, err := e.store.Calls(ctx, "")
+	e.cluster.read = err == nil
+	return calls, err
+}
+
+// audit drops calls that wait here and are not open any more.
+func (e *Engine) audit(ctx context.Context) error {
+	for id, known := range e.calls.waiting(auditSize) {
+		rows, err := e.store.Calls(ctx, id)
+		if err != nil {
+			return fmt.Errorf("read calls: %w", err)
+		}
+		open := map[string]bool{}
+		for _, row := range rows {
+			open[callKey(row.Instance, row.Ticket)] = true
+		}
+		for _, key := range known {
+			if !open[key] {
+				e.calls.drop(key)
+			}
+		}
+	}
+	return nil
+}
+
+// dropWaiting forgets the calls of instances that are not under way, nor answered.
+func (t *callTable) dropWaiting(gone func(instance string) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.all {
+		if c.cancel == nil && t.held[c.key] == nil && gone(c.row.Instance) {
+			t.forget(c)
+		}
+	}
+}
+
+// waiting lists calls that are queued or wait for a person, of some instances.
+func (t *callTable) waiting(instances int) map[string][]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[string][]string{}
+	for _, c := range t.all { // in any order: the others' turn comes
+		if c.cancel != nil || t.held[c.key] != nil {
+			continue
+		}
+		if _, listed := out[c.row.Instance]; listed || len(out) < instances {
+			out[c.row.Instance] = append(out[c.row.Instance], c.key)
+		}
+	}
+	return out
+}
+
+// flights lists the instances of the calls in flight.
+func (e *Engine) flights() []string {
+	t := &e.calls
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	for _, c := range t.all {
+		if c.cancel != nil {
+			out = append(out, c.row.Instance)
+		}
+	}
+	return out
+}
+
+// parkedElsewhere finds a call that waits for a person at another node.
+func parkedElsewhere(rows []store.Call, t core.Ticket) *call {
+	for _, row := range rows {
+		if row.Ticket == t && row.Parked {
+			return &call{key: callKey(row.Instance, t), row: row}
+		}
+	}
+	return nil
+}
