@@ -1,0 +1,41 @@
+// Package postgres keeps namespaces in a PostgreSQL database that several processes share.
+//
+// # Transactions
+//
+// A write is one call of one function of the schema (schema/), which is one transaction:
+// whoever stops or is cut off in the middle holds no lock. Commits that wait are written
+// together, one statement for all of them (gather.go, commit.go); those that lose are told
+// so, the others go on. What is rare (definitions, deletions) is a transaction of
+// several statements, which the server ends when its client falls silent (tx.go).
+//
+// Numbers are given out under a lock of the namespace, the last thing that a transaction
+// takes: so they become visible in order, and no reader of the feed skips one that comes
+// late. The Seq of an event is taken before it is routed; see Store.Ingest.
+//
+// # Routing
+//
+// A router looks at the database without a lock. What it looked at is noted as a
+// sum, and compared under the lock before its routing is written; where it changed, the router
+// looks again (view.go, route.go). So arrival and subscription never miss each other.
+//
+// # Connections
+//
+// Nothing belongs to a session: no prepared statement, no setting, no lock outlives a
+// transaction, so that a pooler in transaction mode may stand between. When the connection
+// is lost before the answer, the outcome is found out before anything is done again
+// (outcome.go).
+//
+// # Nodes
+//
+// Processes that serve the same namespace share its work (node.go). Its instances are in parts by
+// a hash of their ids, and a heartbeat, one call of one function, renews the parts that a node has, takes free ones and gives back what is
+// more than its share (lease.go). The epoch of a part grows whenever it changes hands. A call is stored with the
+// epoch under which its node has it: whoever has the part under a later one finds it, however late it was
+// committed. Hints (node_hint.go) only make nodes look earlier.
+//
+// # Rows
+//
+// Instances are updated in place. What is to be done (ready, wakes, inbox, calls) is in
+// narrow tables of its own; history is only inserted. Statements find rows by keys and have
+// their plans pinned: tables grow faster than their statistics.
+package postgres

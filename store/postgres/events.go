@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
+)
+
+// maxIngests is how often an event is looked at while others of the same source and id come
+// and go ("ingest-looks").
+const maxIngests = 16
+
+// Ingest takes an event and routes it. Its Seq is given out before the router runs, without a
+// lock: of two that come at the same time, the one with the greater Seq may be there
+// first. One that comes after this returned has a greater one.
+func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+	if !storable(e.Producer, e.Origin) {
+		return store.Event{}, fmt.Errorf("event %s of %s: its producer: %w", e.Event.ID, e.Event.Source, errText)
+	}
+	data := codec.AppendEvent(nil, &e.Event)
+	for range maxIngests {
+		out, err := s.ingest(ctx, e, data, emit, route)
+		switch {
+		case errors.Is(err, errKnown):
+			continue // another one came meanwhile: look at it
+		case errors.Is(err, store.ErrDuplicate):
+			return out, err
+		case err != nil:
+			return store.Event{}, err
+		}
+		return out, nil
+	}
+	return store.Event{}, fmt.Errorf("event %s of %s: others like it come and go: %w", e.Event.ID, e.Event.Source, store.ErrConflict)
+}
+
+func (s *Store) ingest(ctx context.Context, e store.Event, data []byte, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+	var known *store.Event
+	err := s.routing(ctx, func(v *view) (*decision, error) {
+		taken := e
+		var err error
+		if known, err = v.arrive(&taken); err != nil {
+			return nil, err
+		}
+		if known != nil {
+			return nil, errKnown
+		}
+		v.pending = &taken
+		routing, err := v.run(func() (store.Routing, error) { return route(taken, v) })
+		if err != nil {
+			return nil, err
+		}
+		kept := taken
+		d, err := s.decide(v.ctx, v.ns, routing, &kept)
+		if err != nil {
+			return nil, err
+		}
+		v.noteShapes()
+		d.data, d.emit, d.keys = data, emit, keysOf(v.known.shapes, &e.Event)
+		e = kept
+		e.Taken = len(e.Used) > 0
+		for _, x := range routing.Deliver {
+			if x.Event == e.Seq {
+				e.Taken = true
+				e.For = slices.DeleteFunc(slices.Clone(e.For), func(id string) bool { return id == x.Instance })
+			}
+		}
+		return d, nil
+	})
+	if !errors.Is(err, errKnown) || known == nil {
+		return e, err
+	}
+	if known.Until <= e.Received { // its time is up
+		if err := s.Purge(ctx, e.Received); err != nil {
+			return e, err
+		}
+		return e, errKnown
+	}
+	if err := s.emitted(ctx, emit); err != nil {
+		return e, err
+	}
+	return *known, fmt.Errorf("event %s of %s: %w", e.Event.ID, e.Event.Source, store.ErrDuplicate)
+}
+
+// arrive looks for an event of the same source and id, and gives out a Seq.
+func (v *view) arrive(e *store.Event) (known *store.Event, err error) {
+	b := &pgx.Batch{}
+	b.Queue(v.sp.db.sql("SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND e.key = $2"), v.ns, eventID(&e.Event)).Query(func(r pgx.Rows) error {
+		return drain(r, func(r pgx.Rows) error {
+			found, err := readEvent(r)
+			known = &found
+			return err
+		})
+	})
+	b.Queue(v.sp.db.sql("SELECT nextval('~.seqs')")).QueryRow(func(r pgx.Row) error { return r.Scan(&e.Seq) })
+	return known, wrap(v.q.SendBatch(v.ctx, b).Close())
+}
+
+// emitted forgets an emit.
+func (s *Store) emitted(ctx context.Context, seq int64) error {
+	if seq == 0 {
+		return nil
+	}
+	return s.remove(ctx, "DELETE FROM ~.emits WHERE ns = $1 AND NOT sink AND seq = $2", seq)
+}
+
+// remove deletes something by its number; what is not there is gone already.
+func (s *Store) remove(ctx context.Context, text string, seq int64) error {
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return err
+	}
+	return s.db.retry(ctx, func(ctx context.Context) error {
+		_, err := s.db.pool.Exec(ctx, s.db.sql(text), ns, seq)
+		return wrap(err)
+	})
+}
+
+const (
+	// purgeBatch is how many events one transaction forgets, and purgeBatches how many such
+	// transactions one call of Purge asks for ("purge-batch").
+	purgeBatch   = 1024
+	purgeBatches = 16
+)
+
+// Purge forgets events whose time is up.
+func (s *Store) Purge(ctx context.Context, now core.Time) error {
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return err
+	}
+	for range purgeBatches {
+		n := 0
+		err := s.db.retry(ctx, func(ctx context.Context) error {
+			return s.db.one(ctx, "SELECT ~.purge_events($1, $2, $3)", []any{ns, int64(now), purgeBatch}, &n)
+		})
+		if err != nil {
+			return err
+		}
+		if n < purgeBatch {
+			break
+		}
+	}
+	if err := s.fold(ctx); err != nil {
+		return err
+	}
+	return s.db.forgetOutcomes(ctx)
+}

@@ -1,0 +1,341 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
+)
+
+var _ store.Shared = (*Store)(nil)
+
+// defaultLease is how long a node has its parts without being heard of. It beats often
+// enough to miss two of three beats.
+const defaultLease = 900 * time.Millisecond
+
+// node is this process among others of its namespace.
+type node struct {
+	*Store
+	id     pgtype.UUID
+	ns     int32
+	member store.Member
+	heard  time.Time // when a heartbeat was answered last
+
+	beats line // of their own: commits do not keep them waiting
+	kicks chan struct{}
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+}
+
+// Join makes this process a node.
+func (s *Store) Join(ctx context.Context, m store.Member) (func(context.Context) error, error) {
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !storable(m.Name, m.Address, m.Version) {
+		return nil, fmt.Errorf("join: the name or address of the node: %w", errText)
+	}
+	if m.Calls == nil {
+		m.Calls = func() []string { return nil }
+	}
+	n := &node{Store: s, id: pgtype.UUID{Valid: true}, ns: ns, member: m, kicks: make(chan struct{}, 1), beats: line{db: s.db}}
+	_, _ = rand.Read(n.id.Bytes[:]) // never fails
+	err = s.db.retry(ctx, func(ctx context.Context) error {
+		_, err := s.db.pool.Exec(ctx, s.db.sql("DELETE FROM ~.nodes WHERE seen < clock_timestamp() - interval '1 hour'"))
+		return wrap(err)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	s.leases.join(n.id)
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n.stop = stop
+	n.done.Go(func() { n.run(run) })
+	if !s.db.opts.NoHints {
+		n.done.Go(func() { n.listen(run) })
+		n.done.Go(func() { n.tell(run) })
+	}
+	return n.leave, nil
+}
+
+func (n *node) lease() time.Duration { return n.db.opts.Lease }
+
+// run beats until it is told to stop.
+func (n *node) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait, err := n.lease(), error(nil)
+		if !n.silent.Load() {
+			wait, err = n.beat(ctx, false)
+		}
+		if err != nil {
+			wait = n.lease() / 8
+		}
+		alarm := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-alarm.C:
+		case <-n.kicks:
+		}
+		alarm.Stop()
+	}
+}
+
+// kick makes the next heartbeat come at once.
+func (n *node) kick() {
+	select {
+	case n.kicks <- struct{}{}:
+	default:
+	}
+}
+
+// busy counts the calls that are in flight, and says in which parts.
+func (n *node) busy() (calls int, shards map[int16]bool) {
+	list := n.member.Calls()
+	shards = map[int16]bool{}
+	for _, id := range list {
+		shards[shardOf(id)] = true
+	}
+	return len(list), shards
+}
+
+// beat sends one heartbeat, and says how long to wait before the next. Who was not heard of
+// for long only renews at first: others may be about to do so, too.
+func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
+	calls, busy := n.busy()
+	back := n.leases.surplus(busy, leaving)
+	every := n.lease() * 5 / 18
+	late := n.heard.IsZero() || time.Since(n.heard) > n.lease()
+	ctx, cancel := context.WithTimeout(ctx, n.lease())
+	defer cancel()
+	var showed time.Time
+	var nodes int
+	var shards []int16
+	var epochs []int64
+	var free *float64
+	sent := time.Now()
+	err := n.beats.one(ctx, "SELECT o_now, o_nodes, o_shard, o_epoch, o_wait FROM ~.heartbeat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+		[]any{n.ns, n.id, n.member.Name, n.member.Version, n.member.Address, calls, n.lease(), shardCount, list(back), !late && !leaving},
+		&showed, &nodes, &shards, &epochs, &free)
+	if err != nil {
+		return 0, fmt.Errorf("heartbeat: %w", err)
+	}
+	came := time.Now()
+	fresh := n.heard.IsZero()
+	n.heard = came
+	n.leases.measure(sent, came, showed)
+	if n.leases.renewed(sent, n.lease(), shards, epochs, nodes) {
+		n.hints.hear(true) // a part that came has work
+	}
+	if len(back) > 0 {
+		n.hints.send(hintFree)
+	}
+	switch {
+	case fresh:
+		return every / 8, nil
+	case free != nil:
+		return min(every, time.Duration(*free*float64(time.Second))+every/50), nil
+	}
+	return every, nil
+}
+
+// leave gives everything back: at once what has no calls in flight.
+func (n *node) leave(ctx context.Context) error {
+	n.stop()
+	n.done.Wait()
+	defer n.beats.close()
+	for {
+		_, err := n.beat(ctx, true)
+		if held, _ := n.leases.held(false); err != nil || len(held) == 0 {
+			return errors.Join(err, n.goodbye(ctx))
+		}
+		if err := sleep(ctx, n.lease()/50); err != nil {
+			return err
+		}
+	}
+}
+
+func (n *node) goodbye(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, n.lease())
+	defer cancel()
+	return n.beats.do(ctx, "DELETE FROM ~.nodes WHERE node = $1", n.id)
+}
+
+// line is a connection of its own, which is made when it is needed.
+type line struct {
+	db   *DB
+	conn *pgx.Conn
+}
+
+func (l *line) open(ctx context.Context) error {
+	if l.conn != nil && !l.conn.IsClosed() {
+		return nil
+	}
+	var err error
+	l.conn, err = pgx.ConnectConfig(ctx, l.db.pool.Config().ConnConfig.Copy())
+	return err
+}
+
+func (l *line) close() {
+	if l.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = l.conn.Close(ctx)
+	}
+}
+
+// one reads the first row.
+func (l *line) one(ctx context.Context, text string, args []any, into ...any) error {
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	return l.conn.QueryRow(ctx, l.db.sql(text), args...).Scan(into...)
+}
+
+func (l *line) do(ctx context.Context, text string, args ...any) error {
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	_, err := l.conn.Exec(ctx, l.db.sql(text), args...)
+	return err
+}
+
+// Has reports whether the calls of an instance are this process's to make.
+func (s *Store) Has(instance string) bool { return s.leases.has(shardOf(instance)) }
+
+// Leased reports whether this process may begin calls.
+func (s *Store) Leased() bool {
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	return s.leases.leased()
+}
+
+// Parts counts changes of what this process has.
+func (s *Store) Parts() int64 {
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	return s.leases.count
+}
+
+// Now is what the database's clock shows at least.
+func (s *Store) Now() time.Time {
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	return s.leases.offset.now(time.Now())
+}
+
+func (l *leases) measure(sent, came, showed time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.offset.measure(sent, came, showed)
+}
+
+// Handed lists the calls that became this process's. After an error it is not known which
+// were told: then all are.
+func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
+	shards, epochs := s.leases.held(true)
+	if shards == nil { // not joined
+		return nil, nil
+	}
+	if s.unsure.Load() {
+		if out, err = s.callsOf(ctx, "", shards); err == nil {
+			s.unsure.Store(false)
+		}
+		return out, err
+	}
+	if len(shards) == 0 {
+		return nil, nil
+	}
+	err = s.ask(ctx, func(ns int32) error {
+		return s.db.each(ctx, s.db.pool, "SELECT seq, id, created, parked, call FROM ~.hand_over($1, $2, $3)", []any{ns, shards, epochs}, func(r pgx.Rows) error {
+			c, err := readCall(r)
+			out = append(out, c)
+			return err
+		})
+	})
+	if err != nil {
+		s.unsure.Store(true)
+		return nil, err
+	}
+	slices.SortFunc(out, func(a, b store.Call) int { return int(a.Seq - b.Seq) })
+	return out, nil
+}
+
+func readCall(r pgx.Rows) (c store.Call, err error) {
+	var data []byte
+	if err := r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &data); err != nil {
+		return c, err
+	}
+	if c.Invoke, err = codec.DecodeInvoke(data); err != nil {
+		err = fmt.Errorf("call of %s is %w: %w", c.Instance, store.ErrDamaged, err)
+	}
+	return c, err
+}
+
+// HandOver has the calls of an instance handed anew to the node that has it.
+func (s *Store) HandOver(ctx context.Context, instance string) error {
+	return s.changeCalls(ctx, "SET epoch = 0", "", instance)
+}
+
+// Park notes that a call waits for a person.
+func (s *Store) Park(ctx context.Context, instance string, t core.Ticket) error {
+	return s.changeCalls(ctx, "SET parked = true", "AND ticket = $3", instance, int64(t))
+}
+
+func (s *Store) changeCalls(ctx context.Context, set, which, instance string, args ...any) error {
+	return s.ask(ctx, func(ns int32) error {
+		if !storable(instance) {
+			return nil
+		}
+		text := "UPDATE ~.calls " + set + " WHERE inst = (SELECT seq FROM ~.instances WHERE id = $2 AND ns + 0 = $1) " + which
+		return s.db.retry(ctx, func(ctx context.Context) error {
+			_, err := s.db.pool.Exec(ctx, s.db.sql(text), append([]any{ns, instance}, args...)...)
+			return wrap(err)
+		})
+	})
+}
+
+// Since lists the instances that were changed behind a position of the feed.
+func (s *Store) Since(ctx context.Context, after int64, limit int) (out []string, next int64, err error) {
+	err = s.ask(ctx, func(ns int32) error {
+		if limit == 0 {
+			return s.db.one(ctx, "SELECT coalesce(max(pos), 0) FROM ~.history WHERE ns = $1", []any{ns}, &next)
+		}
+		next = after
+		return s.db.each(ctx, s.db.pool, "SELECT pos, instance FROM ~.history WHERE ns = $1 AND pos > $2 ORDER BY pos LIMIT $3", []any{ns, after, limit}, func(r pgx.Rows) error {
+			id := ""
+			err := r.Scan(&next, &id)
+			out = append(out, id)
+			return err
+		})
+	})
+	return out, next, err
+}
+
+// nodesShown is for how long a node is listed that is not heard of any more.
+const nodesShown = time.Minute
+
+// Nodes lists those that were heard of lately.
+func (s *Store) Nodes(ctx context.Context) (out []store.Node, err error) {
+	err = s.ask(ctx, func(ns int32) error {
+		return s.db.each(ctx, s.db.pool, "SELECT n.node::text, n.name, n.address, n.version, n.since, n.seen, n.calls, "+
+			"(SELECT count(*) FROM ~.shards s WHERE s.ns = n.ns AND s.owner = n.node AND s.until > clock_timestamp()) "+
+			"FROM ~.nodes n WHERE n.ns = $1 AND n.seen > clock_timestamp() - $2::interval ORDER BY n.name, n.since, n.node", []any{ns, nodesShown}, func(r pgx.Rows) error {
+			n := store.Node{Of: shardCount}
+			err := r.Scan(&n.ID, &n.Name, &n.Address, &n.Version, &n.Since, &n.Seen, &n.InFlight, &n.Shards)
+			out = append(out, n)
+			return err
+		})
+	})
+	return out, err
+}

@@ -1,0 +1,219 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
+)
+
+const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest"
+
+func readInstance(r pgx.Rows) (in store.Instance, err error) {
+	var status int16
+	var parent, client, state, group pgtype.Text
+	var rest []byte
+	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest)
+	if err != nil {
+		return in, err
+	}
+	if err := codec.DecodeRest(rest, &in); err != nil {
+		err = fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
+		in.Status, in.Parent = codec.StatusOf(int64(status)), parent.String
+		return in, err
+	}
+	in.Status, in.Parent = codec.StatusOf(int64(status)), parent.String
+	in.Job = store.Job{Client: client.String, State: state.String, Group: group.String}
+	return in, nil
+}
+
+// ask reads; an id that cannot be stored is nobody's.
+func (s *Store) ask(ctx context.Context, f func(ns int32) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return err
+	}
+	return f(ns)
+}
+
+func nobody(id string) error { return fmt.Errorf("instance %s: %w", id, store.ErrNotFound) }
+
+// of lists what belongs to an instance, with one statement: its first row is the instance.
+func (s *Store) of(ctx context.Context, id, fields, table, where string, args []any, each func(pgx.Rows) error) error {
+	return s.ask(ctx, func(ns int32) error {
+		if !storable(id) {
+			return nobody(id)
+		}
+		b := &pgx.Batch{}
+		found := false
+		b.Queue(s.db.sql("SELECT 1 FROM ~.instances WHERE ns = $1 AND id = $2"), ns, id).Query(func(r pgx.Rows) error {
+			return drain(r, func(pgx.Rows) error { found = true; return nil })
+		})
+		text := "SELECT " + fields + " FROM ~.instances i JOIN ~." + table + " x ON x.ns = i.ns AND x.inst = i.seq WHERE i.ns = $1 AND i.id = $2 " + where
+		b.Queue(s.db.sql(text), append([]any{ns, id}, args...)...).Query(func(r pgx.Rows) error { return drain(r, each) })
+		err := wrap(s.db.pool.SendBatch(ctx, b).Close())
+		if err == nil && !found {
+			err = nobody(id)
+		}
+		return err
+	})
+}
+
+// Pages reads an instance's state.
+func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
+	out := []core.Page{}
+	err := s.of(ctx, id, "x.frame, x.part, x.data", "pages", "ORDER BY x.frame, x.part", nil, func(r pgx.Rows) error {
+		var p core.Page
+		var frame int64
+		err := r.Scan(&frame, &p.Part, &p.Data)
+		p.Frame = core.FrameID(frame)
+		out = append(out, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Subscriptions lists what an instance waits for.
+func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subscription, err error) {
+	err = s.of(ctx, id, "x.id, x.inst, x.ticket, x.name, x.filter", "subs", "", nil, func(r pgx.Rows) error {
+		sub, err := readSub(r)
+		out = append(out, sub)
+		return err
+	})
+	sortSubs(out)
+	return out, err
+}
+
+// Records reads a part of an instance's history: the commits that tell of it are found by
+// how many records there were with each.
+func (s *Store) Records(ctx context.Context, id string, after int64, limit int) (out []core.Record, err error) {
+	after = max(after, 0)
+	have, full := after, false
+	end, args := "", []any{after}
+	if limit > 0 { // each has one at least
+		end, args = " LIMIT $4", append(args, limit+1)
+	}
+	err = s.of(ctx, id, "x.told, x.records", "history", "AND x.told > $3 AND x.records IS NOT NULL ORDER BY x.told"+end, args, func(r pgx.Rows) error {
+		var told int64
+		var data []byte
+		if err := r.Scan(&told, &data); err != nil || full {
+			return err
+		}
+		records, err := codec.DecodeRecords(data)
+		if err != nil {
+			return fmt.Errorf("history of %s is %w: %w", id, store.ErrDamaged, err)
+		}
+		skip := have - (told - int64(len(records)))
+		if skip < 0 || skip >= int64(len(records)) {
+			return fmt.Errorf("history of %s is %w: records %d to %d are missing", id, store.ErrDamaged, have+1, told-int64(len(records)))
+		}
+		have = told
+		out = append(out, records[skip:]...)
+		if limit > 0 && len(out) >= limit {
+			out, full = out[:limit], true
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Events lists kept events: of a type by its index, else as they came.
+func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.EventPage, err error) {
+	err = s.ask(ctx, func(ns int32) error {
+		text, args := "SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND ", []any{ns}
+		if q.Type != "" {
+			text, args = text+"e.typ = $2 AND ", append(args, typeOf(q.Type))
+		}
+		at := fmt.Sprintf("$%d", len(args)+1)
+		switch {
+		case q.Newest && q.After == 0:
+			text, args = text+"e.seq < "+at+" ORDER BY e.seq DESC", append(args, int64(never))
+		case q.Newest:
+			text, args = text+"e.seq < "+at+" ORDER BY e.seq DESC", append(args, q.After)
+		default:
+			text, args = text+"e.seq > "+at+" ORDER BY e.seq", append(args, q.After)
+		}
+		most := store.MaxEventScan
+		if q.Limit > 0 && !q.Untaken {
+			most = min(most, q.Limit)
+		}
+		args = append(args, most+1)
+		seen, last := 0, int64(0)
+		return s.db.each(ctx, s.db.pool, text+fmt.Sprintf(" LIMIT $%d", len(args)), args, func(r pgx.Rows) error {
+			if out.Next != 0 {
+				return nil
+			}
+			if seen == store.MaxEventScan || q.Limit > 0 && len(out.Events) >= q.Limit {
+				out.Next = last
+				return nil
+			}
+			e, err := readEvent(r)
+			seen, last = seen+1, e.Seq
+			if err == nil && q.Selects(&e) {
+				out.Events = append(out.Events, e)
+			}
+			return err
+		})
+	})
+	return out, err
+}
+
+// never is later than anything.
+const never = 1<<63 - 1
+
+// Feed lists what commits did. Positions become visible in order: nothing comes before the
+// last one that was seen.
+func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Feed, err error) {
+	err = s.ask(ctx, func(ns int32) error {
+		return s.db.snapshot(ctx, func(t *tx) error {
+			end := int64(0)
+			err := t.one(ctx, "SELECT oldest, coalesce((SELECT max(pos) FROM ~.history WHERE ns = $1), 0) FROM ~.namespaces WHERE ns = $1", []any{ns}, &out.Oldest, &end)
+			if err != nil {
+				return err
+			}
+			after = max(after, out.Oldest)
+			err = t.each(ctx, "SELECT h.pos, h.instance, k.definition, h.client, h.status, h.at, h.records FROM "+
+				"(SELECT *, row_number() OVER w AS n, sum(coalesce(octet_length(records), 0)) OVER w AS size FROM "+
+				"(SELECT * FROM ~.history WHERE ns = $1 AND pos > $2 ORDER BY pos LIMIT $3) part WINDOW w AS (ORDER BY pos)) h "+
+				"JOIN ~.kinds k ON k.kind = h.kind WHERE h.n = 1 OR h.size <= $4 ORDER BY h.pos",
+				[]any{ns, after, limit, int64(store.MaxFeedBytes)}, func(r pgx.Rows) error {
+					item, err := readItem(r)
+					out.Items = append(out.Items, item)
+					return err
+				})
+			out.Next, out.Last = max(after, end), max(end, out.Oldest)
+			if n := len(out.Items); n > 0 {
+				out.Next = out.Items[n-1].Pos
+			}
+			return err
+		})
+	})
+	return out, err
+}
+
+func readItem(r pgx.Rows) (item store.FeedItem, err error) {
+	var status int16
+	var client pgtype.Text
+	var records []byte
+	if err := r.Scan(&item.Pos, &item.Instance, &item.Definition, &client, &status, &item.At, &records); err != nil {
+		return item, err
+	}
+	item.Client, item.Status = client.String, codec.StatusOf(int64(status))
+	if records != nil {
+		if item.Records, err = codec.DecodeRecords(records); err != nil {
+			return item, fmt.Errorf("history at %d is %w: %w", item.Pos, store.ErrDamaged, err)
+		}
+	}
+	return item, nil
+}

@@ -1,0 +1,277 @@
+-- seen is a sum of something that a router looked at. It differs once that changed: what
+-- can change in place has a version that grows.
+--   s  the open subscriptions with a type and a match
+--   k  the events that are kept with a type and a match
+--   t  all events that are kept
+--   e  an event by its seq
+--   i  the subscriptions of an instance by its id
+--   o  the instances that own a key
+--   g  the gatherings of a definition's content with a key or none
+--   h  the shapes
+CREATE FUNCTION seen(p_ns integer, p_what text, p_a bigint, p_b bigint, p_c text, p_d text) RETURNS bigint LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+	t text;
+BEGIN
+	CASE p_what
+	WHEN 's' THEN
+		SELECT string_agg(concat(inst, '/', ticket, '/', ver), ',' ORDER BY inst, ticket) INTO t FROM subs WHERE ns = p_ns AND typ = p_a AND match = p_b AND NOT busy;
+	WHEN 'k' THEN
+		SELECT string_agg(concat(e.seq, '/', e.ver), ',' ORDER BY e.seq) INTO t FROM event_keys k CROSS JOIN LATERAL (SELECT x.seq, x.ver FROM events x WHERE x.ns = k.ns AND x.seq = k.event OFFSET 0) e WHERE k.ns = p_ns AND k.typ = p_a AND k.match = p_b;
+	WHEN 't' THEN
+		SELECT string_agg(concat(seq, '/', ver), ',' ORDER BY seq) INTO t FROM events WHERE ns = p_ns;
+	WHEN 'e' THEN
+		SELECT ver INTO t FROM events WHERE ns = p_ns AND seq = p_a;
+	WHEN 'i' THEN
+		SELECT string_agg(concat(s.inst, '/', s.ticket, '/', s.ver), ',' ORDER BY s.ticket) INTO t FROM instances i CROSS JOIN LATERAL (SELECT x.inst, x.ticket, x.ver FROM subs x WHERE x.inst = i.seq OFFSET 0) s WHERE i.id = p_c AND i.ns + 0 = p_ns;
+	WHEN 'o' THEN
+		SELECT string_agg(inst::text, ',' ORDER BY inst) INTO t FROM owners WHERE ns = p_ns AND key = p_a;
+	WHEN 'g' THEN
+		SELECT string_agg(concat(seq, '/', ver), ',' ORDER BY seq) INTO t FROM gatherings WHERE ns + 0 = p_ns AND definition = p_c AND digest = p_d AND fits IN (0, p_a);
+	WHEN 'h' THEN
+		SELECT count(*) INTO t FROM shapes WHERE ns = p_ns;
+	END CASE;
+	RETURN hashtextextended(coalesce(t, ''), 0);
+END $$;
+
+-- start makes an instance that is yet to take its start, unless it is there.
+CREATE FUNCTION start(
+	p_ns integer, p_seq bigint, p_id text, p_kind integer, p_status smallint, p_created bigint, p_updated bigint, p_ended bigint, p_wake bigint, p_more boolean, p_aside boolean,
+	p_parent text, p_error bigint, p_client text, p_state text, p_grp text, p_labels bigint, p_owns bigint, p_shard smallint, p_rest bytea, p_message bigint, p_input bytea
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO instances (ns, seq, rev, created, updated, ended, wake, told, labels, owns, error, kind, status, shard, more, aside, id, parent, client, state, grp, rest)
+	VALUES (p_ns, p_seq, 1, p_created, p_updated, p_ended, p_wake, 0, p_labels, p_owns, p_error, p_kind, p_status, p_shard, p_more, p_aside, p_id, p_parent, p_client, p_state, p_grp, p_rest)
+	ON CONFLICT DO NOTHING;
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	INSERT INTO inbox VALUES (p_ns, p_seq, p_message, p_created, 0, 0, p_input);
+	IF NOT p_aside THEN
+		INSERT INTO ready VALUES (p_ns, p_seq, p_message, p_shard, true, NULL, p_id);
+	END IF;
+	IF p_wake IS NOT NULL THEN
+		INSERT INTO wakes VALUES (p_ns, p_seq, p_wake, p_shard, p_id, p_message);
+	END IF;
+	RETURN true;
+END $$;
+
+-- deliver puts an event into an inbox and closes the subscription to others.
+CREATE FUNCTION deliver(p_ns integer, p_event bigint, p_id text, p_at bigint, p_ticket bigint, p_seq bigint, p_input bytea, p_ver bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	v_inst bigint; v_shard smallint; v_aside boolean;
+BEGIN
+	SELECT seq, shard, aside INTO v_inst, v_shard, v_aside FROM instances WHERE id = p_id AND ns + 0 = p_ns;
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+	UPDATE events SET fors = array_remove(fors, p_id), ver = p_ver WHERE ns = p_ns AND seq = p_event;
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+	DELETE FROM kept_for WHERE ns = p_ns AND id = p_id AND event = p_event;
+	UPDATE subs SET busy = true, ver = p_ver WHERE inst = v_inst AND ticket = p_ticket AND NOT busy;
+	INSERT INTO deliveries VALUES (p_ns, p_event, v_inst, p_ticket, false) ON CONFLICT (ns, event, inst, ticket) DO UPDATE SET refused = false;
+	INSERT INTO inbox VALUES (p_ns, v_inst, p_seq, p_at, p_event, p_ticket, p_input);
+	IF NOT v_aside THEN
+		INSERT INTO ready VALUES (p_ns, v_inst, p_seq, v_shard, true, NULL, p_id) ON CONFLICT (inst) DO UPDATE SET queued = true WHERE NOT ready.queued;
+	END IF;
+END $$;
+
+-- route does what a router decided, unless something that it looked at (x_) changed since.
+-- n_ is the event that is taken, if n_seq is not 0. The result is 0, or why nothing happened:
+-- 1 something changed, 2 the event is known, 3 a content is not there.
+CREATE FUNCTION route(
+	p_ns integer, p_token uuid, p_numbers integer, p_emit bigint,
+	x_what text[], x_a bigint[], x_b bigint[], x_c text[], x_d text[], x_sum bigint[],
+	n_seq bigint, n_key bytea, n_typ bigint, n_received bigint, n_until bigint, n_started boolean, n_producer text, n_origin text, n_fors text[], n_fate bytea, n_event bytea, n_typs bigint[], n_matches bigint[],
+	v_seq bigint[], v_until bigint[], v_started boolean[], v_fate bytea[], f_event bigint[], f_id text[],
+	d_event bigint[], d_id text[], d_at bigint[], d_ticket bigint[], d_seq integer[], d_input bytea[],
+	g_seq bigint[], g_off integer[], g_until bigint[], g_fits bigint[], g_key bytea[], g_definition text[], g_digest text[], g_rest bytea[],
+	p_drop bigint[], p_again bigint[], p_checked text[],
+	r_id text[], r_kind integer[], r_need text[], r_status smallint[], r_created bigint[], r_updated bigint[], r_ended bigint[], r_wake bigint[], r_more boolean[], r_aside boolean[],
+	r_parent text[], r_error bigint[], r_client text[], r_state text[], r_grp text[], r_labels bigint[], r_owns bigint[], r_shard smallint[], r_rest bytea[], r_seq integer[], r_message integer[], r_input bytea[],
+	l_row integer[], l_label bigint[], l_kind integer[], l_state text[], o_row integer[], o_key bigint[]
+) RETURNS smallint LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+	b bigint[]; s bigint; w_until bigint; w_fors text[]; w_insts bigint[]; w_made boolean;
+	w_starts bigint[] := array_fill(0::bigint, ARRAY[cardinality(r_id)]); -- of those that were not there
+BEGIN
+	PERFORM exclusive(p_ns);
+	FOR i IN 1..cardinality(x_what) LOOP
+		IF seen(p_ns, x_what[i], x_a[i], x_b[i], x_c[i], x_d[i]) <> x_sum[i] THEN
+			RETURN 1;
+		END IF;
+	END LOOP;
+	IF n_seq <> 0 THEN
+		SELECT until INTO w_until FROM events WHERE key = n_key AND ns + 0 = p_ns;
+		IF FOUND THEN
+			RETURN CASE WHEN w_until > n_received THEN 2 ELSE 1 END;
+		END IF;
+	END IF;
+	IF absent(p_ns, r_need || g_digest) IS NOT NULL THEN
+		RETURN 3;
+	END IF;
+	b := blocks(p_numbers);
+	IF n_seq <> 0 THEN
+		INSERT INTO events (ns, seq, typ, received, until, ver, again, started, key, producer, origin, fors, fate, event)
+		VALUES (p_ns, n_seq, n_typ, n_received, n_until, b[1], false, n_started, n_key, n_producer, n_origin, n_fors, n_fate, n_event);
+		INSERT INTO event_keys SELECT p_ns, t, m, n_seq FROM unnest(n_typs, n_matches) u(t, m);
+		INSERT INTO kept_for SELECT DISTINCT p_ns, f, n_seq FROM unnest(n_fors) f;
+	END IF;
+	IF p_emit <> 0 THEN
+		DELETE FROM emits WHERE ns = p_ns AND NOT sink AND seq = p_emit;
+	END IF;
+	FOR i IN 1..cardinality(v_seq) LOOP
+		SELECT fors INTO w_fors FROM events WHERE ns = p_ns AND seq = v_seq[i];
+		CONTINUE WHEN NOT FOUND;
+		DELETE FROM kept_for WHERE ns = p_ns AND id = ANY (w_fors) AND event = v_seq[i];
+		SELECT coalesce(array_agg(u.id ORDER BY u.o), '{}') INTO w_fors FROM unnest(f_event, f_id) WITH ORDINALITY u(event, id, o) WHERE u.event = v_seq[i];
+		INSERT INTO kept_for SELECT DISTINCT p_ns, f, v_seq[i] FROM unnest(w_fors) f;
+		UPDATE events SET until = v_until[i], started = v_started[i], fate = v_fate[i], fors = w_fors, again = false, ver = b[1] WHERE ns = p_ns AND seq = v_seq[i];
+	END LOOP;
+	FOR i IN 1..cardinality(d_event) LOOP
+		PERFORM deliver(p_ns, d_event[i], d_id[i], d_at[i], d_ticket[i], b[1 + (d_seq[i] >> 10)] + (d_seq[i] & 1023), d_input[i], b[1]);
+	END LOOP;
+	FOR i IN 1..cardinality(g_seq) LOOP
+		INSERT INTO gatherings AS x (ns, seq, ver, until, fits, key, definition, digest, rest)
+		VALUES (
+			p_ns, CASE WHEN g_seq[i] = 0 THEN b[1 + (g_off[i] >> 10)] + (g_off[i] & 1023) ELSE g_seq[i] END, b[1],
+			-- Where another content is the current one, its time is up.
+			CASE WHEN EXISTS (SELECT 1 FROM aliases a WHERE a.ns = p_ns AND a.id = g_definition[i] AND a.current AND a.digest <> g_digest[i]) THEN 0 ELSE g_until[i] END,
+			g_fits[i], g_key[i], g_definition[i], g_digest[i], g_rest[i]
+		)
+		ON CONFLICT (ns, seq) DO UPDATE SET ver = excluded.ver, until = excluded.until, fits = excluded.fits, key = excluded.key, definition = excluded.definition, digest = excluded.digest, rest = excluded.rest;
+	END LOOP;
+	FOREACH s IN ARRAY p_drop LOOP
+		DELETE FROM gatherings WHERE ns = p_ns AND seq = s;
+	END LOOP;
+	FOREACH s IN ARRAY p_again LOOP
+		UPDATE events SET again = true, ver = b[1] WHERE ns = p_ns AND seq = s;
+	END LOOP;
+	FOR i IN 1..cardinality(r_id) LOOP
+		s := b[1 + (r_seq[i] >> 10)] + (r_seq[i] & 1023);
+		w_made := start(
+			p_ns, s, r_id[i], r_kind[i], r_status[i], r_created[i], r_updated[i], r_ended[i], r_wake[i], r_more[i], r_aside[i], r_parent[i], r_error[i],
+			r_client[i], r_state[i], r_grp[i], r_labels[i], r_owns[i], r_shard[i], r_rest[i], b[1 + (r_message[i] >> 10)] + (r_message[i] & 1023), r_input[i]
+		);
+		IF w_made THEN
+			w_starts[i] := s;
+			INSERT INTO labels SELECT p_ns, u.label, u.kind, u.state, s FROM unnest(l_row, l_label, l_kind, l_state) u(r, label, kind, state) WHERE u.r = i ON CONFLICT DO NOTHING;
+			INSERT INTO owners SELECT p_ns, u.key, s FROM unnest(o_row, o_key) u(r, key) WHERE u.r = i ON CONFLICT DO NOTHING;
+		END IF;
+	END LOOP;
+	IF cardinality(r_id) > 0 THEN
+		INSERT INTO differences
+		SELECT p_ns, b[1], array_agg(d.kind), array_agg(d.status), array_agg(d.state), array_agg(d.grp), array_agg(d.n) FROM (
+			SELECT u.kind, u.status, coalesce(u.state, '') AS state, coalesce(u.grp, '') AS grp, count(*) AS n
+			FROM unnest(w_starts, r_kind, r_status, r_state, r_grp) u(inst, kind, status, state, grp) WHERE u.inst <> 0 GROUP BY 1, 2, 3, 4
+		) d HAVING count(*) > 0;
+	END IF;
+	IF cardinality(p_checked) > 0 THEN
+		SELECT array_agg(seq) INTO w_insts FROM instances WHERE id = ANY (p_checked) AND ns + 0 = p_ns;
+		UPDATE subs SET fresh = false, ver = b[1] WHERE inst = ANY (w_insts) AND fresh;
+	END IF;
+	INSERT INTO outcomes VALUES (p_token, ARRAY[0::smallint]); -- the last thing: see outcomes
+	RETURN 0;
+END $$;
+
+-- newest is a position of which holds: whatever becomes visible later has greater numbers.
+CREATE FUNCTION newest(p_ns integer) RETURNS bigint LANGUAGE sql STABLE AS $$
+	SELECT coalesce((SELECT pos FROM history WHERE ns = p_ns ORDER BY pos DESC LIMIT 1), 0)
+$$;
+
+-- turns lists those that are ready: of those that the caller knows (p_insts, p_turns) the ones that
+-- still are, and p_new that became so after a turn. Turns become visible in order, so that
+-- nobody is passed over. To begin at the first would mean to look at all that were ready
+-- since the oldest transaction began, which may be a long one of somebody else.
+-- Whose wake time has come becomes ready now; whom a clock that stepped back says otherwise
+-- sleeps on. For the same reason wake times are not looked at from the first: of all that
+-- were written up to p_seen (-1: nothing is known), none is before p_low. Shards: NULL are all.
+-- The first row has, as inst and turn, p_low and p_seen for the next call.
+CREATE FUNCTION turns(p_ns integer, p_now bigint, p_batch integer, p_shards smallint[], p_insts bigint[], p_turns bigint[], p_after bigint, p_new integer, p_low bigint, p_seen bigint)
+RETURNS TABLE (inst bigint, turn bigint, id text) LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+	v_inst bigint[]; v_wake bigint[]; v_shard smallint[]; v_id text[]; b bigint[];
+	v_new bigint; v_low bigint := p_low; v_seen bigint; v_first bigint;
+BEGIN
+	IF EXISTS (SELECT 1 FROM ready WHERE ns + 0 = p_ns AND due > p_now AND (p_shards IS NULL OR shard = ANY (p_shards))) THEN
+		PERFORM exclusive(p_ns);
+		b := blocks(1);
+		INSERT INTO wakes SELECT ns, inst, due, shard, id, b[1] FROM ready WHERE ns + 0 = p_ns AND due > p_now AND (p_shards IS NULL OR shard = ANY (p_shards)) ON CONFLICT DO NOTHING;
+		DELETE FROM ready WHERE ns + 0 = p_ns AND due > p_now AND NOT queued AND (p_shards IS NULL OR shard = ANY (p_shards));
+		UPDATE ready SET due = NULL WHERE ns + 0 = p_ns AND due > p_now AND (p_shards IS NULL OR shard = ANY (p_shards));
+	END IF;
+	IF p_seen < 0 THEN
+		v_seen := newest(p_ns);
+	ELSE
+		-- In the order of turns: else the planner may look for the first wake time that has such a turn.
+		SELECT min(w.wake), greatest(p_seen, max(w.turn), newest(p_ns)) INTO v_new, v_seen
+		FROM (SELECT wake, turn FROM wakes WHERE ns = p_ns AND turn > p_seen AND (p_shards IS NULL OR shard = ANY (p_shards)) ORDER BY turn OFFSET 0) w;
+		v_low := least(v_low, v_new);
+	END IF;
+	SELECT wake INTO v_first FROM wakes WHERE ns = p_ns AND wake >= v_low AND (p_shards IS NULL OR shard = ANY (p_shards)) ORDER BY wake LIMIT 1;
+	v_low := coalesce(v_first, 9223372036854775807);
+	IF v_first <= p_now THEN
+		PERFORM exclusive(p_ns);
+		SELECT array_agg(inst), array_agg(wake), array_agg(shard), array_agg(id) INTO v_inst, v_wake, v_shard, v_id FROM (
+			SELECT inst, wake, shard, id FROM wakes WHERE ns = p_ns AND wake >= v_low AND wake <= p_now AND (p_shards IS NULL OR shard = ANY (p_shards)) ORDER BY wake, inst LIMIT p_batch
+		) w;
+		IF v_inst IS NOT NULL THEN
+			v_low := v_wake[cardinality(v_wake)];
+			b := blocks(cardinality(v_inst));
+			DELETE FROM wakes WHERE inst = ANY (v_inst);
+			INSERT INTO ready SELECT p_ns, u.inst, b[1 + ((u.i - 1) >> 10)::integer] + ((u.i - 1) & 1023), u.shard, false, u.wake, u.id
+			FROM unnest(v_inst, v_wake, v_shard, v_id) WITH ORDINALITY u(inst, wake, shard, id, i) ON CONFLICT (inst) DO UPDATE SET due = excluded.due;
+		END IF;
+	END IF;
+	RETURN QUERY SELECT v_low, v_seen, NULL::text;
+	IF cardinality(p_insts) > 0 THEN
+		RETURN QUERY SELECT r.inst, r.turn, r.id FROM unnest(p_insts, p_turns) u(inst, turn)
+			CROSS JOIN LATERAL (SELECT x.inst, x.turn, x.id FROM ready x WHERE x.inst = u.inst AND x.turn = u.turn OFFSET 0) r;
+	END IF;
+	RETURN QUERY SELECT x.inst, x.turn, x.id FROM ready x WHERE x.ns = p_ns AND x.turn > p_after AND (p_shards IS NULL OR x.shard = ANY (p_shards)) ORDER BY x.turn LIMIT p_new;
+END $$;
+
+-- purge_events forgets events whose time is up, and tells how many.
+CREATE FUNCTION purge_events(p_ns integer, p_now bigint, p_limit integer) RETURNS integer LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+	v_seqs bigint[]; v_ids text[]; s bigint;
+BEGIN
+	IF NOT EXISTS (SELECT 1 FROM events WHERE ns + 0 = p_ns AND until <= p_now) THEN
+		RETURN 0;
+	END IF;
+	PERFORM exclusive(p_ns);
+	SELECT array_agg(seq) INTO v_seqs FROM (SELECT seq FROM events WHERE ns + 0 = p_ns AND until <= p_now ORDER BY until, seq LIMIT p_limit) e;
+	IF v_seqs IS NULL THEN
+		RETURN 0;
+	END IF;
+	DELETE FROM event_keys WHERE event = ANY (v_seqs);
+	FOREACH s IN ARRAY v_seqs LOOP
+		DELETE FROM deliveries WHERE ns = p_ns AND event = s;
+		DELETE FROM events WHERE ns = p_ns AND seq = s RETURNING fors INTO v_ids;
+		IF cardinality(v_ids) > 0 THEN
+			DELETE FROM kept_for WHERE ns = p_ns AND id = ANY (v_ids) AND event = s;
+		END IF;
+	END LOOP;
+	RETURN cardinality(v_seqs);
+END $$;
+
+-- open_subs lists the subscriptions with these types and matches that no event is on its way to.
+CREATE FUNCTION open_subs(p_ns integer, p_typs bigint[], p_matches bigint[]) RETURNS TABLE (id text, inst bigint, ticket bigint, name bytea, filter bytea) LANGUAGE plpgsql STABLE
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY SELECT s.id, s.inst, s.ticket, s.name, s.filter FROM unnest(p_typs, p_matches) k(typ, match)
+	CROSS JOIN LATERAL (SELECT x.id, x.inst, x.ticket, x.name, x.filter FROM subs x WHERE x.ns = p_ns AND x.typ = k.typ AND x.match = k.match AND NOT x.busy OFFSET 0) s;
+END $$;

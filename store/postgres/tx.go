@@ -1,0 +1,308 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// errText is what columns of text cannot hold.
+var errText = errors.New("it has a zero byte, or is no UTF-8: PostgreSQL cannot store it")
+
+func storable(list ...string) bool {
+	for _, s := range list {
+		if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sql puts the schema before names that are written with ~.
+func (db *DB) sql(text string) string {
+	if known, ok := db.names.Load(text); ok {
+		return known.(string)
+	}
+	full := strings.ReplaceAll(text, "~.", db.prefix)
+	db.names.Store(text, full)
+	return full
+}
+
+// querier is the pool, or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// each calls f for every row of a query.
+func (db *DB) each(ctx context.Context, q querier, text string, args []any, f func(pgx.Rows) error) error {
+	rows, err := q.Query(ctx, db.sql(text), args...)
+	if err != nil {
+		return wrap(err)
+	}
+	return wrap(drain(rows, f))
+}
+
+func drain(rows pgx.Rows, f func(pgx.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one reads the first row; pgx.ErrNoRows: there is none.
+func (db *DB) one(ctx context.Context, text string, args []any, into ...any) error {
+	return db.oneOf(ctx, db.conn(ctx), text, args, into...)
+}
+
+// txKey is where a context has the transaction that it belongs to.
+type txKey struct{}
+
+// conn is the transaction that a context belongs to, or the pool. Who has a transaction
+// never waits for another connection: those who have them may wait for it.
+func (db *DB) conn(ctx context.Context) querier {
+	if t := within(ctx); t != nil {
+		return t.Tx
+	}
+	return db.pool
+}
+
+func within(ctx context.Context) *tx {
+	t, _ := ctx.Value(txKey{}).(*tx)
+	return t
+}
+
+func (db *DB) oneOf(ctx context.Context, q querier, text string, args []any, into ...any) error {
+	found := false
+	err := db.each(ctx, q, text, args, func(r pgx.Rows) error {
+		if found {
+			return nil
+		}
+		found = true
+		return r.Scan(into...)
+	})
+	if err == nil && !found {
+		return pgx.ErrNoRows
+	}
+	return err
+}
+
+// wrap tells callers what they can tell apart.
+func wrap(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case "53100", "53200": // disk full, out of memory
+			return fmt.Errorf("%w: %w", store.ErrFull, err)
+		case "XX001", "XX002":
+			return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		}
+	}
+	return err
+}
+
+const (
+	// pause is how long a write waits before it is tried again, and maxPause the longest,
+	// while the database is away or another transaction was in the way.
+	pause    = 5 * time.Millisecond
+	maxPause = 250 * time.Millisecond
+)
+
+// passing reports whether an error may be gone when the same is tried again, and whether
+// it is certain that nothing was written.
+func passing(err error) (again, nothing bool) {
+	if errors.As(err, new(*lostError)) {
+		return false, false
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case "40001", "40P01", "55P03", codeChanged, // another transaction was in the way
+			"57P01", "57P02", "57P03", "53300", "25P03", "25006": // the server stops, starts, is full, lost patience, or is a standby
+			return true, true
+		}
+		return pg.Code[:2] == "08", true
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false, pgconn.SafeToRetry(err)
+	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return true, true
+	}
+	return cut(err), pgconn.SafeToRetry(err)
+}
+
+// cut reports whether a connection was lost.
+func cut(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
+}
+
+// codeChanged is raised by functions of the schema that want to be called again.
+const codeChanged = "LK001"
+
+// retry calls f again while its error is a passing one, for as long as the options say.
+// What f does may be done twice.
+func (db *DB) retry(ctx context.Context, f func(context.Context) error) error {
+	if within(ctx) != nil {
+		return f(ctx) // the transaction is what is tried again
+	}
+	end := time.Now().Add(db.opts.Patience)
+	for wait := pause; ; wait = min(2*wait, maxPause) {
+		err := f(ctx)
+		if again, _ := passing(err); err == nil || !again || ctx.Err() != nil || time.Now().Add(wait).After(end) {
+			return err
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// silence is how long the server waits for a client inside of a transaction before it ends
+// it: so long others may have to wait for one that stopped.
+const silence = "3s"
+
+// tx is a transaction of several statements.
+type tx struct {
+	pgx.Tx
+	db *DB
+	ns int32
+}
+
+func (t *tx) each(ctx context.Context, text string, args []any, f func(pgx.Rows) error) error {
+	return t.db.each(ctx, t.Tx, text, args, f)
+}
+
+func (t *tx) one(ctx context.Context, text string, args []any, into ...any) error {
+	return t.db.oneOf(ctx, t.Tx, text, args, into...)
+}
+
+func (t *tx) do(ctx context.Context, text string, args ...any) (int64, error) {
+	tag, err := t.Exec(ctx, t.db.sql(text), args...)
+	return tag.RowsAffected(), wrap(err)
+}
+
+// exclusive takes the lock of the namespace; see the schema.
+func (t *tx) exclusive(ctx context.Context) error {
+	_, err := t.do(ctx, "SELECT ~.exclusive($1)", t.ns)
+	return err
+}
+
+// number gives out one number.
+func (t *tx) number(ctx context.Context) (n int64, err error) {
+	err = t.one(ctx, "SELECT nextval('~.seqs')", nil, &n)
+	return n, err
+}
+
+// transact does f as a transaction, again while its error is a passing one. Where the
+// connection is lost at the commit, its outcome is found out.
+func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error) error {
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.db.enter(); err != nil {
+		return err
+	}
+	defer s.db.flying.Done()
+	return s.db.retry(ctx, func(ctx context.Context) error {
+		token := newToken()
+		err := s.db.begin(ctx, ns, func(t *tx) error {
+			if err := f(context.WithValue(ctx, txKey{}, t), t); err != nil {
+				return err
+			}
+			_, err := t.do(ctx, "INSERT INTO ~.outcomes VALUES ($1, '{0}')", token)
+			return err
+		})
+		var lost *lostError
+		if errors.As(err, &lost) {
+			_, done, err := s.db.outcome(ctx, token)
+			switch {
+			case err != nil:
+				return &lostError{err}
+			case done:
+				return nil
+			}
+			return lost.err
+		}
+		return err
+	})
+}
+
+// lostError says that the answer to a commit did not come.
+type lostError struct{ err error }
+
+func (e *lostError) Error() string { return "the outcome is not known: " + e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+func (db *DB) begin(ctx context.Context, ns int32, f func(*tx) error) error {
+	raw, err := db.pool.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return wrap(err)
+	}
+	t := &tx{raw, db, ns}
+	defer func() { _ = raw.Rollback(context.WithoutCancel(ctx)) }() // nothing after a commit
+	setup := "SET LOCAL search_path = " + strings.TrimSuffix(db.prefix, ".") + "; SET LOCAL idle_in_transaction_session_timeout = '" + silence + "'"
+	if _, err := raw.Exec(ctx, setup, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return wrap(err)
+	}
+	if err := f(t); err != nil {
+		return err
+	}
+	if err := raw.Commit(context.WithoutCancel(ctx)); err != nil {
+		if _, nothing := passing(err); !nothing {
+			return &lostError{err}
+		}
+		return wrap(err)
+	}
+	return nil
+}
+
+// snapshot reads with one view of the database for several queries.
+func (db *DB) snapshot(ctx context.Context, f func(*tx) error) error {
+	raw, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return wrap(err)
+	}
+	defer func() { _ = raw.Rollback(context.WithoutCancel(ctx)) }()
+	return f(&tx{raw, db, 0})
+}
+
+// parameters lists the placeholders of a call.
+func parameters(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "$%d", from+i)
+	}
+	return b.String()
+}
