@@ -1,0 +1,193 @@
+import { useState } from "preact/hooks";
+import { api, ask, get, type Instance } from "../api";
+import { announce } from "../parts/announcer";
+import { Dialog } from "../parts/dialog";
+import { Json, parseJson } from "../parts/json";
+import { useLoad } from "../parts/load";
+import { ProblemBox } from "../parts/problem";
+
+interface Wait {
+  ticket: string;
+  kind: string;
+  node?: string;
+  at?: string;
+  function?: string;
+  arguments?: unknown;
+  attempt?: number;
+  parked?: boolean;
+  child?: string;
+  event?: string;
+  actor?: string;
+  choice?: string;
+  match?: { source?: string; type?: string; attributes?: { name: string; value?: string; impossible?: boolean }[] };
+}
+
+interface WhyAnswer {
+  summary: string;
+  waits: Wait[];
+  nearMisses: { name: string; why: string; event: { id: string; source: string; type: string; received: string } }[];
+  nextWake?: string;
+}
+
+/** Why the instance does not go on, and what somebody can do about it. */
+export function Why(p: { instance: Instance; again: () => void }) {
+  const { id, rev } = p.instance;
+  const why = useLoad((signal) => get<WhyAnswer>(api("instances", id, "why"), signal), [id, rev]);
+  const [answering, setAnswering] = useState<Wait>();
+  const d = why.data;
+  if (!d) return <ProblemBox error={why.error} again={why.again} />;
+  const waits = d.waits.filter((w) => w.choice === undefined || w.choice !== p.instance.job?.state).slice(0, 50);
+  return (
+    <section class="panel why" aria-labelledby="why">
+      <h2 id="why">Why does it wait?</h2>
+      <p>{d.summary}</p>
+      {waits.length > 0 && (
+        <ul>
+          {waits.map((w) => (
+            <li key={w.ticket}>
+              <WaitText wait={w} />{" "}
+              {w.parked && (
+                <button type="button" onClick={() => setAnswering(w)}>
+                  Answer…
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {d.nearMisses.length > 0 && (
+        <details>
+          <summary>{d.nearMisses.length === 1 ? "1 kept event nearly fits" : `${d.nearMisses.length} kept events nearly fit`}</summary>
+          <ul>
+            {d.nearMisses.map((m) => (
+              <li key={m.event.source + " " + m.event.id}>
+                <span class="mono">
+                  {m.event.type} {m.event.id}
+                </span>
+                : {m.why}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {answering && <AnswerDialog id={id} wait={answering} onClose={() => setAnswering(undefined)} again={() => (why.again(), p.again())} />}
+    </section>
+  );
+}
+
+function WaitText(p: { wait: Wait }) {
+  const w = p.wait;
+  const at = w.at ? ` at ${new Date(w.at).toLocaleString()}` : "";
+  switch (w.kind) {
+    case "call":
+      return (
+        <>
+          the answer of <b>{w.function}</b>
+          {w.parked && ", which nothing here can carry out: somebody has to answer it"}
+        </>
+      );
+    case "event":
+    case "listen":
+      return (
+        <>
+          the event <b>{w.event}</b>
+          {w.match && (
+            <span class="quiet mono">
+              {" "}
+              {[w.match.type && `type=${w.match.type}`, w.match.source && `source=${w.match.source}`, ...(w.match.attributes ?? []).map((a) => `${a.name}=${a.impossible ? "(nothing can match)" : (a.value ?? "(any)")}`)]
+                .filter(Boolean)
+                .join(" ")}
+            </span>
+          )}
+        </>
+      );
+    case "child":
+      return (
+        <>
+          the instance <a href={"/instances/" + encodeURIComponent(w.child ?? "")}>{w.child}</a>
+        </>
+      );
+    case "timer":
+      return <>a timer{at}</>;
+    case "deadline":
+    case "total":
+      return <>its timeout{at}</>;
+    case "retry":
+      return <>the next attempt{at}</>;
+  }
+  return (
+    <>
+      {w.actor} to choose <b>{w.choice}</b>
+    </>
+  );
+}
+
+function AnswerDialog(p: { id: string; wait: Wait; onClose: () => void; again: () => void }) {
+  const [kind, setKind] = useState<"result" | "error">("result");
+  const [result, setResult] = useState("{}");
+  const [name, setName] = useState("");
+  const [code, setCode] = useState("");
+  const [detail, setDetail] = useState("");
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const send = async () => {
+    let body: unknown;
+    if (kind === "result") {
+      const parsed = parseJson(result);
+      if (parsed.error) return setError(new Error(parsed.error));
+      body = { result: parsed.value };
+    } else {
+      if (!name) return setError(new Error("An error needs a name, which the definition can match."));
+      body = { error: { name, ...(code ? { code } : {}), ...(detail ? { detail } : {}) } };
+    }
+    setBusy(true);
+    setError(undefined);
+    try {
+      await ask(api("instances", p.id, "calls", p.wait.ticket), { body });
+      announce(`${p.wait.function} is answered`);
+      p.again();
+      p.onClose();
+    } catch (e) {
+      setError(e);
+      setBusy(false);
+      p.again();
+    }
+  };
+  return (
+    <Dialog title={`Answer the call of ${p.wait.function}`} action="Answer" busy={busy} onSubmit={send} onClose={p.onClose}>
+      <h3>Arguments</h3>
+      <Json value={p.wait.arguments} label="Arguments" />
+      <fieldset class="plain">
+        <legend>The answer is</legend>
+        <label>
+          <input type="radio" name="kind" checked={kind === "result"} onChange={() => setKind("result")} /> a result
+        </label>{" "}
+        <label>
+          <input type="radio" name="kind" checked={kind === "error"} onChange={() => setKind("error")} /> an error
+        </label>
+      </fieldset>
+      {kind === "result" ? (
+        <label class="field">
+          <span>Result (JSON)</span>
+          <textarea spellcheck={false} value={result} onInput={(e) => setResult(e.currentTarget.value)} />
+        </label>
+      ) : (
+        <>
+          <label class="field">
+            <span>Name</span>
+            <input value={name} onInput={(e) => setName(e.currentTarget.value)} />
+          </label>
+          <label class="field">
+            <span>Code (optional)</span>
+            <input value={code} onInput={(e) => setCode(e.currentTarget.value)} />
+          </label>
+          <label class="field">
+            <span>Detail (optional)</span>
+            <input value={detail} onInput={(e) => setDetail(e.currentTarget.value)} />
+          </label>
+        </>
+      )}
+      <ProblemBox error={error} />
+    </Dialog>
+  );
+}

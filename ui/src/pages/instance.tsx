@@ -1,0 +1,219 @@
+import { useMemo } from "preact/hooks";
+import { api, get, Problem, type Instance as Row, type Page } from "../api";
+import { useTitle } from "../app";
+import { amend, place } from "../router";
+import { Diagram } from "../parts/diagram";
+import { listOf, quote } from "../parts/filter";
+import { useLive } from "../parts/live";
+import { useLoad } from "../parts/load";
+import { ProblemBox } from "../parts/problem";
+import { StatusMark } from "../parts/status";
+import { Ago, span } from "../parts/when";
+import { Actions } from "./instance-actions";
+import { itemsOf, marksOf, useHistory } from "./instance-history";
+import { StateDetails, WholeDetails } from "./instance-node";
+import { Timeline } from "./instance-timeline";
+import { Why } from "./instance-why";
+import "./instance.css";
+
+export function Instance(p: { id: string }) {
+  useTitle(p.id);
+  const loaded = useLoad((signal) => get<Row>(api("instances", p.id), signal), [p.id]);
+  const history = useHistory(p.id);
+  const again = () => {
+    loaded.again();
+    history.again();
+  };
+  useLive(300, (c) => c.instance === p.id, again);
+  const instance = loaded.data;
+  const { id = "", version = "", digest = "" } = instance?.definition ?? {};
+  const drawing = useLoad(async (signal) => (id ? get<string>(api("definitions", id, "graph.svg") + "?" + new URLSearchParams(digest ? { digest } : { version }), signal) : ""), [id, version, digest]);
+  const items = useMemo(() => itemsOf(history.records), [history.records]);
+  const marks = useMemo(() => (instance ? marksOf(items, instance) : new Map()), [items, instance]);
+  if (!instance) {
+    if (!loaded.error) return <p class="quiet">Loading…</p>;
+    return <Missing id={p.id} error={loaded.error} again={again} />;
+  }
+  // The state that failed is what people come for, until they choose another or none ("-").
+  const state = (place.value.query.get("state") ?? instance.error?.node ?? "-").replace(/^-$/, "");
+  const started = history.records[0];
+  return (
+    <>
+      <Header instance={instance} />
+      <ProblemBox error={loaded.error} again={again} />
+      {instance.error && <Failure instance={instance} />}
+      {instance.quarantine && <Quarantine text={instance.quarantine} />}
+      <Actions instance={instance} input={started?.data} again={again} />
+      {!instance.ended && !instance.quarantine && !instance.job && <Why instance={instance} again={again} />}
+      {instance.job && <JobBlock instance={instance} />}
+      <div class="columns">
+        <section aria-label="Diagram">
+          <ProblemBox error={drawing.error} again={drawing.again} />
+          {drawing.data && <Diagram svg={drawing.data} label={"States of " + id} marks={marks} selected={state} onSelect={(s) => amend({ state: s })} />}
+        </section>
+        {state ? (
+          <StateDetails key={state} state={state} items={items} instance={instance} onClose={() => amend({ state: "-" })} />
+        ) : (
+          <WholeDetails items={items} instance={instance} />
+        )}
+      </div>
+      <Timeline history={history} items={items} instance={instance} />
+    </>
+  );
+}
+
+function Missing(p: { id: string; error: unknown; again: () => void }) {
+  if (!(p.error instanceof Problem) || p.error.status !== 404) return <ProblemBox error={p.error} again={p.again} />;
+  return (
+    <>
+      <h1>There is no such instance</h1>
+      <p>
+        <span class="mono">{p.id}</span> does not exist; it may have been deleted. Look among the <a href="/instances">instances</a>.
+      </p>
+    </>
+  );
+}
+
+function Header(p: { instance: Row }) {
+  const { instance: i } = p;
+  const children = useLoad((signal) => get<Page<Row>>("/api/v1/instances?" + new URLSearchParams({ q: "parent:" + quote(i.id), limit: "5" }), signal), [i.id, i.rev]);
+  const kids = children.data?.items ?? [];
+  const tags = Object.entries(i.tags ?? {});
+  return (
+    <header class="instance">
+      <h1>
+        <StatusMark status={i.status} /> <span class="mono">{i.id}</span>
+      </h1>
+      <dl class="facts">
+        <dt>Definition</dt>
+        <dd>
+          <a href={"/definitions/" + encodeURIComponent(i.definition.id) + (i.definition.version ? "?" + new URLSearchParams({ version: i.definition.version }) : "")}>
+            {i.definition.id}
+            {i.definition.version && "@" + i.definition.version}
+          </a>
+        </dd>
+        {(i.states?.length ?? 0) > 0 && (
+          <>
+            <dt>{i.states!.length === 1 ? "State" : "States"}</dt>
+            <dd>{i.states!.slice(0, 10).join(", ")}</dd>
+          </>
+        )}
+        <dt>Created</dt>
+        <dd>
+          <Ago time={i.created} />
+        </dd>
+        {i.ended && (
+          <>
+            <dt>Took</dt>
+            <dd>{span(Date.parse(i.ended) - Date.parse(i.created))}</dd>
+          </>
+        )}
+        {i.parent && (
+          <>
+            <dt>Started by</dt>
+            <dd>
+              <a class="mono" href={"/instances/" + encodeURIComponent(i.parent)}>
+                {i.parent}
+              </a>
+            </dd>
+          </>
+        )}
+        {i.restartOf && (
+          <>
+            <dt>Restart of</dt>
+            <dd>
+              <a class="mono" href={"/instances/" + encodeURIComponent(i.restartOf)}>
+                {i.restartOf}
+              </a>
+            </dd>
+          </>
+        )}
+        {kids.length > 0 && (
+          <>
+            <dt>Started</dt>
+            <dd>
+              {kids.map((c) => (
+                <div key={c.id}>
+                  <StatusMark status={c.status} /> <a href={"/instances/" + encodeURIComponent(c.id)}>{c.definition.id}</a>
+                </div>
+              ))}
+              {children.data?.next && <a href={listOf("parent:" + quote(i.id))}>all of them</a>}
+            </dd>
+          </>
+        )}
+        {tags.length > 0 && (
+          <>
+            <dt>Tags</dt>
+            <dd>{tags.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ")}</dd>
+          </>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+function Failure(p: { instance: Row }) {
+  const e = p.instance.error!;
+  const { id, version } = p.instance.definition;
+  const source = "/definitions/" + encodeURIComponent(id) + "?" + new URLSearchParams({ ...(version ? { version } : {}), tab: "source", line: String(e.place?.line ?? 1) });
+  return (
+    <div class="problem" role="region" aria-label="Error">
+      <p>
+        <b>
+          {e.name}
+          {e.code && ` (${e.code})`}
+        </b>
+        {e.node && (
+          <>
+            {" "}
+            in <b>{e.node}</b>
+          </>
+        )}
+        {e.place && (
+          <>
+            , <a href={source}>line {e.place.line}</a>
+          </>
+        )}
+      </p>
+      {e.detail && <p class="detail">{e.detail}</p>}
+      {(e.trail?.length ?? 0) > 1 && <p class="quiet">It came from {e.trail!.map((hop) => [hop.workflow, hop.node].filter(Boolean).join(" · ")).join(" → ")}</p>}
+    </div>
+  );
+}
+
+function Quarantine(p: { text: string }) {
+  return (
+    <div class="problem" role="region" aria-label="Set aside">
+      <p>
+        <b>It is set aside because an invariant broke.</b> Resume tries again, terminate gives it up.
+      </p>
+      <pre class="detail">{p.text}</pre>
+    </div>
+  );
+}
+
+function JobBlock(p: { instance: Row }) {
+  const { instance: i } = p;
+  const job = i.job!;
+  return (
+    <section class="panel" aria-labelledby="job">
+      <h2 id="job">Job</h2>
+      <p>
+        For <b>{job.client}</b>, in <b>{job.state}</b>
+        {job.group && ` (${job.group})`}. <a href={"/board/" + encodeURIComponent(i.definition.id)}>Board</a>
+      </p>
+      {job.allowed.length > 0 ? (
+        <ul>
+          {job.allowed.map((m) => (
+            <li key={m.actor + m.state}>
+              {m.actor === "CLIENT" ? "the device" : "an operator"} may move it to <b>{m.state}</b>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="quiet">Nobody can move it any more.</p>
+      )}
+      {i.wake && !i.ended && <p class="quiet">Without a move, something happens at {new Date(i.wake).toLocaleString()}.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,232 @@
+// The same to many. What is told and confirmed is exactly what is changed: the instances are
+// read first, and those that come later are not touched.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, ask, get, Problem, type Instance, type Page } from "../api";
+import { announce } from "../parts/announcer";
+import { Dialog } from "../parts/dialog";
+import { ProblemBox } from "../parts/problem";
+import { StatusMark } from "../parts/status";
+import type { Count, Selection } from "./instances";
+
+const most = 10_000; // in one go; more need a narrower filter
+const chunk = 200; // in one request
+
+interface Verb {
+  name: "retry" | "pause" | "resume" | "cancel" | "terminate";
+  title: string;
+  past: string;
+  says: string;
+  atRev?: boolean; // means the instance as it was read
+  danger?: boolean;
+}
+
+const verbs: Verb[] = [
+  { name: "retry", title: "Retry", past: "retried", says: "They run on from the state that failed.", atRev: true },
+  { name: "pause", title: "Pause", past: "paused", says: "They stay where they are until they are resumed." },
+  { name: "resume", title: "Resume", past: "resumed", says: "They go on." },
+  { name: "cancel", title: "Cancel", past: "cancelled", says: "They are asked to stop, and what they wait for too.", danger: true },
+  { name: "terminate", title: "Terminate", past: "terminated", says: "They stop now. Nothing is undone.", danger: true },
+];
+
+export function BulkBar(p: { q: string; rows: Instance[]; selection: Selection; count?: Count }) {
+  const [verb, setVerb] = useState<Verb>();
+  const { all, ids } = p.selection;
+  const total = p.count?.count ?? 0;
+  const name = all ? `All ${total.toLocaleString()} that match` : `${ids.size} selected`;
+  return (
+    <div class="bulk" role="region" aria-label="Selection">
+      <b>{name}</b>
+      {!all && total > ids.size && (
+        <button type="button" onClick={p.selection.takeAll}>
+          Select all {total.toLocaleString()} that match
+        </button>
+      )}
+      {verbs.map((v) => (
+        <button key={v.name} type="button" onClick={() => setVerb(v)}>
+          {v.title}…
+        </button>
+      ))}
+      <button type="button" onClick={p.selection.clear}>
+        Clear
+      </button>
+      {verb && <BulkDialog verb={verb} q={p.q} rows={p.rows} selection={p.selection} onClose={() => setVerb(undefined)} />}
+    </div>
+  );
+}
+
+interface Read {
+  targets: Instance[];
+  others: Map<string, number>; // by status: they do not allow it
+  tooMany: boolean;
+}
+
+interface Outcome {
+  done: number;
+  refused: { id: string; detail: string }[];
+}
+
+function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Selection; onClose: () => void }) {
+  const [read, setRead] = useState<Read>();
+  const [seen, setSeen] = useState(0);
+  const [reason, setReason] = useState("");
+  const [compensate, setCompensate] = useState(false);
+  const [sent, setSent] = useState<number>(); // while it runs
+  const [outcome, setOutcome] = useState<Outcome>();
+  const [error, setError] = useState<unknown>();
+  const stop = useRef(new AbortController());
+  const v = p.verb;
+
+  useEffect(() => {
+    const signal = stop.current.signal;
+    collect(p.q, p.selection, v.name, signal, setSeen).then(setRead, (e) => signal.aborted || setError(e));
+    return () => stop.current.abort();
+  }, []);
+
+  const run = async () => {
+    if (!read || sent !== undefined) return;
+    setError(undefined);
+    setSent(0);
+    const total: Outcome = { done: 0, refused: [] };
+    try {
+      for (let i = 0; i < read.targets.length; i += chunk) {
+        const part = read.targets.slice(i, i + chunk);
+        const body = {
+          verb: v.name,
+          instances: part.map((t) => (v.atRev ? { id: t.id, rev: t.rev } : { id: t.id })),
+          ...(reason ? { reason } : {}),
+          ...(v.name === "cancel" ? { compensate } : {}),
+        };
+        const { data } = await ask<{ done: number; items: { id: string; code?: string; detail?: string }[] }>("/api/v1/instances/bulk", {
+          body,
+          signal: stop.current.signal,
+        });
+        total.done += data.done;
+        total.refused.push(...data.items.filter((r) => r.code).map((r) => ({ id: r.id, detail: r.detail ?? r.code! })));
+        setSent(i + part.length);
+      }
+      announce(`${total.done} ${v.past}, ${total.refused.length} refused`);
+    } catch (e) {
+      if (stop.current.signal.aborted) return;
+      setError(e);
+    }
+    setOutcome(total);
+  };
+
+  const n = read?.targets.length ?? 0;
+  const ready = read !== undefined && n > 0 && !read.tooMany && outcome === undefined;
+  return (
+    <Dialog
+      title={outcome ? `${v.title}: done` : `${v.title} ${read ? n.toLocaleString() : "…"} ${n === 1 ? "instance" : "instances"}?`}
+      action={sent === undefined ? `${v.title} ${n.toLocaleString()}` : "Working…"}
+      danger={v.danger}
+      busy={sent !== undefined}
+      onSubmit={ready ? run : undefined}
+      onClose={p.onClose}
+    >
+      {!read && !error && (
+        <p role="status">
+          Reading what matches… <b>{seen.toLocaleString()}</b>
+        </p>
+      )}
+      {read?.tooMany && (
+        <p>
+          More than {most.toLocaleString()} match, which is the most in one go. Narrow the filter, or use <code>lockstep inst {v.name} --filter</code>.
+        </p>
+      )}
+      {read && !read.tooMany && !outcome && <What verb={v} read={read} />}
+      {ready && (
+        <>
+          {v.name === "cancel" && (
+            <p>
+              <label>
+                <input type="checkbox" checked={compensate} onChange={(e) => setCompensate(e.currentTarget.checked)} /> Undo completed states first (compensate)
+              </label>
+            </p>
+          )}
+          <label class="field">
+            <span>Reason, kept in the history (optional)</span>
+            <input value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={4000} />
+          </label>
+        </>
+      )}
+      {sent !== undefined && !outcome && <progress max={n} value={sent} aria-label="Progress" />}
+      <ProblemBox error={error} />
+      {outcome && <Result outcome={outcome} verb={v} total={n} />}
+    </Dialog>
+  );
+}
+
+function What(p: { verb: Verb; read: Read }) {
+  const { targets, others } = p.read;
+  const left = [...others.values()].reduce((a, b) => a + b, 0);
+  return (
+    <>
+      {targets.length > 0 ? <p>{p.verb.says}</p> : <p>None of them allows it now.</p>}
+      <ul class="samples">
+        {targets.slice(0, 5).map((t) => (
+          <li key={t.id}>
+            <StatusMark status={t.status} /> <span class="mono">{t.id}</span> {t.definition.id} {t.error?.name}
+          </li>
+        ))}
+        {targets.length > 5 && <li class="quiet">and {(targets.length - 5).toLocaleString()} more</li>}
+      </ul>
+      {left > 0 && (
+        <p class="quiet">
+          {left.toLocaleString()} {left === 1 ? "is" : "are"} left alone, because {left === 1 ? "it does" : "they do"} not allow it now:{" "}
+          {[...others].map(([status, k]) => `${k.toLocaleString()} ${status}`).join(", ")}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Result(p: { outcome: Outcome; verb: Verb; total: number }) {
+  const { done, refused } = p.outcome;
+  const untried = p.total - done - refused.length;
+  return (
+    <div role="status">
+      <p>
+        <b>
+          {done.toLocaleString()} {p.verb.past}, {refused.length.toLocaleString()} refused
+        </b>
+        {untried > 0 && `, ${untried.toLocaleString()} not tried`}.
+      </p>
+      {refused.slice(0, 10).map((r) => (
+        <p key={r.id} class="quiet">
+          <a class="mono" href={"/instances/" + encodeURIComponent(r.id)}>
+            {r.id}
+          </a>{" "}
+          {r.detail}
+        </p>
+      ))}
+      {refused.length > 10 && <p class="quiet">and {refused.length - 10} more</p>}
+    </div>
+  );
+}
+
+/** Reads the instances that are meant, as they are now. */
+async function collect(q: string, selection: Selection, verb: string, signal: AbortSignal, tell: (n: number) => void): Promise<Read> {
+  const out: Read = { targets: [], others: new Map(), tooMany: false };
+  const take = (row: Instance) => {
+    if (row.allowed?.includes(verb)) out.targets.push(row);
+    else out.others.set(row.status, (out.others.get(row.status) ?? 0) + 1);
+  };
+  if (!selection.all) {
+    const gone = (e: unknown) => {
+      if (!(e instanceof Problem) || e.status !== 404) throw e;
+    };
+    const read = [...selection.ids].map((id) => get<Instance>(api("instances", id), signal).catch(gone));
+    for (const row of await Promise.all(read)) if (row) take(row);
+    return out;
+  }
+  for (let after = "", n = 0; ; ) {
+    const query = new URLSearchParams({ q, limit: "1000" });
+    if (after) query.set("after", after);
+    const page = await get<Page<Instance>>("/api/v1/instances?" + query, signal);
+    page.items.forEach(take);
+    tell((n += page.items.length));
+    if (!page.next) return out;
+    if (n >= most) return { ...out, tooMany: true };
+    after = String(page.next);
+  }
+}

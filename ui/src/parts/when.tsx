@@ -1,0 +1,34 @@
+import { signal } from "@preact/signals";
+
+// One clock for all ages on the page.
+const now = signal(Date.now());
+setInterval(() => (now.value = Date.now()), 5000);
+
+/** How long something took or is ago, in the largest two units that say something. */
+export function span(ms: number): string {
+  if (ms < 0) ms = 0;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const units: [string, number][] = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1000],
+  ];
+  const i = units.findIndex(([, size]) => ms >= size);
+  const [name, size] = units[i]!;
+  const whole = Math.floor(ms / size);
+  const finer = units[i + 1];
+  const rest = finer ? Math.floor((ms - whole * size) / finer[1]) : 0;
+  return rest && whole < 10 ? `${whole}${name} ${rest}${finer![0]}` : `${whole}${name}`;
+}
+
+/** An instant as its age; the instant itself is in the title. */
+export function Ago(p: { time: string }) {
+  const t = Date.parse(p.time);
+  const age = now.value - t;
+  return (
+    <time dateTime={p.time} title={new Date(t).toLocaleString()}>
+      {age < 1000 ? "just now" : span(age) + " ago"}
+    </time>
+  );
+}

@@ -1,0 +1,136 @@
+// What holds for every page: it is accessible, small, asks nobody else, and keeps its policy.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { accessible } from "./axe.mjs";
+import { openPage, shot, startServer, until } from "./harness.mjs";
+
+let server;
+const ids = {};
+before(async () => {
+  server = await startServer({ examples: ["hello.yaml", "order.yaml", "approval.yaml", "jobs/kanban.yaml"] });
+  ids.hello = (await server.begin("hello", { name: "Ada" })).id;
+  ids.order = (await server.begin("order", { item: "lamp", customer: "Ada", amount: 30 })).id;
+  ids.approval = (await server.begin("approval", { request: "q-1" })).id;
+  await server.deploy("id: failing\nversion: '1'\nname: Fails\nstates:\n- {name: Call, type: subflow, start: {kind: default}, waitForCompletion: true, workflowId: nowhere, end: {kind: default}}\n");
+  ids.failed = (await server.begin("failing")).id;
+  await server.api("POST", "/api/v1/jobs", { workflow: "team.board", clients: ["ada", "grace", "alan"], definition: { title: "A lamp" } });
+  await server.api("POST", "/api/v1/events", { specversion: "1.0", id: "e1", source: "test", type: "nobody.waits", data: { a: 1 } }, { "Content-Type": "application/cloudevents+json" });
+  await server.reach(ids.hello, "completed");
+  await server.reach(ids.failed, "failed");
+});
+after(() => server.stop());
+
+const places = () => [
+  ["home", "/"],
+  ["definitions", "/definitions"],
+  ["definition", "/definitions/order"],
+  ["instances", "/instances"],
+  ["instance completed", `/instances/${ids.hello}`],
+  ["instance failed", `/instances/${ids.failed}`],
+  ["instance waiting", `/instances/${ids.approval}`],
+  ["events", "/events"],
+  ["board", "/board/team.board"],
+  ["nodes", "/nodes"],
+  ["playground", "/playground?example=order"],
+  ["definition source", "/definitions/order?tab=source"],
+  ["nothing here", "/nowhere"],
+];
+
+/** Waits until a page has said all that it says by itself. */
+async function settled(page) {
+  await page.getByText("live", { exact: true }).waitFor();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await until("everything to be loaded", () => page.evaluate(() => !document.querySelector("main")?.textContent.includes("Loading")));
+  await page.waitForLoadState("load");
+}
+
+for (const dark of [false, true]) {
+  test(`axe finds nothing serious on any page, ${dark ? "dark" : "light"}`, async (t) => {
+    const page = await openPage(t, server, "/", { dark });
+    const wrong = [];
+    for (const [name, path] of places()) {
+      await page.goto(server.url + path);
+      await settled(page);
+      await shot(page, `page ${name}${dark ? " dark" : ""}`);
+      await accessible(page, name).catch((e) => wrong.push(e.message));
+    }
+    assert.deepEqual(wrong, []);
+  });
+}
+
+test("every page fits a narrow window, and keeps still for those who want that", async (t) => {
+  const page = await openPage(t, server, "/", { width: 900, still: true });
+  const wrong = [];
+  for (const [name, path] of places()) {
+    await page.goto(server.url + path);
+    await settled(page);
+    await shot(page, `page ${name} 900`);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    if (over > 0) wrong.push(`${name}: ${over} pixels too wide`);
+    const moving = await page.evaluate(() => document.getAnimations().filter((a) => a.playState === "running" && a.effect?.getTiming().duration !== 0).length);
+    if (moving > 0) wrong.push(`${name}: ${moving} things move`);
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test("from home to an instance and back by keyboard", async (t) => {
+  const page = await openPage(t, server, "/");
+  await settled(page);
+  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to the content");
+  const tabTo = async (wanted) => {
+    for (let i = 0; i < 60; i++) {
+      if ((await focused()) === wanted) {
+        const outlined = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle !== "none");
+        assert.ok(outlined, `${wanted}: the focus is visible`);
+        return;
+      }
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`Tab does not reach ${wanted}`);
+  };
+  await tabTo("Instances");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Instances" }).waitFor();
+  const row = page.locator(`a[href^="/instances/${ids.hello}"]`).first();
+  await row.waitFor();
+  const at = () => page.evaluate(() => document.activeElement?.getAttribute("href") ?? "");
+  for (let i = 0; i < 80 && !(await at()).startsWith(`/instances/${ids.hello}`); i++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/instances/${ids.hello}*`);
+  await settled(page);
+  await page.goBack(); // the browser's own shortcut is not the page's to test
+  await page.getByRole("heading", { level: 1, name: "Instances" }).waitFor();
+});
+
+test("the first load has at most 200 KB, and comes from this server alone", async (t) => {
+  const page = await openPage(t, server, "/nowhere"); // what comes from others fails every test
+  const files = new Set();
+  page.on("response", (r) => new URL(r.url()).pathname.startsWith("/api/") || files.add(r.url()));
+  await page.goto(server.url + "/");
+  await settled(page);
+  const sizes = {};
+  for (const file of files) sizes[file] = gzipSync(Buffer.from(await (await fetch(file)).arrayBuffer())).length;
+  assert.ok(Object.keys(sizes).some((f) => f.endsWith(".js")), "a script was loaded");
+  const total = Object.values(sizes).reduce((a, b) => a + b, 0);
+  assert.ok(total <= 200 * 1024, `the first load has ${total} bytes: ${JSON.stringify(sizes)}`);
+});
+
+test("the policy is strict and holds for every file", async () => {
+  const document = await (await fetch(server.url + "/")).text();
+  const assets = document.match(/\/assets\/[^"]+/g);
+  assert.ok(assets.length >= 2, document);
+  for (const path of ["/", "/instances/x", ...assets]) {
+    const r = await fetch(server.url + path);
+    assert.equal(r.status, 200, path);
+    const policy = r.headers.get("Content-Security-Policy");
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self'(;|$)/);
+    assert.match(policy, /style-src 'self'(;|$)/);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    assert.equal(r.headers.get("X-Content-Type-Options"), "nosniff");
+  }
+  assert.doesNotMatch(document, /<style|<script(?![^>]*src=)|\son\w+=|\sstyle=/);
+});

@@ -1,0 +1,90 @@
+// Which keys and values the editor offers at a place, from the real schemas.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createServer } from "vite";
+import { root } from "./harness.mjs";
+
+let vite, spotAt, offersAt;
+const schema = (name) => JSON.parse(readFileSync(join(root, name, "schema.json"), "utf8"));
+const sw05 = schema("dialect/sw05");
+const wfx = schema("dialect/wfx");
+
+before(async () => {
+  vite = await createServer({ root: join(root, "ui"), configFile: false, logLevel: "error", server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", optimizeDeps: { noDiscovery: true } });
+  ({ spotAt } = await vite.ssrLoadModule("/src/editor/path.ts"));
+  ({ offersAt } = await vite.ssrLoadModule("/src/editor/schema.ts"));
+});
+after(() => vite.close());
+
+/** What is offered where the text has a bar. */
+function offered(text, from = sw05) {
+  const at = text.indexOf("|");
+  const spot = spotAt(text.slice(0, at) + text.slice(at + 1), at);
+  return spot ? offersAt(from, spot).map((o) => o.label) : null;
+}
+
+const has = (text, wanted, from) => {
+  const got = offered(text, from);
+  for (const word of wanted) assert.ok(got?.includes(word), `${JSON.stringify(text)} offers ${JSON.stringify(got)}, not ${word}`);
+};
+const lacks = (text, unwanted, from) => {
+  const got = offered(text, from) ?? [];
+  for (const word of unwanted) assert.ok(!got.includes(word), `${JSON.stringify(text)} offers ${word}`);
+};
+
+test("keys of the document, without those that are there", () => {
+  has("id: a\n|\n", ["name", "version", "states", "functions"]);
+  lacks("id: a\n|\n", ["id", "timeDelay"]);
+  has("|", ["id"]);
+});
+
+test("keys of a state depend on its type, above or below", () => {
+  has("states:\n- name: A\n  type: delay\n  |", ["timeDelay", "transition"]);
+  lacks("states:\n- name: A\n  type: delay\n  |", ["actions", "name", "type"]);
+  has("states:\n- name: A\n  |\n  type: operation\n", ["actions", "onErrors"]);
+  has("states:\n  - type: operation\n    |", ["name", "actions"]);
+  has("states:\n- name: A\n  type: delay\n- name: B\n  type: operation\n  |", ["actions"]);
+  lacks("states:\n- name: A\n  type: delay\n- name: B\n  type: operation\n  |", ["timeDelay"]);
+  has("states:\n- |\n", ["name", "type"]);
+});
+
+test("deeper keys", () => {
+  has("states:\n- name: A\n  type: operation\n  actions:\n  - functionRef:\n      |", ["refName", "parameters"]);
+  has("states:\n- name: A\n  type: operation\n  actions:\n  - functionRef:\n      refName: f\n    |", ["actionDataFilter"]);
+  has("states:\n- name: A\n  type: operation\n  transition:\n    |", ["nextState"]);
+  has("functions:\n- name: a\n- |", ["name"]);
+});
+
+test("values", () => {
+  has("states:\n- name: A\n  type: |", ["delay", "operation", "switch"]);
+  has("states:\n- name: A\n  type: de|", ["delay"]);
+  has("states:\n- name: A\n  usedForCompensation: |", ["true", "false"]);
+  has("states:\n- name: A\n  type: inject\n  start:\n    kind: |", ["default"]);
+});
+
+test("between braces", () => {
+  has("states:\n- name: A\n  type: inject\n  start: {|", ["kind"]);
+  has("states:\n- name: A\n  type: inject\n  start: {kind: |", ["default", "scheduled"]);
+  has("states:\n- {name: A, type: delay, |", ["timeDelay"]);
+  lacks("states:\n- {name: A, type: delay, |", ["name", "actions"]);
+});
+
+test("JSON", () => {
+  has('{"id": "a", "|', ["name", "states"]);
+  lacks('{"id": "a", "|', ["id"]);
+  has('{"states": [{"name": "A", "type": "|', ["delay", "inject"]);
+  has('{"states": [{"name": "A", "type": "delay", |', ["timeDelay"]);
+  has('{"states": [{"name": "A", "start": {"kind": "default"}, |', ["type"]);
+});
+
+test("workflows of jobs", () => {
+  has("transitions:\n- from: A\n  |", ["to", "eligible", "action"], wfx);
+  has("transitions:\n- from: A\n  eligible: |", ["CLIENT", "WFX"], wfx);
+});
+
+test("nothing in comments, and no offence at anything", () => {
+  assert.equal(offered("id: a # |"), null);
+  for (const odd of ["}|", "]|", "- - - |", "a: 'b|", '{"a|', "\t\t|", "a:\n\n\n      |", "[[[[{|", '{"a":{"b":[|', "? |", "--- |", ": |"]) offered(odd);
+});

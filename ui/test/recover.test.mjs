@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openPage, shot, startServer, until } from "./harness.mjs";
+
+let server;
+before(async () => (server = await startServer({ examples: ["hello.yaml", "jobs/kanban.yaml"] })));
+after(() => server.stop());
+
+test("the server is killed and started again: the page recovers by itself, without a gap", async (t) => {
+  const made = [];
+  const create = async (client) => {
+    const r = await server.api("POST", "/api/wfx/v1/jobs", { clientId: client, workflow: "team.board" });
+    assert.equal(r.status, 201);
+    made.push(client);
+  };
+  await create("before-1");
+  const page = await openPage(t, server, "/board/team.board");
+  const cards = page.locator('[data-lane="READY"] [data-card]');
+  await until("the first card", async () => (await cards.count()) === 1);
+  await page.getByText("live", { exact: true }).waitFor();
+
+  // Another page is being written on meanwhile.
+  const other = await openPage(t, server, "/definitions/hello?tab=start", { context: page.context() });
+  await other.getByLabel("Input (a JSON object)").fill('{"name": "half wri');
+
+  await server.kill();
+  await page.getByText("server does not answer").waitFor();
+  await other.getByText("server does not answer").waitFor();
+  await shot(page, "recover-lost");
+  assert.equal(await cards.count(), 1, "what was shown stays");
+  assert.equal(await other.getByLabel("Input (a JSON object)").inputValue(), '{"name": "half wri');
+
+  await server.start();
+  // These come before the page is back: it must catch up with them from its position.
+  for (let i = 0; i < 5; i++) await create(`away-${i}`);
+  await page.getByText("live", { exact: true }).waitFor();
+  await other.getByText("live", { exact: true }).waitFor();
+  for (let i = 0; i < 5; i++) await create(`back-${i}`);
+  await until("all cards", async () => (await cards.count()) === made.length);
+  const names = await cards.locator("a").allInnerTexts();
+  assert.deepEqual([...names].sort(), [...made].sort());
+  assert.equal(await other.getByLabel("Input (a JSON object)").inputValue(), '{"name": "half wri');
+  await shot(page, "recover-back");
+});
+
+test("eight tabs follow one stream, and go on when the one that reads it is closed", async (t) => {
+  const first = await openPage(t, server, "/board/team.board");
+  await first.getByText("live", { exact: true }).waitFor();
+  let streams = 0; // that the others ask for
+  first.context().on("request", (r) => (streams += r.url().endsWith("/api/v1/stream") ? 1 : 0));
+  const tabs = [first];
+  while (tabs.length < 8) tabs.push(await openPage(t, server, "/board/team.board", { context: first.context() }));
+  for (const tab of tabs) await tab.getByText("live", { exact: true }).waitFor();
+  assert.equal(streams, 0);
+  await first.close();
+  const r = await server.api("POST", "/api/wfx/v1/jobs", { clientId: "seen-by-all", workflow: "team.board" });
+  assert.equal(r.status, 201);
+  for (const tab of tabs.slice(1)) await tab.getByRole("listitem", { name: /^seen-by-all, / }).waitFor();
+  assert.equal(streams, 1);
+});
+
+test("the nodes are listed with what they hold", async (t) => {
+  const page = await openPage(t, server, "/nodes");
+  const row = page.getByRole("row", { name: /alive/ });
+  await row.waitFor();
+  const [node] = (await server.api("GET", "/api/v1/nodes")).body.items;
+  assert.match(await row.innerText(), new RegExp(`${node.shards} of ${node.of}`));
+  await page.getByText("This server works alone on its store.").waitFor();
+  await shot(page, "nodes");
+});
