@@ -18,7 +18,7 @@ import (
 
 // Options say which server to talk to. URL is required; the rest has defaults.
 type Options struct {
-	URL       string
+	URL       string       // http://HOST:PORT, https://…, or unix:PATH of a socket
 	Token     string       // sent as a bearer token
 	HTTP      *http.Client // one of its own, which follows no redirect to another host
 	UserAgent string
@@ -28,11 +28,13 @@ type Options struct {
 // Client talks to one server. It can be used from several goroutines.
 type Client struct {
 	base     string // without a slash at the end
+	shown    string // how its user names it
 	token    string
 	http     *http.Client
 	agent    string
 	attempts int
 	pause    func(attempt int) time.Duration
+	problem  func(*http.Response) *Problem // reads an answer that is an error
 }
 
 // maxAnswer is how many bytes of an answer are read (the limit answer-bytes).
@@ -43,22 +45,23 @@ const maxPause = 5 * time.Second
 
 // New returns a client. It does not talk to the server yet.
 func New(o Options) (*Client, error) {
-	u, err := url.Parse(o.URL)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the address of the server: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("%q is not the address of a server; it must be like http://127.0.0.1:8081", o.URL)
-	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return nil, fmt.Errorf("%q is not the address of a server: it has more than a host and a path", u.Redacted())
+	base, shown, socket, err := address(o.URL)
+	if err != nil {
+		return nil, err
 	}
 	c := &Client{
-		base: strings.TrimSuffix(u.String(), "/"), token: o.Token, http: o.HTTP, agent: o.UserAgent, attempts: o.Attempts, pause: backoff,
+		base: base, shown: shown, token: o.Token, http: o.HTTP, agent: o.UserAgent, attempts: o.Attempts, pause: backoff,
+		problem: readProblem,
 	}
 	if c.http == nil {
 		c.http = &http.Client{
 			Transport:     http.DefaultTransport.(*http.Transport).Clone(),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	if socket != "" {
+		if c.http, err = overSocket(c.http, socket); err != nil {
+			return nil, err
 		}
 	}
 	if c.attempts <= 0 {
@@ -68,7 +71,7 @@ func New(o Options) (*Client, error) {
 }
 
 // URL is the address of the server.
-func (c *Client) URL() string { return c.base }
+func (c *Client) URL() string { return c.shown }
 
 // Close lets go of connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -112,6 +115,12 @@ func (r request) withHeader(name, value string) request {
 		r.header = http.Header{}
 	}
 	r.header.Set(name, value)
+	return r
+}
+
+// clone is a request whose headers are its own.
+func (r request) clone() request {
+	r.header = r.header.Clone()
 	return r
 }
 
@@ -206,13 +215,13 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, unreachable(c.base, err)
+		return nil, unreachable(c.shown, err)
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return nil, readProblem(resp)
+	return nil, c.problem(resp)
 }
 
 // text sends a request and reads the answer.
@@ -222,7 +231,7 @@ func (c *Client) text(ctx context.Context, r request) ([]byte, *http.Response, e
 		if err != nil {
 			return nil, nil, err
 		}
-		text, err := readAnswer(resp)
+		text, err := c.readAnswer(resp)
 		var cut *UnreachableError
 		if err == nil || !errors.As(err, &cut) || !r.repeatable || attempt >= c.attempts || ctx.Err() != nil {
 			return text, resp, err
@@ -230,11 +239,11 @@ func (c *Client) text(ctx context.Context, r request) ([]byte, *http.Response, e
 	}
 }
 
-func readAnswer(resp *http.Response) ([]byte, error) {
+func (c *Client) readAnswer(resp *http.Response) ([]byte, error) {
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, unreachable(resp.Request.URL.Host, err)
+		return nil, unreachable(c.shown, err)
 	}
 	if len(text) > maxAnswer {
 		return nil, fmt.Errorf("the answer has more than %d bytes (limit answer-bytes)", maxAnswer)
@@ -249,7 +258,7 @@ func call[T any](ctx context.Context, c *Client, r request) (out T, resp *http.R
 		return out, nil, err
 	}
 	if err := json.Unmarshal(text, &out); err != nil {
-		return out, nil, fmt.Errorf("the answer to %s %s cannot be read; is %s a Lockstep server? %w", r.method, r.path, c.base, err)
+		return out, nil, fmt.Errorf("the answer to %s %s cannot be read; is %s a Lockstep server? %w", r.method, r.path, c.shown, err)
 	}
 	return out, resp, nil
 }

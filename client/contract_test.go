@@ -20,7 +20,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
-// contract is server/openapi.yaml, with references to parameters followed.
+// contract is a document of the server, with references to parameters followed.
 type contract struct {
 	root       map[string]any
 	operations map[string]operation
@@ -33,9 +33,9 @@ type operation struct {
 	bodies       map[string]string   // the schema's pointer by media type
 }
 
-func readContract(t *testing.T) contract {
+func readContract(t *testing.T, file, base string) contract {
 	t.Helper()
-	text, err := os.ReadFile("../server/openapi.yaml")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func readContract(t *testing.T) contract {
 	}
 	for path, methods := range c.at("paths") {
 		for method, op := range methods.(map[string]any) {
-			c.add(strings.ToUpper(method), path, op.(map[string]any))
+			c.add(strings.ToUpper(method), base, path, op.(map[string]any))
 		}
 	}
 	return c
@@ -71,12 +71,14 @@ func (c contract) at(keys ...string) map[string]any {
 	return m
 }
 
-func (c contract) add(method, path string, op map[string]any) {
-	o := operation{method: method, path: path, parameters: map[string][]string{}, bodies: map[string]string{}}
+func (c contract) add(method, base, path string, op map[string]any) {
+	o := operation{method: method, path: base + path, parameters: map[string][]string{}, bodies: map[string]string{}}
 	list, _ := op["parameters"].([]any)
 	for _, p := range list {
-		ref := p.(map[string]any)["$ref"].(string)
-		param := c.at("components", "parameters", ref[strings.LastIndex(ref, "/")+1:])
+		param := p.(map[string]any)
+		if ref, ok := param["$ref"].(string); ok {
+			param = c.at("components", "parameters", ref[strings.LastIndex(ref, "/")+1:])
+		}
 		in := param["in"].(string)
 		o.parameters[in] = append(o.parameters[in], param["name"].(string))
 	}
@@ -124,6 +126,11 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"listVersions":     func(t *testing.T, c *client.Client) { _, _ = c.ListVersions(t.Context(), odd) },
 	"getSource":        func(t *testing.T, c *client.Client) { _, _ = c.GetSource(t.Context(), odd, version) },
 	"getGraph":         func(t *testing.T, c *client.Client) { _, _ = c.GetGraph(t.Context(), odd, version, "dot") },
+	"getHeat":          func(t *testing.T, c *client.Client) { _, _ = c.GetHeat(t.Context(), odd, version) },
+	"getSession":       func(t *testing.T, c *client.Client) { _, _ = c.GetSession(t.Context()) },
+	"openSession":      func(t *testing.T, c *client.Client) { _, _ = c.OpenSession(t.Context(), "ls_a") },
+	"closeSession":     func(t *testing.T, c *client.Client) { _ = c.CloseSession(t.Context()) },
+	"getSchema":        func(t *testing.T, c *client.Client) { _, _ = c.GetSchema(t.Context(), odd) },
 	"diffDefinition":   func(t *testing.T, c *client.Client) { _, _ = c.DiffDefinition(t.Context(), odd, "1", "2") },
 	"startInstance": func(t *testing.T, c *client.Client) {
 		_, _ = c.StartInstance(t.Context(), odd, client.Start{Input: client.Data(`{"a":1}`), Version: "1", Wait: 1500 * time.Millisecond})
@@ -132,6 +139,10 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 		_, _ = c.ListInstances(t.Context(), client.InstanceQuery{Paging: page, Filter: "status:failed", Oldest: true})
 	},
 	"countInstances": func(t *testing.T, c *client.Client) { _, _ = c.CountInstances(t.Context(), "status:failed") },
+	"controlInstances": func(t *testing.T, c *client.Client) {
+		_, _ = c.ControlInstances(t.Context(), client.Bulk{Verb: "cancel", Instances: []client.BulkTarget{{ID: "a", Rev: 3}, {ID: "b"}}, Reason: "because", Compensate: true})
+	},
+	"listFailures":   func(t *testing.T, c *client.Client) { _, _ = c.ListFailures(t.Context()) },
 	"getInstance":    func(t *testing.T, c *client.Client) { _, _ = c.GetInstance(t.Context(), odd, time.Second) },
 	"deleteInstance": func(t *testing.T, c *client.Client) { _ = c.DeleteInstance(t.Context(), odd, 3) },
 	"getHistory":     func(t *testing.T, c *client.Client) { _, _ = c.GetHistory(t.Context(), odd, page) },
@@ -150,6 +161,17 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"terminateInstance": func(t *testing.T, c *client.Client) { _, _ = c.TerminateInstance(t.Context(), odd, control) },
 	"restartInstance": func(t *testing.T, c *client.Client) {
 		_, _ = c.RestartInstance(t.Context(), odd, client.Restart{Input: client.Data(`{}`), Version: "2", Rev: 4})
+	},
+	"playground": func(t *testing.T, c *client.Client) {
+		steps, run := 3, true
+		_, _ = c.Playground(t.Context(), client.Play{
+			Definition: "id: a", Dialect: "sw05", Input: "{}", Mocks: "{}", Events: "[]", Takes: "[]", Client: "c",
+			Clock: time.Unix(0, 0).UTC(), Until: time.Unix(1, 0).UTC(), Steps: &steps, Run: &run,
+		})
+	},
+	"createJobs": func(t *testing.T, c *client.Client) {
+		_, _ = c.CreateJobs(t.Context(), client.JobsRequest{Workflow: "w", Clients: []string{"a", "b"}, Tags: []string{"t"}, Definition: client.Data(`{"a":1}`)})
+		_, _ = c.CreateJobs(t.Context(), client.JobsRequest{Workflow: "w", Clients: []string{"a"}, Key: "k"})
 	},
 	"answerCall": func(t *testing.T, c *client.Client) {
 		_, _ = c.AnswerCall(t.Context(), odd, "1.2", client.Answer{Result: client.Data(`{"ok":true}`)})
@@ -172,6 +194,7 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 			break
 		}
 	},
+	"listNodes":   func(t *testing.T, c *client.Client) { _, _ = c.ListNodes(t.Context()) },
 	"getStats":    func(t *testing.T, c *client.Client) { _, _ = c.GetStats(t.Context()) },
 	"healthz":     func(t *testing.T, c *client.Client) { _ = c.Healthz(t.Context()) },
 	"readyz":      func(t *testing.T, c *client.Client) { _ = c.Readyz(t.Context()) },
@@ -196,7 +219,7 @@ var elsewhere = []string{"last-event-id", "ce-id", "ce-source", "ce-type", "ce-s
 // its name, to its path, with the parameters it has and no others, and a body that adheres
 // to its schema.
 func TestEveryOperationHasAMethod(t *testing.T) {
-	c := readContract(t)
+	c := readContract(t, "../server/openapi.yaml", "")
 	for id, use := range uses {
 		op, ok := c.operations[id]
 		if !ok {
@@ -290,15 +313,16 @@ func (c contract) checkRequest(t *testing.T, id string, op operation, req *http.
 
 // TestTypesHaveTheMembersOfTheirSchemas: nothing that the server says is lost.
 func TestTypesHaveTheMembersOfTheirSchemas(t *testing.T) {
-	c := readContract(t)
+	c := readContract(t, "../server/openapi.yaml", "")
 	for name, typ := range map[string]reflect.Type{
 		"Definition": reflect.TypeFor[client.Definition](), "DefinitionPage": reflect.TypeFor[client.Page[client.Definition]](),
 		"DefinitionRef": reflect.TypeFor[client.DefinitionRef](), "Diagnostic": reflect.TypeFor[client.Diagnostic](),
-		"Fault": reflect.TypeFor[client.Fault](), "Instance": reflect.TypeFor[client.Instance](), "Count": reflect.TypeFor[client.Count](),
+		"Fault": reflect.TypeFor[client.Fault](), "Instance": reflect.TypeFor[client.Instance](), "Job": reflect.TypeFor[client.InstanceJob](), "Count": reflect.TypeFor[client.Count](),
 		"Record": reflect.TypeFor[client.Record](), "Wait": reflect.TypeFor[client.Wait](), "Why": reflect.TypeFor[client.Why](),
 		"Call": reflect.TypeFor[client.Call](), "EventsAccepted": reflect.TypeFor[client.EventsAccepted](), "KeptEvent": reflect.TypeFor[client.KeptEvent](),
-		"StreamChange": reflect.TypeFor[client.Change](), "StreamRecord": reflect.TypeFor[client.StreamRecord](), "Stats": reflect.TypeFor[client.Stats](),
+		"StreamChange": reflect.TypeFor[client.Change](), "StreamRecord": reflect.TypeFor[client.StreamRecord](), "Stats": reflect.TypeFor[client.Stats](), "Heat": reflect.TypeFor[client.Heat](), "Session": reflect.TypeFor[client.Session](),
 		"Problem": reflect.TypeFor[client.Problem](), "ProblemKind": reflect.TypeFor[client.ProblemKind](), "Place": reflect.TypeFor[client.Place](),
+		"PlayRequest": reflect.TypeFor[client.Play](), "PlayResult": reflect.TypeFor[client.Played](), "PlayRun": reflect.TypeFor[client.PlayRun](),
 	} {
 		schema := c.at("components", "schemas", name)
 		compareMembers(t, name, schema, typ)

@@ -88,3 +88,23 @@ func (c *Client) DiffDefinition(ctx context.Context, id, from, to string) (strin
 	text, _, err := c.text(ctx, get(pathOf("api", "v1", "definitions", id, "diff")).with("from", from).with("to", to))
 	return string(text), err
 }
+
+// Heat is where the instances of a definition are.
+type Heat struct {
+	States []StateHeat `json:"states"`
+	Exact  bool        `json:"exact"` // false: the newest were looked at
+}
+
+// StateHeat is how many instances are in a state, and how many failed there.
+type StateHeat struct {
+	State  string `json:"state"`
+	Group  string `json:"group,omitempty"` // of jobs
+	Now    int64  `json:"now"`
+	Failed int64  `json:"failed"`
+}
+
+// GetHeat counts where the instances of a definition are.
+func (c *Client) GetHeat(ctx context.Context, id string, v Version) (Heat, error) {
+	h, _, err := call[Heat](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id, "heat"))))
+	return h, err
+}

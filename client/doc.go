@@ -10,6 +10,10 @@
 // source and id), and starts and restarts, which get an Idempotency-Key if the caller gives
 // none. Any request is sent again where the server says that it did nothing: 429 and 503.
 //
+// [Jobs] is the client of the wfx API, with which devices and operators advance jobs; it also
+// talks to wfx itself.
+//
 // client.go sends requests; definitions.go, instances.go, events.go and operation.go have the
-// operations; stream.go follows what happens; types.go has what is sent and what comes back.
+// operations; stream.go follows what happens; types.go has what is sent and what comes back; jobs.go,
+// jobs_events.go and jobs_types.go are those of the wfx API.
 package client

@@ -33,6 +33,43 @@ func (c *Client) StartInstance(ctx context.Context, definition string, s Start) 
 	return in, err
 }
 
+// JobsRequest asks for the same job for many clients.
+type JobsRequest struct {
+	Workflow   string   `json:"workflow"`
+	Clients    []string `json:"clients"`
+	Tags       []string `json:"tags,omitempty"`
+	Definition Data     `json:"definition,omitempty"`
+
+	Key string `json:"-"` // Idempotency-Key; "": one of its own
+}
+
+// JobsCreated is what became of it, by client in the order of the request.
+type JobsCreated struct {
+	Created int         `json:"created"` // how many are new
+	Failed  int         `json:"failed,omitempty"`
+	Items   []ClientJob `json:"items"`
+}
+
+// ClientJob is the job of one client.
+type ClientJob struct {
+	Client string `json:"client"`
+	ID     string `json:"id,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// CreateJobs creates the same job for many clients. Everything is checked before the first is created.
+func (c *Client) CreateJobs(ctx context.Context, j JobsRequest) (JobsCreated, error) {
+	if j.Key == "" {
+		j.Key = newKey()
+	}
+	r, err := request{method: http.MethodPost, path: "/api/v1/jobs", repeatable: true}.withHeader("Idempotency-Key", j.Key).withJSON(j)
+	if err != nil {
+		return JobsCreated{}, err
+	}
+	out, _, err := call[JobsCreated](ctx, c, r)
+	return out, err
+}
+
 // InstanceQuery selects instances.
 type InstanceQuery struct {
 	Paging

@@ -27,6 +27,7 @@ type Problem struct {
 	Errors   []ProblemError `json:"errors,omitempty"`
 
 	RetryAfter time.Duration `json:"-"`
+	Body       []byte        `json:"-"` // of the wfx API: as it came
 }
 
 // ProblemError is one of several things that are wrong.
@@ -84,8 +85,14 @@ func readProblem(resp *http.Response) *Problem {
 		}
 	}
 	p.Status = resp.StatusCode
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds >= 0 {
-		p.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	p.RetryAfter = retryAfter(resp)
 	return p
+}
+
+func retryAfter(resp *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }

@@ -68,36 +68,76 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery) iter.Seq2[Change, er
 	if q.Patience == 0 {
 		q.Patience = time.Minute
 	}
-	return func(yield func(Change, error) bool) {
-		position := q.After
+	r := get("/api/v1/stream").with("instance", q.Instance).with("definition", q.Definition).with("q", q.Filter)
+	return resume(ctx, c, q.After, retry{patience: q.Patience}, func(position string, to link[Change]) error {
+		return c.frames(ctx, r, position, func(f frame) (bool, error) {
+			ch := Change{Kind: f.kind, Position: f.id}
+			switch f.kind {
+			case "":
+				return true, nil
+			case StreamChange:
+				if err := json.Unmarshal([]byte(f.data), &ch); err != nil {
+					return false, fmt.Errorf("%w: %w", errShape, err)
+				}
+			}
+			to.alive(f.id)
+			return to.give(ch), nil
+		})
+	})
+}
+
+// link is where one connection gives what it reads.
+type link[T any] struct {
+	alive func(position string) // the server answers, and has come to this position, if any
+	give  func(T) bool
+}
+
+// retry says what to do when a connection breaks.
+type retry struct {
+	patience time.Duration // how long no connection may be had; negative: not at all
+	broke    func(error)   // told once until there is one again; may be nil
+}
+
+// resume reads one connection after the other, each from where the last one ended, until the
+// caller stops, ctx ends, or no connection can be had for longer than patience.
+func resume[T any](ctx context.Context, c *Client, position string, again retry, read func(position string, to link[T]) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
 		broken := time.Time{} // since when
 		for attempt := 1; ; attempt++ {
 			more := true
-			err := c.follow(ctx, q, position, func(ch Change) bool {
-				broken, attempt = time.Time{}, 0
-				if ch.Position != "" {
-					position = ch.Position
-				}
-				more = yield(ch, nil)
-				return more
+			err := read(position, link[T]{
+				alive: func(at string) {
+					broken, attempt = time.Time{}, 0
+					if at != "" {
+						position = at
+					}
+				},
+				give: func(item T) bool {
+					more = yield(item, nil)
+					return more
+				},
 			})
 			switch {
 			case !more:
 				return
 			case ctx.Err() != nil:
-				yield(Change{}, ctx.Err())
+				yield(zero, ctx.Err())
 				return
-			case !passing(err):
-				yield(Change{}, err)
+			case !passing(err) || again.patience < 0:
+				yield(zero, err)
 				return
 			case broken.IsZero():
 				broken = time.Now()
-			case time.Since(broken) > q.Patience:
-				yield(Change{}, err)
+				if again.broke != nil {
+					again.broke(err)
+				}
+			case time.Since(broken) > again.patience:
+				yield(zero, err)
 				return
 			}
 			if err := rest(ctx, c.pause(max(1, attempt))); err != nil {
-				yield(Change{}, err)
+				yield(zero, err)
 				return
 			}
 		}
@@ -125,69 +165,69 @@ func passing(err error) bool {
 	return err == nil || errors.As(err, &cut)
 }
 
-// follow reads one connection until it ends.
-func (c *Client) follow(ctx context.Context, q StreamQuery, position string, each func(Change) bool) error {
+// frames reads one connection until it ends. The first frame is empty: the connection is there.
+func (c *Client) frames(ctx context.Context, r request, position string, each func(frame) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	quiet := time.AfterFunc(silence, cancel)
 	defer quiet.Stop()
-	r := get("/api/v1/stream").with("instance", q.Instance).with("definition", q.Definition).with("q", q.Filter)
-	resp, err := c.send(ctx, r.withHeader("Last-Event-ID", position).withHeader("Accept", "text/event-stream"))
+	resp, err := c.send(ctx, r.clone().withHeader("Last-Event-ID", position).withHeader("Accept", "text/event-stream"))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	events := &eventReader{lines: bufio.NewScanner(resp.Body)}
+	events := &eventReader{lines: bufio.NewScanner(resp.Body), alive: func() { quiet.Reset(silence) }}
 	events.lines.Buffer(nil, maxLine)
-	for {
-		ch, err := events.next(func() { quiet.Reset(silence) })
-		switch {
+	for f := (frame{}); ; {
+		more, err := each(f)
+		if err != nil || !more {
+			return err
+		}
+		switch f, err = events.next(); {
 		case errors.Is(err, bufio.ErrTooLong):
 			return fmt.Errorf("a line of the stream has more than %d bytes (limit stream-line-bytes)", maxLine)
-		case errors.Is(err, errShape):
-			return err
 		case err != nil:
-			return unreachable(c.base, err)
-		case !each(ch):
-			return nil
+			return unreachable(c.shown, err)
 		}
 	}
 }
 
 var errShape = errors.New("the stream cannot be read")
 
-// eventReader reads server-sent events.
-type eventReader struct{ lines *bufio.Scanner }
+// frame is one server-sent event. One without data moves the position only.
+type frame struct{ kind, id, data string }
 
-// next reads one event that has a name. alive is called with every line.
-func (r *eventReader) next(alive func()) (Change, error) {
-	var ch Change
+// eventReader reads server-sent events.
+type eventReader struct {
+	lines *bufio.Scanner
+	alive func() // called with every line
+}
+
+// next reads one frame that is not empty.
+func (r *eventReader) next() (frame, error) {
+	var f frame
 	var data []string
 	for r.lines.Scan() {
-		alive()
+		r.alive()
 		line := strings.TrimSuffix(r.lines.Text(), "\r")
 		field, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
-		case line == "" && ch.Kind != "":
-			if ch.Kind == StreamChange {
-				if err := json.Unmarshal([]byte(strings.Join(data, "\n")), &ch); err != nil {
-					return ch, fmt.Errorf("%w: %w", errShape, err)
-				}
-			}
-			return ch, nil
 		case line == "":
-			ch, data = Change{}, nil
+			f.data = strings.Join(data, "\n")
+			if f != (frame{}) {
+				return f, nil
+			}
 		case field == "event":
-			ch.Kind = value
+			f.kind = value
 		case field == "id":
-			ch.Position = value
+			f.id = value
 		case field == "data":
 			data = append(data, value)
 		}
 	}
 	if err := r.lines.Err(); err != nil {
-		return ch, err
+		return f, err
 	}
-	return ch, io.ErrUnexpectedEOF // the server ended the stream, between two events or within one
+	return f, io.ErrUnexpectedEOF // the server ended the stream, between two events or within one
 }

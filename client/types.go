@@ -126,6 +126,21 @@ type Instance struct {
 	RestartOf  string         `json:"restartOf,omitempty"`
 	Quarantine string         `json:"quarantine,omitempty"` // why it is set aside
 	Allowed    []string       `json:"allowed"`              // what can be done with it now
+	Job        *InstanceJob   `json:"job,omitempty"`        // of one that is a job
+}
+
+// InstanceJob is what a job has beside other instances. [Jobs] has more of it.
+type InstanceJob struct {
+	Client  string `json:"client"`
+	State   string `json:"state"`
+	Group   string `json:"group,omitempty"` // of the state
+	Allowed []Move `json:"allowed"`         // the ways out of the state
+}
+
+// Move is a way out of a state, and who may take it.
+type Move struct {
+	Actor string `json:"actor"`
+	State string `json:"state"`
 }
 
 // Over reports whether an instance will not go on by itself any more.
@@ -167,8 +182,12 @@ type Wait struct {
 	Attempt   int       `json:"attempt,omitempty"`
 	Parked    bool      `json:"parked,omitempty"` // it must be answered by hand
 	Child     string    `json:"child,omitempty"`
-	Event     string    `json:"event,omitempty"` // its name in the definition
+	Client    string    `json:"client,omitempty"` // of a job that is waited for: whose it is
+	State     string    `json:"state,omitempty"`  // of a job that is waited for
+	Event     string    `json:"event,omitempty"`  // its name in the definition
 	Match     *Match    `json:"match,omitempty"`
+	Actor     string    `json:"actor,omitempty"`  // of an offer: who may choose
+	Choice    string    `json:"choice,omitempty"` // of an offer: what; of a job a state
 }
 
 // Match is what an event must have.

@@ -64,6 +64,7 @@ type identity struct {
 	name   string
 	role   Role
 	client string // of a device: for whom it acts
+	cookie bool   // the credential was a cookie, see identify of Server
 }
 
 // anonymous is everybody where there are no tokens.
@@ -157,17 +158,22 @@ func (t *Tokens) identify(r *http.Request) (identity, error) {
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return identity{}, problem(CodeUnauthorized, "the Authorization header is not Bearer TOKEN")
 	}
-	digest := digestOf(token)
-	var who *knownToken
-	for i := range t.list { // all of them, whichever it is: time tells nothing
-		if subtle.ConstantTimeCompare(digest, t.list[i].digest) == 1 {
-			who = &t.list[i]
-		}
-	}
-	if who == nil {
+	who, ok := t.find(token)
+	if !ok {
 		return identity{}, problem(CodeUnauthorized, "the token is not known")
 	}
-	return who.identity, nil
+	return who, nil
+}
+
+// find says whose a token is.
+func (t *Tokens) find(token string) (who identity, ok bool) {
+	digest := digestOf(token)
+	for i := range t.list { // all of them, whichever it is: time tells nothing
+		if subtle.ConstantTimeCompare(digest, t.list[i].digest) == 1 {
+			who, ok = t.list[i].identity, true
+		}
+	}
+	return who, ok
 }
 
 // authorize denies what a route does not allow to the role.

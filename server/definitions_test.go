@@ -51,6 +51,20 @@ func TestDryRunStoresNothing(t *testing.T) {
 	})
 }
 
+// TestJobWorkflowsNeverChange: they have no version that could be changed, so nothing speaks of one.
+func TestJobWorkflowsNeverChange(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	text := "name: steps\nstates: [{name: A}, {name: B}]\ntransitions:\n- {from: A, to: B, eligible: CLIENT}\n"
+	w.put(text, "").want(201)
+	for _, params := range []string{"", "?dry-run=true"} {
+		a := w.put(text+"- {from: A, to: B, eligible: WFX}\n", params).problem(CodeVersion).
+			says("is deployed with other content; a job workflow never changes").says("give it another name, or delete")
+		if strings.Contains(a.str("detail")+a.str("hint"), "version") {
+			t.Errorf("it speaks of a version: %s", a.text)
+		}
+	}
+}
+
 // TestInvalidDefinition: all errors at once, each with its place and code.
 func TestInvalidDefinition(t *testing.T) {
 	w := newWorld(t, newMemory(), nil)

@@ -37,7 +37,7 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 	if dry {
 		row, err := s.engine.CheckDocument(r.Context(), doc)
 		if err != nil {
-			return refusedDefinition(err)
+			return refusedDefinition(doc, err)
 		}
 		v := viewDefinition(row)
 		if v.Diagnostics = found; !row.Current {
@@ -47,7 +47,7 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 	}
 	row, created, err := s.engine.DeployDocument(r.Context(), doc)
 	if err != nil {
-		return refusedDefinition(err)
+		return refusedDefinition(doc, err)
 	}
 	s.log.InfoContext(r.Context(), "definition deployed", "id", row.ID, "version", row.Version, "digest", row.Digest, "new", created, "who", r.who.name)
 	status := http.StatusOK
@@ -103,8 +103,13 @@ func (s *Server) compile(ctx context.Context, text []byte, dialectName string) (
 }
 
 // refusedDefinition tells what the engine has against a definition that compiles.
-func refusedDefinition(err error) error {
-	if _, ok := as[*engine.VersionConflictError](err); ok {
+func refusedDefinition(doc engine.Document, err error) error {
+	conflict, ok := as[*engine.VersionConflictError](err)
+	switch {
+	case ok && doc.Program.Job: // which has no version to change
+		return problem(CodeVersion, fmt.Sprintf("job workflow %q is deployed with other content; a job workflow never changes", conflict.ID)).
+			hint("give it another name, or delete the one that is deployed first")
+	case ok:
 		return problem(CodeVersion, err.Error()).hint("change the version in the document")
 	}
 	return err

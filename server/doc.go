@@ -10,8 +10,14 @@
 // an error or has answered. errors.go makes every error a problem of problem.go; no
 // handler writes one itself. views.go are the shapes that go out.
 //
+// There are two sides. listen.go and inherit.go open the listeners of each, if they are
+// safe; devices.go says who comes by the south, and download.go has files for them.
+//
 // Handlers are by subject: definitions.go and deploy.go, instances.go, control.go,
-// history.go, events.go, calls.go, stream.go with tail.go, stats.go.
+// history.go, events.go, calls.go, jobs.go, stream.go with the package feed, stats.go.
+//
+// wfx.go lets requests of wfx's clients through to the package wfx, on both sides: the
+// north has all of this, the south only that.
 //
 // # Rules
 //

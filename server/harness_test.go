@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	wfxdef "github.com/lockstep-workflows/lockstep/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -84,7 +85,7 @@ func newWorldAtRest(t *testing.T, s store.Store, change func(*Config, *engine.Co
 	t.Helper()
 	w := &world{t: t, store: s, answers: &functions{set: map[string]func(effect.Call) effect.Outcome{}}}
 	ec := engine.Config{Store: s, Invoker: w.answers, Languages: languages()}
-	sc := Config{Registry: dialect.NewRegistry(sw05.FrontEnd{})}
+	sc := Config{Registry: dialect.NewRegistry(sw05.FrontEnd{}, wfxdef.FrontEnd{})}
 	if change != nil {
 		change(&sc, &ec)
 	}
@@ -99,7 +100,7 @@ func newWorldAtRest(t *testing.T, s store.Store, change func(*Config, *engine.Co
 	h := httptest.NewServer(w.server.Handler())
 	w.url = h.URL
 	w.client = &http.Client{
-		Transport:     witness{t, h.Client().Transport},
+		Transport:     witness(t, h.Client().Transport),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	t.Cleanup(func() { w.server.Stop(); h.Close() })

@@ -67,8 +67,12 @@ type waitView struct {
 	Attempt   int         `json:"attempt,omitempty"`
 	Parked    bool        `json:"parked,omitempty"`
 	Child     string      `json:"child,omitempty"`
+	Client    string      `json:"client,omitempty"`
+	State     string      `json:"state,omitempty"`
 	Event     string      `json:"event,omitempty"`
 	Match     *matchView  `json:"match,omitempty"`
+	Actor     string      `json:"actor,omitempty"`
+	Choice    string      `json:"choice,omitempty"`
 }
 
 type matchView struct {
@@ -126,7 +130,11 @@ func viewWhy(in engine.Waiting, calls []engine.OpenCall, children []store.Instan
 		v.NextWake = timeOf(row.Wake)
 	}
 	for _, o := range in.Open {
-		v.Waits = append(v.Waits, viewWait(o, in.Subscriptions, calls, children))
+		w := viewWait(o, in.Subscriptions, calls, children)
+		if i := slices.IndexFunc(row.Offers, func(offer store.Offer) bool { return offer.Ticket == o.Ticket }); i >= 0 {
+			w.Actor, w.Choice = row.Offers[i].Actor, row.Offers[i].Choice
+		}
+		v.Waits = append(v.Waits, w)
 	}
 	slices.SortStableFunc(v.Waits, func(a, b waitView) int { return cmp.Compare(a.clockwork(), b.clockwork()) })
 	misses := in.NearMisses
@@ -153,8 +161,8 @@ func viewWait(o core.Open, subs []store.Subscription, calls []engine.OpenCall, c
 		}
 	}
 	for _, c := range children {
-		if c.Ticket == o.Ticket && o.Kind == core.WaitChild {
-			v.Child = c.ID
+		if c.Ticket == o.Ticket && (o.Kind == core.WaitChild || o.Kind == core.WaitCall) { // a call may create a job
+			v.Child, v.Client, v.State = c.ID, c.Job.Client, c.Job.State
 		}
 	}
 	return v
@@ -189,7 +197,12 @@ func summary(row *store.Instance, waits []waitView) string {
 	}
 	parts := make([]string, 0, len(waits))
 	for _, w := range waits {
-		parts = append(parts, w.phrase())
+		if w.Choice == "" || w.Choice != row.Job.State { // a job may always report from where it is
+			parts = append(parts, w.phrase())
+		}
+	}
+	if len(parts) == 0 {
+		return "It stays in this state; nobody can move it."
 	}
 	const most = 5
 	if n := len(parts) - most; n > 0 {
@@ -216,6 +229,9 @@ func (w waitView) phrase() string {
 		if w.Parked {
 			return fmt.Sprintf("somebody to answer the call of %q", w.Function)
 		}
+		if w.Child != "" {
+			return fmt.Sprintf("the job %q of client %q, which is in %s", w.Child, w.Client, w.State)
+		}
 		return fmt.Sprintf("the answer of %q", w.Function)
 	case "event", "listen":
 		return fmt.Sprintf("the event %q", w.Event)
@@ -227,6 +243,9 @@ func (w waitView) phrase() string {
 		return "the next attempt" + at
 	case "child":
 		return fmt.Sprintf("the instance %q", w.Child)
+	}
+	if w.Choice != "" {
+		return w.Actor + " to choose " + w.Choice
 	}
 	return "a choice"
 }

@@ -116,6 +116,8 @@ func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
 		x.family("lockstep_sink_waiting", "gauge", "Events that wait for the sink; of very many, at least so many.")
 		x.sample("lockstep_sink_waiting", f.Waiting)
 	}
+	s.writeSources(x)
+	s.writeJobs(r.Context(), x)
 	s.figures.write(x)
 	x.family("lockstep_http_requests_in_flight", "gauge", "Requests that are served now, without waits and streams.")
 	x.sample("lockstep_http_requests_in_flight", len(s.requests))

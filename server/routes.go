@@ -31,10 +31,12 @@ var routes = []route{
 	{"GET", "/api/v1/definitions/{definition}/source", "getSource", readers, []string{"version", "digest"}, (*Server).getSource, false},
 	{"GET", "/api/v1/definitions/{definition}/graph.svg", "getGraph", readers, []string{"version", "digest", "format"}, (*Server).getGraph, false},
 	{"GET", "/api/v1/definitions/{definition}/diff", "diffDefinition", readers, []string{"from", "to"}, (*Server).diffDefinition, false},
+	{"GET", "/api/v1/definitions/{definition}/heat", "getHeat", readers, []string{"version", "digest"}, (*Server).getHeat, false},
 	{"POST", "/api/v1/definitions/{definition}/instances", "startInstance", starters, []string{"version", "wait"}, (*Server).startInstance, false},
 
 	{"GET", "/api/v1/instances", "listInstances", readers, []string{"q", "limit", "after", "order"}, (*Server).listInstances, false},
 	{"GET", "/api/v1/instances/count", "countInstances", readers, []string{"q"}, (*Server).countInstances, false},
+	{"POST", "/api/v1/instances/bulk", "controlInstances", operators, nil, (*Server).controlInstances, false},
 	{"GET", "/api/v1/instances/{instance}", "getInstance", readers, []string{"wait"}, (*Server).getInstance, false},
 	{"DELETE", "/api/v1/instances/{instance}", "deleteInstance", operators, nil, (*Server).deleteInstance, false},
 	{"GET", "/api/v1/instances/{instance}/history", "getHistory", readers, []string{"limit", "after"}, (*Server).getHistory, false},
@@ -50,10 +52,20 @@ var routes = []route{
 	{"POST", "/api/v1/instances/{instance}/calls/{ticket}", "answerCall", operators, nil, (*Server).answerCall, false},
 	{"GET", "/api/v1/calls", "listCalls", readers, []string{"instance", "parked", "limit", "after"}, (*Server).listCalls, false},
 
+	{"POST", "/api/v1/jobs", "createJobs", starters, nil, (*Server).createJobs, false},
+
 	{"POST", "/api/v1/events", "sendEvents", producers, nil, (*Server).sendEvents, false},
 	{"GET", "/api/v1/events", "listEvents", readers, []string{"unmatched", "type", "limit", "after"}, (*Server).listEvents, false},
 	{"GET", "/api/v1/stream", "stream", readers, []string{"instance", "definition", "q", "last-event-id"}, (*Server).stream, true},
 	{"GET", "/api/v1/stats", "getStats", readers, nil, (*Server).getStats, false},
+	{"GET", "/api/v1/nodes", "listNodes", readers, nil, (*Server).listNodes, false},
+	{"GET", "/api/v1/failures", "listFailures", readers, nil, (*Server).listFailures, false},
+	{"POST", "/api/v1/playground", "playground", starters, nil, (*Server).playground, false},
+
+	{"GET", "/api/v1/session", "getSession", nil, nil, (*Server).getSession, true},
+	{"POST", "/api/v1/session", "openSession", nil, nil, (*Server).openSession, false},
+	{"DELETE", "/api/v1/session", "closeSession", nil, nil, (*Server).closeSession, true},
+	{"GET", "/schemas/{schema}", "getSchema", nil, nil, (*Server).getSchema, false},
 
 	{"GET", "/healthz", "healthz", nil, nil, (*Server).healthz, true},
 	{"GET", "/readyz", "readyz", nil, nil, (*Server).readyz, true},

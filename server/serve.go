@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/server/wfx"
 )
 
 // methods are the routes of one path.
@@ -46,7 +48,7 @@ func (m methods) allow() []string {
 }
 
 // serve is everything that is common to requests.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	trace := traceOf(r.Header.Get("Traceparent"))
 	rec := &recorder{ResponseWriter: w, within: s.limits.WriteTimeout}
@@ -57,7 +59,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	var rt *route
 	var who identity
 	err := guard(func() (err error) {
-		rt, who, err = s.dispatch(rec, r)
+		if side == wfx.South || wfx.Serves(r.URL.Path) {
+			rt, who, err = s.dispatchJobs(side, rec, r)
+		} else {
+			rt, who, err = s.dispatch(rec, r)
+		}
 		return err
 	})
 	whole := err == nil || s.fail(rec, r, err, trace)
@@ -87,6 +93,10 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 		return nil, who, err
 	}
 	found := s.find(r)
+	if found == nil && s.isPage(r) {
+		s.cfg.Page.ServeHTTP(w, r)
+		return pageRoute, anonymous, nil
+	}
 	if found == nil {
 		return nil, who, problem(CodeNoRoute, fmt.Sprintf("nothing is served under %.200q", r.URL.Path)).hint("/openapi.yaml lists what is")
 	}
@@ -108,7 +118,7 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	}
 	who = anonymous
 	if rt.roles != nil {
-		if who, err = s.cfg.Tokens.identify(r); err != nil {
+		if who, err = s.identify(r); err != nil {
 			return rt, who, err
 		}
 		if err := rt.authorize(who); err != nil {
@@ -118,23 +128,32 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	if err := s.origin.Check(r); err != nil {
 		return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
 	}
-	done, err := s.receive(r)
+	slot, done, err := s.admit(rt, r)
 	if err != nil {
 		return rt, who, err
 	}
 	defer done()
-	slot := &slot{}
-	if !rt.exempt {
-		if slot = s.acquire(s.requests); slot == nil {
-			return rt, who, busy("requests-in-flight")
-		}
-	}
-	defer slot.release()
 	query, err := rt.parseQuery(r.URL.RawQuery)
 	if err != nil {
 		return rt, who, err
 	}
 	return rt, who, rt.handle(s, w, &request{Request: r, who: who, query: query, slot: slot})
+}
+
+// admit reads the body of a request, and takes its place among those that are served.
+func (s *Server) admit(rt *route, r *http.Request) (place *slot, done func(), err error) {
+	arrived, err := s.receive(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	place = &slot{}
+	if !rt.exempt {
+		if place = s.acquire(s.requests); place == nil {
+			arrived()
+			return nil, nil, busy("requests-in-flight")
+		}
+	}
+	return place, func() { place.release(); arrived() }, nil
 }
 
 // find looks for the routes of a path. One that is written in an unusual way (a//b,
@@ -163,10 +182,16 @@ func setPathValues(r *http.Request, pattern string) {
 	}
 }
 
+// overUnixSocket reports whether a request came by a unix socket, which no page reaches.
+func overUnixSocket(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && addr.Network() == "unix"
+}
+
 // checkHost refuses names that are not this server's, where nothing but the address
 // protects it: the page of another site can have its own name lead here.
 func (s *Server) checkHost(r *http.Request) error {
-	if s.cfg.Tokens != nil {
+	if s.cfg.Tokens != nil || overUnixSocket(r) {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(r.Host)

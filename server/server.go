@@ -14,6 +14,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	effecthttp "github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/server/feed"
+	"github.com/lockstep-workflows/lockstep/server/wfx"
 )
 
 // Config says what a server works with. Engine and Registry are required.
@@ -25,11 +28,20 @@ type Config struct {
 	Functions []string           // names that the catalogue of functions has
 	Tokens    *Tokens            // nil: everybody may do everything
 	Hosts     []string           // names of this server beside localhost, where there are no tokens
+	Sources   []event.Source     // for /metrics
 	Origins   []string           // of other sites whose pages may change something: scheme://host[:port]
+
+	// Client says which device sends a request to the south, and whether it is held to its
+	// own jobs; nil: the X-Client-Id header does. See wfx.Config.
+	Client func(*http.Request) (id string, restricted bool, err error)
+
+	Page    http.Handler // shown to people, on the north; nil: none
+	Schemas []Schema     // for editors
 
 	Log     *slog.Logger // none: nothing is logged
 	Clock   engine.Clock // RealClock; the engine's, where that has another
-	Version string       // for /metrics
+	Version string       // for /metrics and /version
+	Commit  string       // for /version
 	Limits  Limits       // DefaultLimits where 0
 }
 
@@ -47,8 +59,10 @@ type Server struct {
 	kept     atomic.Int64  // bytes of those
 	waiting  chan struct{} // for each that waits for an end
 	streams  chan struct{} // for each stream
+	plays    chan struct{} // for each run in the playground
 	figures  figures
-	tail     tail
+	tail     *feed.Tail
+	jobs     *wfx.View
 
 	stop     sync.Once
 	stopping chan struct{} // closed when the server stops: streams and waits end
@@ -78,37 +92,68 @@ func New(cfg Config) (*Server, error) {
 	s.bodies = make(chan struct{}, s.limits.Arriving)
 	s.waiting = make(chan struct{}, s.limits.Waiting)
 	s.streams = make(chan struct{}, s.limits.Streams)
+	s.plays = make(chan struct{}, playRuns)
 	s.figures.init()
-	s.tail.engine = cfg.Engine
+	s.tail = feed.NewTail(cfg.Engine, encodeChange)
 	for path, methods := range byPath() {
 		s.mux.Handle(path, methods)
+	}
+	var err error
+	if s.jobs, err = s.newJobs(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
-// Handler serves requests. Streams that it serves end with [Server.Stop].
-func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+// Handler serves operators and everybody else: this package's own interface, and that of
+// wfx as its north has it. Streams that it serves end with [Server.Stop].
+func (s *Server) Handler() http.Handler { return s.handler(wfx.North) }
+
+// South serves devices: the interface of wfx as its south has it, and nothing else.
+func (s *Server) South() http.Handler { return s.handler(wfx.South) }
+
+func (s *Server) handler(side wfx.Side) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(side, w, r) })
+}
 
 // Stop ends streams and requests that wait. It is for those who do not use Serve.
 func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
 
-// Serve runs the engine and serves it on the listeners until ctx ends. Then it takes no
-// more requests, ends streams and waits, finishes the requests in flight, and lets the
+// Listeners are where a server is reached.
+type Listeners struct {
+	North, South []net.Listener
+	Downloads    *Downloads // files for those who come by the south; nil: none
+}
+
+// Serve runs the engine and serves operators on the listeners until ctx ends; see
+// [Server.ServeSides].
+func (s *Server) Serve(ctx context.Context, north ...net.Listener) error {
+	return s.ServeSides(ctx, Listeners{North: north})
+}
+
+// ServeSides runs the engine and serves it on the listeners until ctx ends. Then it takes
+// no more requests, ends streams and waits, finishes the requests in flight, and lets the
 // engine come to rest. The error is the first that kept a listener from being served.
-func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+func (s *Server) ServeSides(ctx context.Context, on Listeners) error {
 	run, rest := context.WithCancel(context.WithoutCancel(ctx))
 	defer rest()
 	idle := make(chan error, 1)
 	go func() { idle <- s.engine.Run(run) }()
 
-	h := s.httpServer()
-	failed := make(chan error, len(listeners))
-	for _, l := range listeners {
-		go func() {
-			if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
-			}
-		}()
+	south := s.South()
+	if on.Downloads != nil {
+		south = on.Downloads.Before(south)
+	}
+	sides := []*http.Server{s.httpServer(s.Handler()), s.httpServer(south)}
+	failed := make(chan error, len(on.North)+len(on.South))
+	for i, listeners := range [][]net.Listener{on.North, on.South} {
+		for _, l := range listeners {
+			go func() {
+				if err := sides[i].Serve(l); !errors.Is(err, http.ErrServerClosed) {
+					failed <- fmt.Errorf("serve %s: %w", l.Addr(), err)
+				}
+			}()
+		}
 	}
 	var err error
 	select {
@@ -118,16 +163,22 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	s.Stop()
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Drain)
 	defer cancel()
-	if h.Shutdown(late) != nil {
-		_ = h.Close() // those that are still in flight were not acknowledged
+	var closing sync.WaitGroup
+	for _, h := range sides {
+		closing.Go(func() {
+			if h.Shutdown(late) != nil {
+				_ = h.Close() // those that are still in flight were not acknowledged
+			}
+		})
 	}
+	closing.Wait()
 	rest()
 	return errors.Join(err, <-idle)
 }
 
-func (s *Server) httpServer() *http.Server {
+func (s *Server) httpServer(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           s.Handler(),
+		Handler:           handler,
 		ReadHeaderTimeout: min(10*time.Second, s.limits.ReadTimeout),
 		ReadTimeout:       s.limits.ReadTimeout,
 		IdleTimeout:       s.limits.Idle,

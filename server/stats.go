@@ -3,8 +3,6 @@ package server
 import (
 	"fmt"
 	"net/http"
-
-	"github.com/lockstep-workflows/lockstep/engine"
 )
 
 type statsView struct {
@@ -44,7 +42,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *request) error {
 	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte("ok\n"))
 }
 
-// readyz asks the store for something that is not there.
+// readyz asks the store for something.
 func (s *Server) readyz(w http.ResponseWriter, r *request) error {
 	select {
 	case <-s.stopping:
@@ -53,8 +51,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *request) error {
 		return p
 	default:
 	}
-	_, err := s.engine.Definition(r.Context(), "\x00", "")
-	if _, missing := as[*engine.NotFoundError](err); err != nil && !missing {
+	if err := s.engine.Ready(r.Context()); err != nil {
 		p := problem(CodeNotReady, "the store cannot be read")
 		p.retry, p.cause = 1, fmt.Errorf("read the store: %w", err)
 		return p

@@ -1,8 +1,8 @@
 package server
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,12 +11,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/query"
+	"github.com/lockstep-workflows/lockstep/server/feed"
 	"github.com/lockstep-workflows/lockstep/store"
 )
-
-// streamPace is how long changes are gathered, so that many streams do not wake up for
-// each commit.
-const streamPace = 25 * time.Millisecond
 
 type changeView struct {
 	Instance   string             `json:"instance"`
@@ -55,28 +52,22 @@ func viewChange(item *store.FeedItem) changeView {
 	return v
 }
 
-// follower is one stream.
+// follower says what one stream asks for.
 type follower struct {
-	s       *Server
-	w       http.ResponseWriter
-	control *http.ResponseController
-	pos     int64
+	s *Server
 
 	instance, definition string
 	filter               *query.Filter
 }
 
-// stream follows the feed from the position that the client saw last, or from now. Each
-// stream reads at its own pace; one that does not read is cut off after a while, and
-// goes on from its position when it comes back.
+// stream follows the feed from the position that the client saw last, or from now.
 func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	place := s.acquire(s.streams)
 	if place == nil {
 		return busy("open-streams")
 	}
 	defer place.release()
-	f := &follower{s: s, w: w, control: http.NewResponseController(w)}
-	f.instance, f.definition = r.query.Get("instance"), r.query.Get("definition")
+	f := &follower{s: s, instance: r.query.Get("instance"), definition: r.query.Get("definition")}
 	var err error
 	if f.filter, err = s.filter(r); err != nil {
 		return err
@@ -85,13 +76,16 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	end, err := s.tail.position(r.Context())
+	end, err := s.tail.Position(r.Context())
 	if err != nil {
 		return err
 	}
-	f.pos = after
+	pos, first := after, "ready"
 	if after < 0 || after > end {
-		f.pos = end
+		pos = end
+	}
+	if after > end { // a position of another database
+		first = "reset"
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -101,18 +95,13 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if after > end { // a position of another database
-		err = f.send("reset", []byte(`{}`))
-	} else {
-		err = f.send("ready", []byte(`{}`))
+	reader := feed.Reader{
+		Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
+		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here",
+		Pos: pos, Frames: f.frames,
+		Forgot: func(oldest int64) []byte { return frame(oldest, "reset", []byte(`{}`)) },
 	}
-	if err == nil {
-		err = f.follow(r.Context())
-	}
-	if errors.Is(err, errGone) {
-		return nil
-	}
-	return err
+	return reader.Run(r.Context(), w, frame(pos, first, []byte(`{}`)))
 }
 
 // lastEventID is the position that the client saw last, -1 where there is none.
@@ -131,118 +120,38 @@ func lastEventID(r *request) (int64, error) {
 	return pos, nil
 }
 
-// errGone says that nobody reads a stream any more.
-var errGone = errors.New("the reader of the stream is gone")
-
-// follow sends what the feed has, and waits for more. It holds no more than a part of
-// it: what a slow reader has not read stays in the store.
-func (f *follower) follow(ctx context.Context) error {
-	force := false // look even if nothing happened here: another process may write too
-	for {
-		changed := f.s.engine.Changes() // before reading, so that none is missed
-		p, err := f.s.tail.after(ctx, f.pos, force)
-		switch {
-		case ctx.Err() != nil:
-			return errGone
-		case err != nil:
-			return err
-		case p.oldest > f.pos:
-			f.pos = p.oldest
-			if err := f.send("reset", []byte(`{}`)); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := f.changes(ctx, p); err != nil {
-			return err
-		}
-		if len(p.changes) == tailBatch {
-			continue
-		}
-		if force, err = f.rest(ctx, changed); err != nil {
-			return err
-		}
+// frames is what the stream sends of an item.
+func (f *follower) frames(ctx context.Context, it *feed.Item) ([][]byte, error) {
+	wanted, err := f.wants(ctx, it)
+	if err != nil || !wanted {
+		return nil, err
 	}
-}
-
-// rest waits until there may be more, or until it is time to show that it lives.
-func (f *follower) rest(ctx context.Context, changed <-chan struct{}) (beat bool, err error) {
-	clock := f.s.cfg.Clock
-	alarm, silence := clock.After(f.s.limits.Heartbeat)
-	defer silence()
-	select {
-	case <-ctx.Done():
-		return false, errGone
-	case <-f.s.stopping:
-		return false, errGone // the client comes back with its position
-	case <-alarm:
-		return true, f.write([]byte(": still here\n\n"))
-	case <-changed:
-	}
-	pace, stop := clock.After(streamPace)
-	defer stop()
-	select {
-	case <-ctx.Done():
-		return false, errGone
-	case <-f.s.stopping: // once more, for what came last
-	case <-pace:
-	}
-	return false, nil
-}
-
-// changes sends a part of the feed, as far as it is asked for.
-func (f *follower) changes(ctx context.Context, p part) error {
-	var out []byte
-	for i := range p.changes {
-		c := &p.changes[i]
-		f.pos = c.pos
-		wanted, err := f.wants(ctx, c)
-		if err != nil {
-			return err
-		}
-		if wanted {
-			out = f.append(out, "change", c.text)
-		}
-	}
-	f.pos = max(f.pos, p.next)
-	return f.write(out)
+	return [][]byte{frame(it.Pos, "change", it.Text)}, nil
 }
 
 // wants reports whether a change is asked for.
-func (f *follower) wants(ctx context.Context, c *change) (bool, error) {
-	if f.instance != "" && c.instance != f.instance || f.definition != "" && c.definition != f.definition {
+func (f *follower) wants(ctx context.Context, it *feed.Item) (bool, error) {
+	if f.instance != "" && it.Instance != f.instance || f.definition != "" && it.Definition != f.definition {
 		return false, nil
 	}
 	if f.filter.Text == "" {
 		return true, nil
 	}
-	row, err := f.s.engine.Get(ctx, c.instance)
+	row, err := f.s.engine.Get(ctx, it.Instance)
 	if _, missing := as[*engine.NotFoundError](err); missing {
 		return false, nil
 	}
-	row.Status = c.status // as it was then
+	row.Status = it.Status // as it was then
 	return f.filter.Selects(&row), err
 }
 
-// send writes one event. Its id is the position that the reader has with it.
-func (f *follower) send(name string, data []byte) error {
-	return f.write(f.append(nil, name, data))
+// frame is one event of a stream. Its id is the position that the reader has with it.
+func frame(pos int64, name string, data []byte) []byte {
+	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", pos, name, data)
 }
 
-func (f *follower) append(to []byte, name string, data []byte) []byte {
-	return fmt.Appendf(to, "id: %d\nevent: %s\ndata: %s\n\n", f.pos, name, data)
-}
-
-func (f *follower) write(text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
-	_ = f.control.SetWriteDeadline(time.Now().Add(f.s.limits.WriteTimeout))
-	if _, err := f.w.Write(text); err != nil {
-		return errGone
-	}
-	if f.control.Flush() != nil {
-		return errGone
-	}
-	return nil
+// encodeChange writes a StreamChange.
+func encodeChange(item *store.FeedItem) ([]byte, error) {
+	text, err := encode(viewChange(item))
+	return bytes.TrimSpace(text), err
 }

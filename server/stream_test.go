@@ -17,6 +17,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/server/feed"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -69,7 +70,7 @@ func (r *reader) next() (m message, ok bool) {
 			}
 			m.data = v
 			if m.event == "change" {
-				if err := theContract().checkNamed("StreamChange", v); err != nil {
+				if err := theContract().CheckNamed("StreamChange", v); err != nil {
 					r.t.Error(err)
 				}
 			}
@@ -357,11 +358,11 @@ func TestTailAndStore(t *testing.T) {
 		w := newWorld(t, s, nil)
 		w.deploy("hello")
 		ctx := t.Context()
-		tail := &tail{engine: w.engine}
-		if _, err := tail.position(ctx); err != nil {
+		tail := feed.NewTail(w.engine, encodeChange)
+		if _, err := tail.Position(ctx); err != nil {
 			t.Fatal(err)
 		}
-		const n = tailItems + 3*tailBatch
+		const n = feed.MaxItems + 3*feed.Batch
 		for range n {
 			if _, err := w.engine.Start(ctx, engine.StartRequest{Definition: "hello"}); err != nil {
 				t.Fatal(err)
@@ -370,32 +371,32 @@ func TestTailAndStore(t *testing.T) {
 		var pos int64
 		seen, stored := 0, 0
 		for {
-			got, err := tail.after(ctx, pos, false)
+			got, err := tail.After(ctx, pos, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pos < tail.begin {
+			if _, begin := tail.Kept(); pos < begin {
 				stored++
 			}
-			want, err := readPart(ctx, w.engine, pos)
+			want, err := tail.Stored(ctx, pos)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got.changes) != len(want.changes) || got.oldest != want.oldest {
-				t.Fatalf("after %d: %d changes, want %d", pos, len(got.changes), len(want.changes))
+			if len(got.Items) != len(want.Items) || got.Oldest != want.Oldest {
+				t.Fatalf("after %d: %d changes, want %d", pos, len(got.Items), len(want.Items))
 			}
-			for i := range got.changes {
-				if got.changes[i].pos != want.changes[i].pos || string(got.changes[i].text) != string(want.changes[i].text) {
-					t.Fatalf("after %d: %+v, want %+v", pos, got.changes[i], want.changes[i])
+			for i := range got.Items {
+				if got.Items[i].Pos != want.Items[i].Pos || string(got.Items[i].Text) != string(want.Items[i].Text) {
+					t.Fatalf("after %d: %+v, want %+v", pos, got.Items[i].FeedItem, want.Items[i].FeedItem)
 				}
 			}
-			seen += len(got.changes)
-			if pos = got.next; len(got.changes) == 0 {
+			seen += len(got.Items)
+			if pos = got.Next; len(got.Items) == 0 {
 				break
 			}
 		}
-		if seen != n || stored < 2 || len(tail.changes) > tailItems {
-			t.Errorf("%d changes, %d parts from the store, %d in the tail", seen, stored, len(tail.changes))
+		if kept, _ := tail.Kept(); seen != n || stored < 2 || kept > feed.MaxItems {
+			t.Errorf("%d changes, %d parts from the store, %d in the tail", seen, stored, kept)
 		}
 	})
 }
@@ -463,8 +464,8 @@ func TestTailIsReadOnceForAll(t *testing.T) {
 	s := &counting{Store: newMemory()}
 	w := newWorldAtRest(t, s, nil)
 	w.deploy("hello")
-	tail := &w.server.tail
-	pos, err := tail.position(t.Context())
+	tail := w.server.tail
+	pos, err := tail.Position(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -472,9 +473,9 @@ func TestTailIsReadOnceForAll(t *testing.T) {
 		w.start("hello", `{}`)
 		before := s.feeds.Load()
 		for range 100 {
-			p, err := tail.after(t.Context(), pos, false)
-			if err != nil || len(p.changes) != round+1 {
-				t.Fatalf("%d changes, %v", len(p.changes), err)
+			p, err := tail.After(t.Context(), pos, false)
+			if err != nil || len(p.Items) != round+1 {
+				t.Fatalf("%d changes, %v", len(p.Items), err)
 			}
 		}
 		if got := s.feeds.Load() - before; got != 1 {

@@ -113,6 +113,7 @@ type instanceView struct {
 	RestartOf  string        `json:"restartOf,omitempty"`
 	Quarantine string        `json:"quarantine,omitempty"`
 	Allowed    []string      `json:"allowed"`
+	Job        *jobView      `json:"job,omitempty"`
 }
 
 func viewInstance(row *store.Instance) instanceView {
@@ -120,7 +121,7 @@ func viewInstance(row *store.Instance) instanceView {
 		ID: row.ID, Definition: definitionRef{row.Definition, row.Version, row.Digest},
 		Status: row.Status, States: row.Active, Created: row.Created.Std(), Updated: row.Updated.Std(), Rev: row.Rev,
 		Error: viewFault(row.Fault), Tags: row.Labels, Parent: row.Parent, RestartOf: row.RestartOf,
-		Quarantine: row.Quarantine, Allowed: allowed(row),
+		Quarantine: row.Quarantine, Allowed: allowed(row), Job: viewJob(row),
 	}
 	if len(row.Active) > 0 {
 		v.State = row.Active[0]

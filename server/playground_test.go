@@ -1,0 +1,150 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/engine"
+)
+
+const playRemind = `id: remind
+version: "1.0"
+name: Remind
+functions:
+- {name: mail}
+states:
+- {name: Wait, type: delay, start: {kind: default}, timeDelay: PT1H, transition: {nextState: Send}}
+- name: Send
+  type: operation
+  actionMode: sequential
+  actions: [{functionRef: {refName: mail, parameters: {to: "{{ $.who }}"}}}]
+  end: {kind: default}
+`
+
+const playJob = `name: lights
+states: [{name: RED}, {name: GREEN}]
+transitions:
+- {from: RED, to: GREEN, eligible: CLIENT}
+`
+
+const playLoop = `id: loop
+version: "1.0"
+name: Loop
+states:
+- {name: A, type: delay, start: {kind: default}, timeDelay: PT1S, transition: {nextState: B}}
+- {name: B, type: delay, timeDelay: PT1S, transition: {nextState: A}}
+`
+
+func (w *world) play(members map[string]any) answered {
+	w.t.Helper()
+	body, err := json.Marshal(members)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.do("POST", "/api/v1/playground", string(body)).want(200)
+}
+
+func TestPlaygroundRuns(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	ask := map[string]any{"definition": playRemind, "input": "who: Ada", "mocks": "mail: {result: {sent: true}}"}
+
+	all := w.play(ask)
+	all.is("run.status", `"completed"`).is("run.output", `{"who":"Ada","sent":true}`).is("run.clock", `"2026-03-01T01:00:00Z"`)
+	if svg := all.str("graph"); !strings.HasPrefix(svg, "<svg") {
+		t.Errorf("the graph is %.40q", svg)
+	}
+	if again := w.play(ask); again.text != all.text {
+		t.Error("the same request had another answer")
+	}
+
+	ask["until"] = "2026-03-01T00:30:00Z"
+	w.play(ask).is("run.status", `"later"`).is("run.next", `"2026-03-01T01:00:00Z"`).is("run.instances.0.status", `"waiting"`)
+	delete(ask, "until")
+
+	for steps, before := range []string{"Wait", "Send"} {
+		ask["steps"] = steps
+		w.play(ask).is("run.status", `"stopped"`).is("run.stopped.0.node", `"`+before+`"`)
+	}
+	ask["steps"] = 2
+	w.play(ask).is("run.status", `"completed"`).is("run.steps", "2")
+
+	delete(ask, "steps")
+	delete(ask, "mocks")
+	w.play(ask).is("run.status", `"failed"`).is("run.error.name", `"MockMissing"`)
+	w.get("/api/v1/instances/count").is("count", "0")
+	w.get("/api/v1/definitions").is("items", "[]")
+}
+
+func TestPlaygroundTellsMistakes(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	broken := strings.Replace(playRemind, "nextState: Send", "nextState: Sent", 1)
+	a := w.play(map[string]any{"definition": broken}).is("diagnostics.0.line", "7").says(`did you mean \"Send\"`)
+	if !a.at("run").IsNull() || !a.at("graph").IsNull() {
+		t.Errorf("it ran: %s", a.text)
+	}
+	a = w.play(map[string]any{"definition": playRemind, "mocks": "mail:\n  resul: 1"})
+	a.is("diagnostics.0.file", `"mocks"`).is("diagnostics.0.line", "2")
+	if !a.at("run").IsNull() || a.at("graph").IsNull() {
+		t.Errorf("it must be drawn and not run: %s", a.text)
+	}
+	a = w.play(map[string]any{"definition": playRemind, "run": false})
+	if !a.at("run").IsNull() {
+		t.Errorf("it ran: %s", a.text)
+	}
+	for _, body := range []string{
+		`{}`, `{"definition":""}`, `{"definition":"a","steps":-1}`, `{"definition":"a","steps":1e9}`, `{"definition":"a","run":1}`,
+		`{"definition":"a","until":"soon"}`, `{"definition":"a","clock":"9999-01-01T00:00:00Z"}`,
+	} {
+		w.do("POST", "/api/v1/playground", body).problem(CodeInput)
+	}
+	w.do("POST", "/api/v1/playground", `{"definition":"a","inputs":""}`).problem(CodeUnknownField).says(`did you mean`)
+}
+
+func TestPlaygroundJobs(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	takes := "- {actor: WFX, state: GREEN}\n- {at: PT1M, actor: CLIENT, state: GREEN}"
+	a := w.play(map[string]any{"definition": playJob, "takes": takes}).is("job", "true").is("run.status", `"completed"`)
+	a.is("run.instances.0.job.state", `"GREEN"`).is("run.clock", `"2026-03-01T00:01:00Z"`).says("line 1 was rejected")
+}
+
+func TestPlaygroundEventsStart(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	definition := `id: paid
+version: "1.0"
+name: Paid
+events: [{name: paid, type: paid, source: shop}]
+states:
+- {name: Got, type: event, start: {kind: default}, exclusive: true, onEvents: [{eventRefs: [paid], actions: []}], end: {kind: default}}
+`
+	w.play(map[string]any{"definition": definition}).is("run.status", `"none"`)
+	events := "- {event: {type: other, source: shop}}\n- {at: PT5M, event: {type: paid, source: shop, data: {amount: 3}}}"
+	w.play(map[string]any{"definition": definition, "events": events}).is("run.status", `"completed"`).is("run.output", `{"amount":3}`).
+		is("run.clock", `"2026-03-01T00:05:00Z"`).says("nobody waits for the event other")
+}
+
+func TestPlaygroundIsBounded(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.play(map[string]any{"definition": playLoop}).is("run.status", `"limit"`).is("run.limit", `"playground-records"`)
+	large := "blob: " + strings.Repeat("x", 300_000)
+	w.play(map[string]any{"definition": playLoop, "input": large}).is("run.limit", `"playground-bytes"`)
+	for range playRuns {
+		w.server.plays <- struct{}{}
+	}
+	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeBusy).is("limit", `"playground-runs"`)
+}
+
+func TestPlaygroundIsForThoseWhoMayStart(t *testing.T) {
+	viewer, viewerHash := NewToken()
+	author, authorHash := NewToken()
+	tokens, err := ParseTokens([]byte(`{name: v, role: viewer, hash: "` + viewerHash + `"}` + "\n" + `{name: a, role: author, hash: "` + authorHash + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Tokens = tokens })
+	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeUnauthorized)
+	w.token = viewer
+	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeForbidden)
+	w.token = author
+	w.play(map[string]any{"definition": playRemind, "mocks": "'*': {echo: true}"}).is("run.status", `"completed"`)
+}

@@ -1,0 +1,68 @@
+package wfx
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// TestFiltersOfMuch: few at a time work on more than a little, and none on too much.
+func TestFiltersOfMuch(t *testing.T) {
+	v := &View{limits: DefaultLimits, filters: make(chan struct{}, 1)}
+	large := expr.String(strings.Repeat("x", filterFree+1))
+	first, second := v.filterInput(), v.filterInput()
+	if err := first.take(httptest.NewRecorder(), large); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.take(httptest.NewRecorder(), large); err != nil {
+		t.Errorf("it has a place already: %v", err)
+	}
+	w := httptest.NewRecorder()
+	if err := second.take(w, expr.String("small")); err != nil {
+		t.Error(err)
+	}
+	f, ok := as[*failure](second.take(w, large))
+	if !ok || f.status != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" || !strings.Contains(f.text, "wfx-filters") {
+		t.Errorf("%+v %v", f, w.Header())
+	}
+	first.release()
+	if err := second.take(w, large); err != nil {
+		t.Errorf("the place is free: %v", err)
+	}
+	for range DefaultLimits.Filtered / filterFree {
+		if err := second.take(w, large); err != nil {
+			if f, ok := as[*failure](err); !ok || f.status != http.StatusBadRequest || !strings.Contains(f.Error(), "wfx-filter-input") {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("there is no end")
+}
+
+// TestHashesWithinACommit: a status before a change of the definition has the hash of the
+// definition before it, whoever reads it.
+func TestHashesWithinACommit(t *testing.T) {
+	defined := func(n int64) expr.Value { return object("n", expr.Int(n)) }
+	taken := core.Record{Type: core.RecTaken, Name: "CLIENT", HasData: true, Data: object("state", expr.String("NEW"))}
+	amended := func(from, to int64) core.Record {
+		return core.Record{Type: core.RecControl, Name: string(core.VerbAmend), HasData: true, Data: object(core.JobReplaced, defined(from), core.JobDefinition, defined(to))}
+	}
+	item := &store.FeedItem{Pos: 1, Instance: "j", Client: "c", Definition: "w", Records: []core.Record{taken, taken, amended(1, 2), taken, amended(2, 3), taken}}
+	for _, known := range []string{"", definitionHash(defined(1))} {
+		events, err := (&View{}).events(t.Context(), item, known)
+		if err != nil || len(events) != 6 {
+			t.Fatalf("%d events: %v", len(events), err)
+		}
+		for i, n := range []int64{1, 1, 2, 2, 3, 3} {
+			if want := definitionHash(defined(n)); !strings.Contains(string(events[i].head), want) || events[i].hash != want {
+				t.Errorf("event %d, where %q was known: %s, want the hash of %d", i, known, events[i].head, n)
+			}
+		}
+	}
+}

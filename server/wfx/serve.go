@@ -1,0 +1,149 @@
+package wfx
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/jq"
+)
+
+// request is a request that passed all that comes before its handler.
+type request struct {
+	*http.Request
+	side   Side
+	query  url.Values
+	filter *jq.Filter // nil: none
+	client string     // the one whose jobs are all there are; "": everybody's
+}
+
+// Handler serves one side by itself. Servers that have more to do before and after a
+// request use [View.Serve].
+func (v *View) Handler(side Side) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := v.Serve(side, w, r); err != nil {
+			http.Error(w, "the server has trouble; try again", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// Serve answers a request. What it cannot answer for is an error: trouble of the store,
+// or a stream or list that broke off.
+func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request) error {
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	if r.Header.Get("Origin") != "" {
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", "ETag, X-History-Truncated, X-Response-Filter, X-Response-Filter-Error")
+	}
+	err := v.dispatch(side, w, r)
+	if err == nil {
+		return nil
+	}
+	if f := failureOf(err); f != nil {
+		f.write(w)
+		return nil
+	}
+	return err
+}
+
+func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request) error {
+	found, op := v.find(r)
+	switch {
+	case found == nil:
+		return &failure{status: http.StatusNotFound, text: "404 page not found"}
+	case op == nil && r.Method == http.MethodOptions:
+		preflight(w, r, found)
+		return nil
+	case op == nil:
+		w.Header().Set("Allow", found.allow())
+		return &failure{status: http.StatusMethodNotAllowed, bare: true}
+	}
+	in := &request{Request: r, side: side}
+	var err error
+	if in.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		return malformed("the query cannot be read: %v", err)
+	}
+	if in.client, err = v.clientOf(in, op); err != nil {
+		return err
+	}
+	if op.filtered {
+		if in.filter, err = v.responseFilter(r); err != nil {
+			return err
+		}
+	}
+	return op.handle(v, w, in)
+}
+
+// preflight answers a browser that asks what a page of another site may send.
+func preflight(w http.ResponseWriter, r *http.Request, found methods) {
+	h := w.Header()
+	h.Set("Allow", found.allow())
+	if r.Header.Get("Access-Control-Request-Method") != "" {
+		h.Set("Access-Control-Allow-Methods", found.allow())
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Last-Event-ID, X-Client-Id, X-Response-Filter")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// clientOf is the client that a device is held to.
+func (v *View) clientOf(r *request, op *Operation) (string, error) {
+	if r.side != South || op.Access == Open {
+		return "", nil
+	}
+	id, restricted, err := v.cfg.Client(r.Request)
+	if err != nil || !restricted {
+		return "", err
+	}
+	if id == "" {
+		return "", &Refusal{http.StatusForbidden, "it is not known whose jobs these are"}
+	}
+	return id, nil
+}
+
+// answer writes a value, or what the response filter makes of it.
+func (v *View) answer(w http.ResponseWriter, r *request, status int, value expr.Value) error {
+	if r.filter != nil {
+		in := v.filterInput()
+		defer in.release()
+		if err := in.wait(r.Context(), value); err != nil {
+			return err
+		}
+		return v.answerFiltered(w, r, value)
+	}
+	text := append(value.AppendJSON(nil), '\n')
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that left needs no other answer
+	return nil
+}
+
+// setRevision tells the revision of a job, for If-Match.
+func setRevision(w http.ResponseWriter, rev int64) {
+	w.Header().Set("ETag", `"`+strconv.FormatInt(rev, 10)+`"`)
+}
+
+// revision reads If-Match: 0 where any revision will do.
+func (r *request) revision() (int64, error) {
+	values := r.Header.Values("If-Match")
+	if len(values) == 0 || len(values) == 1 && values[0] == "*" {
+		return 0, nil
+	}
+	text, quoted := strings.CutPrefix(values[0], `"`)
+	text, closed := strings.CutSuffix(text, `"`)
+	rev, err := strconv.ParseInt(text, 10, 64)
+	if len(values) > 1 || !quoted || !closed || err != nil || rev < 1 {
+		return 0, malformed("the header If-Match must be the ETag of a job, which is its revision in quotes")
+	}
+	return rev, nil
+}
+
+// errBroken says that an answer of ours could not be made: a fault of this program.
+var errBroken = errors.New("wfx: internal error")

@@ -1,0 +1,177 @@
+package wfx
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	wfxdef "github.com/lockstep-workflows/lockstep/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/expr/jq"
+	"github.com/lockstep-workflows/lockstep/server/feed"
+)
+
+// Side is the listener that a request came by. It decides who acts.
+type Side int
+
+// The sides.
+const (
+	South Side = iota // devices: CLIENT
+	North             // operators: WFX
+)
+
+func (s Side) actor() string {
+	if s == South {
+		return wfxdef.Client
+	}
+	return wfxdef.Operator
+}
+
+// Limits bound what clients may cost. Fields that are 0 are as in DefaultLimits.
+type Limits struct {
+	Definition int64     // document-bytes: a workflow
+	Body       int64     // request-bytes: any other body
+	Streams    int       // open-streams
+	Filtered   int       // wfx-filter-input: bytes of an answer that a response filter may be given
+	Filters    int       // wfx-filters: how many filters may work on more than 1 MiB at a time
+	History    int       // wfx-history-bytes: bytes of a history
+	Filter     jq.Budget // of a response filter
+	FilterTime time.Duration
+
+	WriteTimeout time.Duration // response-time: until a part of a stream is written
+	Heartbeat    time.Duration // of a stream on which nothing happens
+}
+
+// DefaultLimits hold unless Config says otherwise.
+var DefaultLimits = Limits{
+	Definition: int64(dialect.DefaultLimits.Bytes), Body: 4 << 20, Streams: 4096,
+	Filtered: 32 << 20, Filters: 2, History: 16 << 20, FilterTime: 5 * time.Second,
+	WriteTimeout: 30 * time.Second, Heartbeat: 15 * time.Second,
+}
+
+// Config says what a view works with. Engine, Registry and Tail are required.
+type Config struct {
+	Engine   *engine.Engine
+	Registry *dialect.Registry
+	Tail     *feed.Tail
+	Clock    engine.Clock    // RealClock
+	Stopping <-chan struct{} // closed when the server stops: streams end
+	Streams  chan struct{}   // a place for each open stream; nil: Limits.Streams of the view's own
+
+	// Client says which client sends a request to the south, and whether it may see and
+	// change only its own jobs. nil: HeaderClient.
+	Client  func(*http.Request) (id string, restricted bool, err error)
+	Version string // that runs
+	Commit  string
+	Limits  Limits
+}
+
+// View serves jobs as wfx does.
+type View struct {
+	cfg     Config
+	engine  *engine.Engine
+	limits  Limits
+	mux     *http.ServeMux
+	updates updates
+	filters chan struct{} // a place for each filter that works on much
+
+	mu     sync.Mutex
+	models map[string]model // by digest
+}
+
+// New returns a view.
+func New(cfg Config) (*View, error) {
+	if cfg.Engine == nil || cfg.Registry == nil || cfg.Tail == nil {
+		return nil, errors.New("wfx: an engine, a registry of dialects and a tail of the feed are required")
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = engine.RealClock{}
+	}
+	if cfg.Client == nil {
+		cfg.Client = HeaderClient
+	}
+	v := &View{cfg: cfg, engine: cfg.Engine, limits: cfg.Limits.withDefaults(), mux: newMux(), models: map[string]model{}}
+	v.filters = make(chan struct{}, v.limits.Filters)
+	if v.cfg.Streams == nil {
+		v.cfg.Streams = make(chan struct{}, v.limits.Streams)
+	}
+	return v, nil
+}
+
+// HeaderClient takes the client from the X-Client-Id header, as newer versions of wfx do.
+// It protects nothing: it is for gateways that check who calls, and for devices that want
+// to see only what is theirs.
+func HeaderClient(r *http.Request) (id string, restricted bool, err error) {
+	values := r.Header.Values("X-Client-Id")
+	switch {
+	case len(values) == 0:
+		return "", false, nil
+	case len(values) > 1 || values[0] == "":
+		return "", false, malformed("the header X-Client-Id must have one value, the id of a client")
+	}
+	return values[0], true, nil
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits
+	if l.Definition == 0 {
+		l.Definition = d.Definition
+	}
+	if l.Body == 0 {
+		l.Body = d.Body
+	}
+	if l.Streams == 0 {
+		l.Streams = d.Streams
+	}
+	if l.Filtered == 0 {
+		l.Filtered = d.Filtered
+	}
+	if l.Filters == 0 {
+		l.Filters = d.Filters
+	}
+	if l.History == 0 {
+		l.History = d.History
+	}
+	if l.FilterTime == 0 {
+		l.FilterTime = d.FilterTime
+	}
+	if l.WriteTimeout == 0 {
+		l.WriteTimeout = d.WriteTimeout
+	}
+	if l.Heartbeat == 0 {
+		l.Heartbeat = d.Heartbeat
+	}
+	return l
+}
+
+// updates counts the status updates that were taken.
+type updates struct {
+	mu     sync.Mutex
+	counts map[Update]int64
+}
+
+// Update is what status updates are counted by.
+type Update struct{ Workflow, State, Actor string }
+
+func (u *updates) add(key Update) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.counts == nil {
+		u.counts = map[Update]int64{}
+	}
+	u.counts[key]++
+}
+
+// Updates is how many status updates were taken here since the start, by workflow, the
+// state that was sent, and actor.
+func (v *View) Updates() map[Update]int64 {
+	v.updates.mu.Lock()
+	defer v.updates.mu.Unlock()
+	out := make(map[Update]int64, len(v.updates.counts))
+	for key, n := range v.updates.counts {
+		out[key] = n
+	}
+	return out
+}
