@@ -14,6 +14,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/dialect/wfx"
 )
 
 // app is what every command shares. Data goes to out; progress, hints and errors
@@ -46,8 +47,8 @@ func (a *app) command() *cobra.Command {
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(a.runCommand(), a.testCommand(), a.validateCommand(), a.graphCommand(), a.explainCommand(),
 		a.schemaCommand(), a.fmtCommand(), a.convertCommand(), a.versionCommand(),
-		a.serveCommand(), a.devCommand(), a.defCommand(), a.instCommand(), a.eventCommand(), a.contextCommand(),
-		a.doctorCommand(), a.openCommand(), a.tokenCommand())
+		a.serveCommand(), a.devCommand(), a.defCommand(), a.instCommand(), a.jobCommand(), a.clientCommand(), a.eventCommand(), a.contextCommand(), a.nodeCommand(),
+		a.doctorCommand(), a.openCommand(), a.tokenCommand(), a.wfxctlAlias())
 	root.InitDefaultHelpFlag()
 	a.strict(root)
 	return root
@@ -80,7 +81,7 @@ Which server:
 // registry holds the dialects this program knows, in the order in which a document is
 // shown to them (SEMANTICS §Detection).
 func (a *app) registry() *dialect.Registry {
-	return dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{})...)
+	return dialect.NewRegistry(append([]dialect.FrontEnd{wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
 }
 
 // color reports whether w is a terminal that wants colours.

@@ -20,7 +20,7 @@ import (
 const envPrefix = "LOCKSTEP_"
 
 // clientVariables are variables of other commands.
-var clientVariables = []string{envURL, envToken}
+var clientVariables = []string{envURL, envToken, envSouth, envSouthToken}
 
 // flagOnly are flags that say what to do now, not how.
 var flagOnly = []string{"check", "help"}

@@ -28,6 +28,7 @@ type contexts struct {
 type contextEntry struct {
 	Name, URL string
 	Token     string // env:VARIABLE, file:PATH, or empty
+	South     string // where its devices go; empty: as defaultSouth says
 
 	literal string // the token itself, from the environment
 }
@@ -69,7 +70,7 @@ func readContexts() (contexts, error) {
 	out.Current = str(root, "current")
 	list, _ := root.Get("contexts")
 	for _, m := range list.Members() {
-		out.List = append(out.List, contextEntry{Name: m.Key, URL: str(m.Value, "url"), Token: str(m.Value, "token")})
+		out.List = append(out.List, contextEntry{Name: m.Key, URL: str(m.Value, "url"), Token: str(m.Value, "token"), South: str(m.Value, "south")})
 	}
 	return out, nil
 }
@@ -85,6 +86,9 @@ func (c *contexts) write() error {
 		entry := expr.EmptyObject.With("url", expr.String(e.URL))
 		if e.Token != "" {
 			entry = entry.With("token", expr.String(e.Token))
+		}
+		if e.South != "" {
+			entry = entry.With("south", expr.String(e.South))
 		}
 		list = list.With(e.Name, entry)
 	}
@@ -166,16 +170,17 @@ func (a *app) contextList() *cobra.Command {
 		type item struct {
 			Name    string `json:"name"`
 			URL     string `json:"url"`
+			South   string `json:"south,omitempty"`
 			Token   string `json:"token,omitempty"`
 			Current bool   `json:"current"`
 		}
 		rows := listing[item]{
-			columns: []string{"NAME", "URL", "TOKEN", "CURRENT"},
-			row:     func(i item) []string { return []string{i.Name, i.URL, i.Token, yes(i.Current)} },
+			columns: []string{"NAME", "URL", "SOUTH", "TOKEN", "CURRENT"},
+			row:     func(i item) []string { return []string{i.Name, i.URL, i.South, i.Token, yes(i.Current)} },
 			name:    func(i item) string { return i.Name },
 		}
 		for _, e := range known.List {
-			rows.items = append(rows.items, item{e.Name, e.URL, e.Token, e.Name == known.Current})
+			rows.items = append(rows.items, item{e.Name, e.URL, e.South, e.Token, e.Name == known.Current})
 		}
 		return rows.write(a, output.value)
 	}
@@ -219,6 +224,7 @@ func (a *app) contextSet() *cobra.Command {
   lockstep ctx set prod --remove`,
 	}
 	cmd.Flags().StringVar(&entry.URL, "url", "", "the `address` of the server")
+	cmd.Flags().StringVar(&entry.South, "south", "", "the `address` that its devices use, for \"lockstep job update-status --actor client\"")
 	cmd.Flags().StringVar(&entry.Token, "token", "", "where its token is: env:`VARIABLE` or file:PATH")
 	cmd.Flags().BoolVar(&remove, "remove", false, "forget it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -262,6 +268,12 @@ func (e contextEntry) amend(known *contexts, withToken bool) error {
 	at := &known.List[i]
 	if e.URL != "" {
 		at.URL = e.URL
+	}
+	if e.South != "" {
+		at.South = e.South
+		if _, err := client.New(client.Options{URL: at.South}); err != nil {
+			return usagef("--south: %v", err)
+		}
 	}
 	if withToken {
 		at.Token = e.Token

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 
@@ -54,10 +53,13 @@ func (a *app) dev(ctx context.Context, dir string, flags *hostFlags) (err error)
 	if err := w.look(); err != nil {
 		return err
 	}
-	if err := n.listen(server.Listening{Address: flags.north}); err != nil {
+	if err := n.openFiles(nil); err != nil {
+		return err
+	}
+	if err := flags.openHere(); err != nil {
 		return devListenFailure(err)
 	}
-	base := urlOf(n.listener.Addr(), false)
+	base := urlOf(flags.northOpened.Addr(), false)
 	n.invoker.onParked = func(c effect.Call) { a.tellParked(base, c) }
 	n.onRecord = func(id string, r core.Record) {
 		if r.Type == core.RecFinished && r.Fault != nil {
@@ -68,7 +70,7 @@ func (a *app) dev(ctx context.Context, dir string, flags *hostFlags) (err error)
 		return err
 	}
 	loaded := w.load(ctx)
-	if err := n.announce("dev", false); err != nil {
+	if err := n.announce("dev", false, false); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.err, "loaded %s   watching %s   Ctrl-C stops\n", orNothing(loaded), dir)
@@ -81,15 +83,24 @@ func (a *app) dev(ctx context.Context, dir string, flags *hostFlags) (err error)
 	return err
 }
 
-// devListenFailure tells what dev is for, and what to do if another one runs.
+// openHere opens both sides, for this machine only.
+func (s *sideFlags) openHere() error {
+	north, err := s.listening(server.NorthSide, false)
+	if err != nil {
+		return err
+	}
+	south, err := s.listening(server.SouthSide, false)
+	if err != nil {
+		return err
+	}
+	return s.open(north, south)
+}
+
+// devListenFailure tells what dev is for.
 func devListenFailure(err error) error {
 	f := asFailure(err)
-	var op *net.OpError
-	switch {
-	case f.code == "unsafe":
+	if f.code == "unsafe" {
 		f.hint = "lockstep dev is for this machine; \"lockstep serve\" can be reached by others"
-	case errors.As(err, &op):
-		f.hint = "if another server runs there, --north 127.0.0.1:0 takes a free port"
 	}
 	return f
 }

@@ -11,14 +11,14 @@ func (a *app) doctorCommand() *cobra.Command {
 	var storeText, namespace string
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look for damage in a store, or ask a server how it is", Args: atMost(0),
-		Long: "Doctor with --store reads everything that a store holds and tells what cannot be read and what does not fit together; the server must\n" +
-			"not run meanwhile. Without it, it asks the server whether it can serve. Exit code 1 says that something is wrong.",
+		Long: "Doctor with --store reads everything that a store holds and tells what cannot be read and what does not fit together; a server on\n" +
+			"SQLite must not run meanwhile. Without it, it asks the server whether it can serve. Exit code 1 says that something is wrong.",
 		Example: `  lockstep doctor --store sqlite:.lockstep/lockstep.db
   lockstep doctor --ctx prod`,
 	}
 	server.add(cmd)
 	output := listFlag(cmd)
-	cmd.Flags().StringVar(&storeText, "store", "", "the store to look at: sqlite:`FILE`")
+	cmd.Flags().StringVar(&storeText, "store", "", "the store to look at: sqlite:`FILE` or postgres://…")
 	cmd.Flags().StringVar(&namespace, "namespace", "default", "the part of the store to look at")
 	ask := a.remotely(&server, func(r remote, _ []string) error {
 		if err := r.Healthz(r.ctx); err != nil {
@@ -45,6 +45,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		case !spec.exists():
 			return &failure{exit: exitNotFound, code: "not-found", title: "Not found", detail: fmt.Sprintf("there is no store %s", spec)}
 		}
+		spec.keep = true // who only looks changes nothing
 		return a.examine(cmd, spec, namespace, output.value)
 	}
 	return cmd

@@ -23,6 +23,9 @@ func (e *endError) Error() string { return "the instance is " + string(e.row.Sta
 
 // run starts the workflow and follows it until its first instance is over.
 func (s *session) run(ctx context.Context) (result, error) {
+	if s.first().Job {
+		return s.runJob(ctx)
+	}
 	if len(s.first().Start.Events) == 0 {
 		id, err := s.engine.Start(ctx, engine.StartRequest{Definition: s.first().ID, Input: s.input})
 		if err != nil {

@@ -26,7 +26,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	output := outputFlag(cmd, "format", "text", "json")
 	tables := func() [][]dialect.Explanation {
-		return append(a.registry().Codes(), scenario.Codes(), openapi.Codes(), catalogue.Codes(), settingCodes)
+		return append(a.registry().Codes(), dialect.JobCodes(), scenario.Codes(), openapi.Codes(), catalogue.Codes(), settingCodes)
 	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var codes []string

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	nethttp "net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,29 +22,33 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/server"
+	"github.com/lockstep-workflows/lockstep/ui"
 )
 
 // hostFlags are the settings that `lockstep serve` and `lockstep dev` share.
 type hostFlags struct {
-	north, store, namespace string
-	addrFile                string
-	functions               functionFlags
-	outbound                outboundFlags
-	sink                    sinkFlags
-	timezone                string
-	window                  time.Duration
-	maxCalls, perEndpoint   int
-	missedFires, unknown    *choice
-	logFormat, logLevel     *choice
-	config                  string
+	sideFlags
+	store, namespace      string
+	node                  string
+	functions             functionFlags
+	outbound              outboundFlags
+	sink                  sinkFlags
+	sources               sourceFlags
+	retention             retentionFlags
+	timezone              string
+	window                time.Duration
+	maxCalls, perEndpoint int
+	missedFires, unknown  *choice
+	logFormat, logLevel   *choice
+	config                string
 }
 
 func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	h.namespace = "default"
 	f := cmd.Flags()
-	f.StringVar(&h.north, "north", "127.0.0.1:8081", "the `address` of the API; port 0 takes a free one")
-	f.StringVar(&h.store, "store", store, "sqlite:`FILE`, or memory: which forgets everything at the end")
-	f.StringVar(&h.addrFile, "addr-file", "", "write the API's address into this `file` once it is served")
+	h.sideFlags.add(f)
+	f.StringVar(&h.store, "store", store, "sqlite:`FILE`, postgres://… which other servers may share, or memory: which forgets everything at the end")
+	f.StringVar(&h.node, "node-name", "", "what this server is called in \"lockstep node ls\" (default the name of the machine)")
 	f.StringVar(&h.timezone, "timezone", "", "the time `zone` of schedules that name none (default local)")
 	f.DurationVar(&h.window, "event-window", 24*time.Hour, "how long events are kept")
 	f.IntVar(&h.maxCalls, "max-calls", 256, "function calls at a time")
@@ -52,24 +57,22 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.Var(h.missedFires, "missed-fires", "which of the times that a schedule missed are made up for")
 	h.unknown = &choice{value: unknown, allowed: []string{"fail", "wait"}}
 	f.Var(h.unknown, "unknown-functions", "calls of functions without an endpoint fail, or wait for \"lockstep inst answer\"")
-	h.logFormat = &choice{value: "text", allowed: []string{"text", "json"}}
-	f.Var(h.logFormat, "log-format", "of the log on stderr")
+	h.logFormat = &choice{value: "auto", allowed: logFormats}
+	f.Var(h.logFormat, "log-format", "of the log on stderr; auto is journald under systemd, else text")
 	h.logLevel = &choice{value: level, allowed: []string{"debug", "info", "warn", "error"}}
 	f.Var(h.logLevel, "log-level", "from which level on")
 	h.functions.add(cmd)
 	h.outbound.add(cmd)
 	h.sink.add(cmd)
+	h.sources.add(cmd)
+	h.retention.add(cmd)
 	configFlag(cmd, &h.config)
 }
 
 func (h *hostFlags) logger(a *app) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(h.logLevel.value)) // it is one of four words
-	options := &slog.HandlerOptions{Level: level}
-	if h.logFormat.value == "json" {
-		return slog.New(slog.NewJSONHandler(a.err, options))
-	}
-	return slog.New(slog.NewTextHandler(a.err, options))
+	return newLogger(a.err, h.logFormat.value, level)
 }
 
 // host is a server with everything it needs: configure, open, serve, close.
@@ -81,10 +84,11 @@ type host struct {
 	client   *http.Client
 	invoker  *invoker
 	sink     func(context.Context, event.Event) error
+	files    *server.Downloads
 	store    opened
 	engine   *engine.Engine
-	listener net.Listener
 	onRecord func(id string, r core.Record) // nil: nobody looks
+	jobs     []engine.JobRetention
 }
 
 // configure checks the settings and opens what they name, but no store and no port.
@@ -103,7 +107,13 @@ func (h *hostFlags) configure(ctx context.Context, a *app) (*host, error) {
 	if n.client, err = h.outbound.client(); err != nil {
 		return nil, err
 	}
-	if n.sink, err = h.sink.use(n.client); err != nil {
+	if n.sink, err = h.sink.use(n.client, n.log); err != nil {
+		return nil, err
+	}
+	if err = h.sources.use(n.log); err != nil {
+		return nil, err
+	}
+	if n.jobs, err = h.retention.use(); err != nil {
 		return nil, err
 	}
 	known, err := h.functions.use(ctx, a, n.client)
@@ -122,56 +132,68 @@ func (n *host) open(redeploy bool) error {
 		return storeFailure(n.spec, err)
 	}
 	n.engine, err = engine.New(engine.Config{
-		Store: n.store, Invoker: n.invoker, Sink: n.sink, Languages: languages.All(), Namespace: n.flags.namespace,
+		Store: n.store.Store, Node: n.member(), Invoker: n.invoker, Sink: n.sink, Languages: languages.All(), Namespace: n.flags.namespace,
 		Timezone: n.flags.timezone, EventWindow: n.flags.window, MissedFires: engine.MissedFires(n.flags.missedFires.value),
 		MaxCalls: n.flags.maxCalls, MaxCallsPerEndpoint: n.flags.perEndpoint, Redeploy: redeploy,
-		OnRecord: n.onRecord,
-		OnError:  func(err error) { n.log.Error("engine", "error", err) },
+		Housekeeping: n.jobs, OnRecord: n.onRecord,
+		OnError: func(err error) { n.log.Error("engine", "error", err) },
 	})
 	return err
 }
 
-// serve serves the listener until ctx ends, and lets everything come to rest.
+// serve serves both sides until ctx ends, and lets everything come to rest.
 func (n *host) serve(ctx context.Context, cfg server.Config) error {
 	cfg.Engine, cfg.Registry, cfg.Outbound, cfg.Functions = n.engine, n.app.registry(), n.client, n.invoker.names()
-	cfg.Log, cfg.Version = n.log, readVersion().Version
+	version := readVersion()
+	cfg.Log, cfg.Version, cfg.Commit = n.log, version.Version, version.Revision
+	cfg.Sources = n.flags.sources.sources
+	cfg.Page = ui.Handler()
+	for _, schema := range n.app.schemas() {
+		cfg.Schemas = append(cfg.Schemas, server.Schema{Names: schema.names, Text: schema.text})
+	}
 	s, err := server.New(cfg)
 	if err != nil {
 		return usagef("%v", err)
 	}
-	return s.Serve(ctx, n.listener)
+	on := server.Listeners{North: []net.Listener{n.flags.northOpened}, Downloads: n.files}
+	if n.flags.southOpen != nil {
+		on.South = append(on.South, n.flags.southOpen)
+	}
+	defer n.flags.sources.run(ctx, n.engine)()
+	return s.ServeSides(ctx, on)
 }
 
-// announce says where the API is. Requests that come before it is served wait.
-func (n *host) announce(name string, tls bool) error {
-	address := n.listener.Addr()
+// openFiles opens the folder of downloads. Whoever client refuses gets none.
+func (n *host) openFiles(client func(*nethttp.Request) (string, bool, error)) error {
+	if n.flags.download == "" {
+		return nil
+	}
+	var err error
+	if n.files, err = server.NewDownloads(n.flags.download, client); err != nil {
+		return usagef("--download: %v", err)
+	}
+	return nil
+}
+
+// announce says where both sides are. Requests that come before they are served wait.
+func (n *host) announce(name string, northTLS, southTLS bool) error {
+	north, south := n.flags.northOpened.Addr(), n.flags.southOpen
 	if n.flags.addrFile != "" {
-		if err := writeWhole(n.flags.addrFile, address.String()+"\n"); err != nil {
+		if err := writeWhole(n.flags.addrFile, north.String()+"\n"); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(n.app.out, "lockstep %s  store %s   api %s\n", name, n.spec, urlOf(address, tls))
-	return err
-}
-
-// listen opens the port.
-func (n *host) listen(l server.Listening) error {
-	var err error
-	n.listener, err = server.Listen(l)
-	return listenFailure(err)
-}
-
-func listenFailure(err error) error {
-	var unsafe *server.UnsafeError
-	if !errors.As(err, &unsafe) {
-		if err != nil {
-			return fmt.Errorf("listen: %w", err)
+	line := fmt.Sprintf("lockstep %s  store %s   page %s", name, n.spec, urlOf(north, northTLS))
+	if south != nil {
+		line += "   devices " + devicesURL(south.Addr(), southTLS)
+		if n.flags.southFile != "" {
+			if err := writeWhole(n.flags.southFile, south.Addr().String()+"\n"); err != nil {
+				return err
+			}
 		}
-		return nil
 	}
-	f := usagef("%v", unsafe)
-	f.code, f.hint = "unsafe", "give --tokens FILE, --tls-cert FILE and --tls-key FILE, or --insecure if something else protects it"
-	return f
+	_, err := fmt.Fprintln(n.app.out, line)
+	return err
 }
 
 func storeFailure(spec storeSpec, err error) error {
@@ -183,13 +205,15 @@ func storeFailure(spec storeSpec, err error) error {
 
 // close lets go of everything, in the order opposite to that of opening.
 func (n *host) close() error {
-	if n.listener != nil {
-		_ = n.listener.Close() // serving has closed it already, if it began
-	}
+	n.flags.close()
 	var err error
-	if n.store.close != nil {
-		err = n.store.close()
+	if n.files != nil {
+		err = n.files.Close()
 	}
+	if n.store.close != nil {
+		err = errors.Join(err, n.store.close())
+	}
+	n.flags.sink.close()
 	n.client.Close()
 	return err
 }

@@ -61,6 +61,13 @@ func writeInstance(a *app, in client.Instance, format string) error {
 		{"restart of", in.RestartOf},
 		{"quarantine", firstLine(in.Quarantine)},
 	}
+	if j := in.Job; j != nil {
+		var moves []string
+		for _, m := range j.Allowed {
+			moves = append(moves, m.Actor+" to "+m.State)
+		}
+		fields = append(fields, field{"client", j.Client}, field{"group", j.Group}, field{"moves", strings.Join(moves, ", ")})
+	}
 	if in.Error != nil {
 		fields = append(fields, field{"error", faultText(in.Error) + atNode(in.Error.Node)})
 	}
@@ -99,7 +106,8 @@ func (a *app) instList(server *remoteFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List instances, newest first", Args: atMost(0),
 		Long: "Ls lists instances. A filter is a list of words that must all hold: status:failed,cancelled def:order@1.3 state:Charge error:Timeout\n" +
-			"age:>1h idle:>1d tag:eu id:PREFIX parent:ID, or plain text; a minus before a word says that it must not hold.",
+			"age:>1h idle:>1d created:>2026-01-01 updated:<2026-01-31 tag:eu id:PREFIX parent:ID is:job client:ID group:OPEN, or plain text; a minus before a\n" +
+			"word says that it must not hold.",
 		Example: `  lockstep inst ls -q 'status:failed age:<1d'
   lockstep inst ls -q '-status:completed def:order' -o jsonl
   lockstep inst ls -q 'state:Charge idle:>1h' -o name`,

@@ -76,6 +76,10 @@ func waitLines(instance string, w client.Wait, now time.Time) []string {
 	var lines []string
 	switch w.Kind {
 	case "call":
+		if w.Client != "" {
+			lines = append(lines, fmt.Sprintf("waits%s for job %s of client %q, which is in %s", place, w.Child, w.Client, w.State))
+			break
+		}
 		line := fmt.Sprintf("waits%s for the answer of function %q", place, w.Function)
 		if w.Attempt > 1 {
 			line += fmt.Sprintf(", attempt %d", w.Attempt)
@@ -92,7 +96,14 @@ func waitLines(instance string, w client.Wait, now time.Time) []string {
 	case "child":
 		lines = append(lines, fmt.Sprintf("waits%s for instance %s", place, w.Child))
 	case "offer":
-		lines = append(lines, fmt.Sprintf("waits%s for someone to choose", place))
+		if w.Choice != "" && w.Choice == w.Node { // a job takes reports at any time: that is not what it waits for
+			return nil
+		}
+		if w.Actor == "" {
+			lines = append(lines, fmt.Sprintf("waits%s for someone to choose", place))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("waits%s for %s to choose %s", place, w.Actor, w.Choice))
 	default:
 		what := map[string]string{"timer": "for a delay", "deadline": "at most", "total": "at most, in all", "retry": "for the next attempt"}[w.Kind]
 		if what == "" {

@@ -13,6 +13,9 @@ import (
 
 func main() {
 	log.SetOutput(io.Discard) // net/http tells there what no user can do anything about
+	if isWfxctl(os.Args[0]) {
+		os.Exit(wfxctl(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	os.Exit(lockstep(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

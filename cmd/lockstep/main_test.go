@@ -11,11 +11,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lockstep": main})
+	testscript.Main(m, map[string]func(){"lockstep": main, "wfxctl": main})
 }
 
 func TestScripts(t *testing.T) {
-	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "petshop": petshop, "notmodified": notModified, "certificate": certificate, "receiver": receivers(t)}
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "petshop": petshop, "notmodified": notModified, "certificate": certificate, "receiver": receivers(t), "wfxports": wfxPorts}
 	maps.Copy(commands, scriptCommands(t))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os/exec"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,9 @@ func (a *app) openCommand() *cobra.Command {
 
 // addressOf is where something can be seen: an instance, or else a definition.
 func (r remote) addressOf(id string) (string, error) {
+	if strings.HasPrefix(r.URL(), "unix:") {
+		return "", usagef("no browser can open %s; give the address of a server that listens on a port", r.URL())
+	}
 	_, err := r.GetInstance(r.ctx, id, 0)
 	var problem *client.Problem
 	switch {

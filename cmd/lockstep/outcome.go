@@ -62,6 +62,9 @@ func (s *session) ended(row engine.Instance) error {
 // waiting explains a run in which nothing more can happen.
 func (s *session) waiting() error {
 	f := &failure{exit: exitTimeout, code: "waiting", title: "Nothing more can happen"}
+	if s.first().Job {
+		return s.jobWaits(f)
+	}
 	f.hint = "send events with --events FILE, or with --events - from stdin"
 	id, _, _ := s.seen()
 	if id == "" {

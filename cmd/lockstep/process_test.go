@@ -22,7 +22,8 @@ import (
 // process is a server in a process of its own.
 type process struct {
 	cmd  *exec.Cmd
-	url  string
+	url  string     // of the API
+	devs string     // of the devices' side, without its path; "": none
 	over chan error // gets how it ended
 
 	mu    sync.Mutex
@@ -30,14 +31,24 @@ type process struct {
 	more  chan struct{} // closed with the next line
 }
 
-// launch starts `lockstep ARGS…` and waits until it says where it serves.
+// launch starts `lockstep ARGS…` and waits until it says where it serves. Where nothing
+// else is said, devices get a free port.
 func launch(dir string, env []string, args ...string) (*process, error) {
+	if !slices.Contains(args, "--south") && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "LOCKSTEP_SOUTH=") }) {
+		args = append(args, "--south", "127.0.0.1:0")
+	}
+	return start(dir, env, nil, args...)
+}
+
+// start is launch with what is given, and files that the process inherits from the third
+// descriptor on.
+func start(dir string, env []string, files []*os.File, args ...string) (*process, error) {
 	path, err := exec.LookPath("lockstep") // testscript.Main has put it there
 	if err != nil {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(path, args...), over: make(chan error, 1), more: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Env = dir, append(env, "GORACE=atexit_sleep_ms=0")
+	p.cmd.Dir, p.cmd.Env, p.cmd.ExtraFiles = dir, append(env, "GORACE=atexit_sleep_ms=0"), files
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -64,8 +75,9 @@ func launch(dir string, env []string, args ...string) (*process, error) {
 		<-p.over
 		return nil, fmt.Errorf("it did not begin to serve: %w\n%s", err, strings.Join(p.lines, "\n"))
 	}
-	_, p.url, _ = strings.Cut(strings.TrimSpace(line), " api ")
-	p.url = strings.TrimSpace(p.url)
+	_, sides, _ := strings.Cut(strings.TrimSpace(line), " page ")
+	p.url, p.devs, _ = strings.Cut(strings.TrimSpace(sides), "   devices ")
+	p.devs = strings.TrimSuffix(p.devs, devicesPath)
 	return p, nil
 }
 
@@ -148,12 +160,13 @@ type scriptServer struct {
 
 // scriptCommands are those with which scripts start servers:
 //
-//	server serve ARGS…       starts one and sets LOCKSTEP_URL
+//	server serve ARGS…       starts one and sets LOCKSTEP_URL and LOCKSTEP_SOUTH_URL
 //	await PATTERN [VARIABLE] waits for a line on its stderr; the first group goes into the variable
 //	stop [CODE]              SIGTERM, and the exit code it must have
 //	killed                   SIGKILL
 //	expand VARIABLE FILE     makes a variable of what a file says
 //	ticket VARIABLE          makes a variable of the ticket of the only call that waits for an answer
+//	position VARIABLE FILE   makes a variable of the position in the first event of a file
 //	append FILE stderr       adds what the last command said to a file
 //	told FILE                writes what it said on stderr into a file
 func scriptCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
@@ -179,6 +192,7 @@ func scriptCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, 
 			ts.Check(err)
 			ts.Defer(p.kill)
 			ts.Setenv("LOCKSTEP_URL", p.url)
+			ts.Setenv("LOCKSTEP_SOUTH_URL", p.devs)
 			mu.Lock()
 			defer mu.Unlock()
 			all[ts] = &scriptServer{process: p}
@@ -207,6 +221,13 @@ func scriptCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, 
 		},
 		"expand": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
+		},
+		"position": func(ts *testscript.TestScript, _ bool, args []string) {
+			found := regexp.MustCompile(`"position":"([^"]+)"`).FindStringSubmatch(ts.ReadFile(args[1]))
+			if found == nil {
+				ts.Fatalf("no position in %s", args[1])
+			}
+			ts.Setenv(args[0], found[1])
 		},
 		"append": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+ts.ReadFile(args[1])), 0o644))

@@ -24,6 +24,9 @@ type progress struct {
 	held     map[string]*held // by instance
 }
 
+// finalState is the type of a job's last state.
+const finalState = "final"
+
 // stateKey names a state among several definitions.
 type stateKey struct{ definition, name string }
 
@@ -54,6 +57,9 @@ func (p *progress) record(instance string, inner bool, r core.Record) {
 	switch r.Type {
 	case core.RecEntered:
 		p.entered[key] = r.Time
+		if p.types[stateKey{p.program(instance), r.Node}] == finalState { // a job is over there, and never leaves it
+			p.line("32", "✓", instance, inner, r.Node, "over")
+		}
 	case core.RecLeft:
 		p.held[instance] = &held{r.Node, []string{p.text("32", "✓", instance, inner, r.Node, p.took(key, r.Time))}}
 	case core.RecWaiting:

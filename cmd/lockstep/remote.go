@@ -94,7 +94,7 @@ func (a *app) connect(f *remoteFlags) (*client.Client, error) {
 // protected reports whether nobody on the way can read what goes to an address.
 func protected(address string) bool {
 	u, err := url.Parse(address)
-	return err != nil || u.Scheme == "https" || isLoopback(u.Hostname())
+	return err != nil || u.Scheme == "https" || u.Scheme == "unix" || isLoopback(u.Hostname())
 }
 
 func isLoopback(host string) bool {

@@ -20,6 +20,8 @@ type runFlags struct {
 	input, mock, events string
 	until               string
 	skipTime, step      bool
+	takes               []string // moves of a job: ACTOR:STATE
+	client              string   // whose job it is
 	timeout             waitLimit
 	dialect, timezone   string
 	outbound            outboundFlags
@@ -37,6 +39,7 @@ func (a *app) runCommand() *cobra.Command {
   lockstep run order.yaml ship.yaml --input @order.json --mock mocks.yaml
   lockstep run order.yaml --events events.jsonl --skip-time
   lockstep run order.yaml --mock mocks.yaml --step
+  lockstep run board.yaml --take CLIENT:DOING --take CLIENT:DONE
   tail -f events.jsonl | lockstep run monitor.yaml --events -`,
 		Args: atLeastOne("a definition"),
 	}
@@ -47,6 +50,8 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&flags.events, "events", "", "send the CloudEvents of this `file`, or of stdin with -")
 	f.StringVar(&flags.until, "until", "", "stop when this `state` is entered, and print its input")
 	f.BoolVar(&flags.step, "step", false, "stop before each state, show its data, and ask what to do")
+	f.StringArrayVar(&flags.takes, "take", nil, "move a job: `ACTOR:STATE`, one flag for each move, in order")
+	f.StringVar(&flags.client, "client-id", "client", "whose job it is: the `id` of a device")
 	f.BoolVar(&flags.skipTime, "skip-time", false, "time is virtual: nothing is waited for")
 	f.Var(&flags.timeout, "timeout", "give up after this `time` (PT1M or 1m), of the clock that is used")
 	a.dialectFlag(cmd, &flags.dialect)

@@ -25,8 +25,10 @@ func (a *app) schemas() []namedSchema {
 		if m, ok := f.(dialect.Member); ok { // the first of a family answers for it
 			s.names = append(s.names, m.Family())
 		}
-		if i := strings.LastIndexByte(f.Title(), ' '); i >= 0 && !strings.HasSuffix(f.Title(), ")") { // people know its version
-			s.names = append(s.names, f.Title()[i+1:])
+		for _, word := range strings.Fields(f.Title()) { // people know its version
+			if word[0] >= '0' && word[0] <= '9' {
+				s.names = append(s.names, word)
+			}
 		}
 		all = append(all, s)
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstep-workflows/lockstep/server"
 )
@@ -16,40 +16,100 @@ import (
 // serveFlags are the settings of `lockstep serve`.
 type serveFlags struct {
 	hostFlags
-	tokens, tlsCert, tlsKey string
-	insecure, check         bool
-	hosts, origins          []string
+	tokens          string
+	tls             map[server.Side]*tlsFlags // "" for both
+	clientCA        string
+	clientName      *choice
+	insecure, check bool
+	hosts, origins  []string
+	wfx             wfxFlags
 }
+
+// tlsFlags are the certificate and the key of a side.
+type tlsFlags struct{ cert, key string }
 
 func (a *app) serveCommand() *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Serve definitions and instances over HTTP", Args: atMost(0),
+		Use: "serve", Short: "Serve definitions, instances and jobs over HTTP", Args: atMost(0),
 		Long: "Serve runs a server until SIGTERM or Ctrl-C: then it takes no more requests, finishes those in flight and ends; a second signal\n" +
-			"ends it at once, and the next start goes on where it was. It listens on this machine only; other addresses need --tokens and TLS.\n" +
+			"ends it at once, and the next start goes on where it was. Operators come by the north, devices by the south. It listens on this\n" +
+			"machine only; other addresses need TLS, and --tokens or, for devices, --south-client-ca.\n" +
 			"Settings come from flags, then from the environment (LOCKSTEP_NORTH, …), then from the file of --config.",
 		Example: `  lockstep serve
   lockstep serve --store sqlite:/var/lib/lockstep/lockstep.db --functions functions.yaml
   lockstep serve --north 0.0.0.0:8443 --tokens tokens.txt --tls-cert cert.pem --tls-key key.pem
+  lockstep serve --south 0.0.0.0:8080 --south-client-ca devices.pem --south-tls-cert cert.pem --south-tls-key key.pem
   lockstep serve --config lockstep.yaml --check`,
 	}
 	flags.add(cmd, "sqlite:"+stateDir+"/lockstep.db", "fail", "info")
 	f := cmd.Flags()
 	f.StringVar(&flags.namespace, "namespace", "default", "the part of the store to serve")
 	f.StringVar(&flags.tokens, "tokens", "", "a `file` of tokens (\"lockstep token new\" makes lines for it)")
-	f.StringVar(&flags.tlsCert, "tls-cert", "", "the certificate `file` for TLS")
-	f.StringVar(&flags.tlsKey, "tls-key", "", "its key `file`")
+	flags.addTLS(f)
 	f.BoolVar(&flags.insecure, "insecure", false, "listen on other than loopback addresses without tokens or TLS: something else protects them")
 	f.StringArrayVar(&flags.hosts, "host", nil, "a further `name` of this server, where there are no tokens; repeatable")
 	f.StringArrayVar(&flags.origins, "origin", nil, "another site whose pages may change something, `scheme://host[:port]`; repeatable")
 	f.BoolVar(&flags.check, "check", false, "only check the settings and what they name")
+	flags.wfx.add(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := flags.wfx.fromEnvironment(f); err != nil {
+			return err
+		}
 		if err := a.settings(cmd.Context(), cmd); err != nil {
 			return err
 		}
+		if err := flags.wfx.apply(f); err != nil {
+			return err
+		}
+		flags.inherit(cmd)
 		return a.serve(cmd.Context(), &flags)
 	}
 	return cmd
+}
+
+func (s *serveFlags) addTLS(f *pflag.FlagSet) {
+	s.tls = map[server.Side]*tlsFlags{}
+	for _, side := range []server.Side{"", server.NorthSide, server.SouthSide} {
+		at := &tlsFlags{}
+		s.tls[side] = at
+		prefix, of := "", ", on both sides"
+		if side != "" {
+			prefix, of = string(side)+"-", ", on the "+string(side)+" only"
+		}
+		f.StringVar(&at.cert, prefix+"tls-cert", "", "the certificate `file` for TLS"+of)
+		f.StringVar(&at.key, prefix+"tls-key", "", "its key `file`")
+	}
+	f.StringVar(&s.clientCA, "south-client-ca", "", "a `file` with the authorities of the certificates that devices must show")
+	s.clientName = &choice{value: string(server.CommonName)}
+	for _, name := range server.CertificateNames {
+		s.clientName.allowed = append(s.clientName.allowed, string(name))
+	}
+	f.Var(s.clientName, "south-client-id", "what of a device's certificate is the id of its client")
+}
+
+// listenings says how both sides are to be served.
+func (s *serveFlags) listenings() (north, south *server.Listening, err error) {
+	if north, err = s.listening(server.NorthSide, s.insecure); err != nil {
+		return nil, nil, err
+	}
+	if south, err = s.listening(server.SouthSide, s.insecure); err != nil {
+		return nil, nil, err
+	}
+	for _, l := range []*server.Listening{north, south} {
+		if l == nil {
+			continue
+		}
+		files := s.tls[l.Side]
+		if files.cert == "" && files.key == "" {
+			files = s.tls[""]
+		}
+		l.CertFile, l.KeyFile, l.Tokens = files.cert, files.key, s.tokens != ""
+	}
+	if south != nil {
+		south.ClientCAFile = s.clientCA
+	}
+	return north, south, nil
 }
 
 func (a *app) serve(ctx context.Context, flags *serveFlags) (err error) {
@@ -62,23 +122,31 @@ func (a *app) serve(ctx context.Context, flags *serveFlags) (err error) {
 	if cfg.Tokens, err = readTokens(ctx, flags.tokens); err != nil {
 		return err
 	}
-	listening := server.Listening{
-		Address: flags.north, CertFile: flags.tlsCert, KeyFile: flags.tlsKey, Tokens: cfg.Tokens != nil, Insecure: flags.insecure,
+	devices := server.Devices{Tokens: cfg.Tokens}
+	if flags.clientCA != "" {
+		devices.Certificates = server.CertificateName(flags.clientName.value)
+	}
+	if devices != (server.Devices{}) {
+		cfg.Client = devices.Client
+	}
+	if err := n.openFiles(cfg.Client); err != nil {
+		return err
+	}
+	north, south, err := flags.listenings()
+	if err != nil {
+		return err
 	}
 	if flags.check {
-		return a.checkServe(n, listening)
+		return a.checkServe(n, north, south)
 	}
-	if err := n.listen(listening); err != nil {
+	if err := flags.open(north, south); err != nil {
 		return err
 	}
 	if err := n.open(false); err != nil {
 		return err
 	}
-	address := n.listener.Addr()
-	if flags.insecure && !isLoopbackAddr(address) {
-		n.log.Warn("other machines can reach this server, and --insecure says that something else protects it", "address", address.String())
-	}
-	if err := n.announce("serve", flags.tlsCert != ""); err != nil {
+	flags.warn(n)
+	if err := n.announce("serve", north.CertFile != "", south != nil && south.CertFile != ""); err != nil {
 		return err
 	}
 	if err := n.serve(ctx, cfg); err != nil {
@@ -88,18 +156,25 @@ func (a *app) serve(ctx context.Context, flags *serveFlags) (err error) {
 	return nil
 }
 
+// warn tells who goes without protection.
+func (s *serveFlags) warn(n *host) {
+	for _, l := range []net.Listener{s.northOpened, s.southOpen} {
+		if l != nil && s.insecure && !isLocalAddr(l.Addr()) {
+			n.log.Warn("other machines can reach this server, and --insecure says that something else protects it", "address", l.Addr().String())
+		}
+	}
+}
+
 // checkServe checks what is left to check without serving.
-func (a *app) checkServe(n *host, l server.Listening) error {
-	host, _, err := net.SplitHostPort(l.Address)
-	if err != nil {
-		return usagef("--north %q is not HOST:PORT", l.Address)
+func (a *app) checkServe(n *host, sides ...*server.Listening) error {
+	for _, l := range sides {
+		if l == nil {
+			continue
+		}
+		if err := l.Check(); err != nil {
+			return listenFailure(*l, err)
+		}
 	}
-	l.Address = net.JoinHostPort(host, "0") // the port may be in use by what is to be replaced
-	listener, err := server.Listen(l)
-	if err != nil {
-		return listenFailure(err)
-	}
-	_ = listener.Close()
 	note := "will be made"
 	if n.spec.exists() {
 		note = "can be opened"
@@ -127,22 +202,4 @@ func readTokens(ctx context.Context, file string) (*server.Tokens, error) {
 		return nil, invalidf("%s can be written by others (mode %v): everybody could add a token; chmod go-w %s", file, info.Mode().Perm(), file)
 	}
 	return tokens, nil
-}
-
-// urlOf is how a listener is reached from this machine.
-func urlOf(address net.Addr, tls bool) string {
-	text := address.String()
-	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		text = fmt.Sprintf("localhost:%d", tcp.Port)
-	}
-	if tls {
-		return "https://" + text
-	}
-	return "http://" + text
-}
-
-func isLoopbackAddr(address net.Addr) bool {
-	host, _, _ := strings.Cut(address.String(), "%")
-	h, _, err := net.SplitHostPort(host)
-	return err == nil && isLoopback(h)
 }

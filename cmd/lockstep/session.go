@@ -33,6 +33,8 @@ type session struct {
 	catalogue   *catalogue.Catalogue // nil: there is none
 	definitions []definition
 	input       expr.Value
+	moves       []move // of a job
+	mocks       mock.Mocks
 	events      *feed
 	engine      eventEngine
 	clock       engine.Clock
@@ -63,6 +65,9 @@ func (a *app) newSession(ctx context.Context, files []string, flags runFlags) (*
 		return nil, err
 	}
 	if err := s.loadDefinitions(files); err != nil {
+		return nil, err
+	}
+	if err := s.prepareJob(); err != nil {
 		return nil, err
 	}
 	if s.input, err = a.readInput(ctx, flags.input); err != nil {
@@ -108,11 +113,15 @@ func (s *session) invoker() (effect.Invoker, error) {
 	if found.HasErrors() {
 		return nil, s.app.invalidDocument("the mocks cannot be used", doc, found)
 	}
+	s.mocks = mocks
 	if s.catalogue == nil {
 		return mock.New(mocks, nil), nil
 	}
 	return mock.New(mocks, router), nil
 }
+
+// mocked reports whether a mock answers for a function that creates jobs.
+func (s *session) mocked(f *ir.Function) bool { return s.mocks.Answers(f.Name) }
 
 func (s *session) deploy(invoker effect.Invoker) error {
 	var programs []*ir.Program
@@ -128,7 +137,8 @@ func (s *session) deploy(invoker effect.Invoker) error {
 	s.engine.refused = s.events.refused
 	s.engine.Engine, err = engine.New(engine.Config{
 		Store: s.store(), Clock: s.clock, Invoker: invoker, Languages: languages.All(),
-		Timezone: s.flags.timezone, Inline: s.flags.skipTime, OnRecord: s.record, Stops: stops,
+		Timezone: s.flags.timezone, Inline: s.virtual != nil, OnRecord: s.record, Stops: stops,
+		Mocked: s.mocked,
 	})
 	if err != nil {
 		return usagef("--timezone: %v", err) // the only thing that can be wrong in an empty store
@@ -138,7 +148,7 @@ func (s *session) deploy(invoker effect.Invoker) error {
 			return err
 		}
 	}
-	if s.flags.input == "" {
+	if s.flags.input == "" || s.first().Job {
 		return nil
 	}
 	return s.engine.SetStartInput(s.ctx, s.first().ID, s.input)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
+	"github.com/lockstep-workflows/lockstep/store/postgres"
 	"github.com/lockstep-workflows/lockstep/store/sqlite"
 )
 
@@ -21,21 +24,31 @@ type opened struct {
 	close func() error
 }
 
-// storeSpec is the value of --store.
-type storeSpec struct{ kind, path string }
+// storeSpec is the value of --store. The path of a database that is shared is its URL.
+type storeSpec struct {
+	kind, path string
+	keep       bool // its schema stays as it is
+}
 
-var storeKinds = []string{"sqlite", "memory"}
+const sharedKind = "postgres"
 
-// parseStore takes --store apart: sqlite:FILE, or memory:, which forgets.
+var storeKinds = []string{"sqlite", sharedKind, "memory"}
+
+// parseStore takes --store apart: sqlite:FILE, a URL of PostgreSQL, or memory:, which forgets.
 func parseStore(text string) (storeSpec, error) {
 	kind, path, found := strings.Cut(text, ":")
 	switch {
 	case kind == "memory" && path == "":
-		return storeSpec{kind, ""}, nil
+		return storeSpec{kind: kind}, nil
 	case kind == "sqlite" && path != "":
-		return storeSpec{kind, path}, nil
+		return storeSpec{kind: kind, path: path}, nil
+	case kind == sharedKind || kind == "postgresql":
+		if u, err := url.Parse(text); err != nil || u.Host == "" && u.Query().Get("host") == "" || u.Path == "" {
+			return storeSpec{}, usagef("--store %s… is no address of PostgreSQL like postgres://user@host/database", kind) // it may have a password
+		}
+		return storeSpec{kind: sharedKind, path: text}, nil
 	}
-	f := usagef("--store %q is neither sqlite:FILE nor memory:", text)
+	f := usagef("--store %q is neither sqlite:FILE, postgres://… nor memory:", text)
 	if near := dialect.Suggest(kind, storeKinds); found && near != "" && near != kind {
 		f.hint = fmt.Sprintf("did you mean %s:%s?", near, path)
 	} else if !found {
@@ -44,12 +57,26 @@ func parseStore(text string) (storeSpec, error) {
 	return storeSpec{}, f
 }
 
-func (s storeSpec) String() string { return s.kind + ":" + s.path }
+// String leaves out passwords.
+func (s storeSpec) String() string {
+	if s.kind != sharedKind {
+		return s.kind + ":" + s.path
+	}
+	u, err := url.Parse(s.path)
+	if err != nil {
+		return sharedKind + ":"
+	}
+	if q := u.Query(); q.Has("password") {
+		q.Set("password", "xxxxx")
+		u.RawQuery = q.Encode()
+	}
+	return u.Redacted()
+}
 
 // exists reports whether there is a database already.
 func (s storeSpec) exists() bool {
 	if s.kind != "sqlite" {
-		return false
+		return s.kind == sharedKind
 	}
 	_, err := os.Stat(s.path)
 	return err == nil
@@ -61,6 +88,13 @@ func (s storeSpec) open(namespace string) (opened, error) {
 	if s.kind == "memory" {
 		return opened{memory.New(), func() error { return nil }}, nil
 	}
+	if s.kind == sharedKind {
+		db, err := postgres.Open(context.Background(), s.path, postgres.Options{KeepSchema: s.keep})
+		if err != nil {
+			return opened{}, err
+		}
+		return opened{db.Namespace(namespace), db.Close}, nil
+	}
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return opened{}, fmt.Errorf("make the folder of the store: %w", err)
@@ -70,7 +104,7 @@ func (s storeSpec) open(namespace string) (opened, error) {
 			_ = os.WriteFile(ignore, []byte("*\n"), 0o600) // a courtesy; nothing depends on it
 		}
 	}
-	db, err := sqlite.Open(s.path, sqlite.Options{})
+	db, err := sqlite.Open(s.path, sqlite.Options{KeepSchema: s.keep})
 	if err != nil {
 		return opened{}, err
 	}

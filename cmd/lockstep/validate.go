@@ -46,6 +46,7 @@ func (a *app) validateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		var compiled []dialect.Compiled
 		for _, file := range files {
 			if scenario.IsFile(file) {
 				err = v.addScenarios(r.ctx, file)
@@ -71,7 +72,9 @@ func (a *app) validateCommand() *cobra.Command {
 			d.diagnostics = append(d.diagnostics, known.Check(d.onlyNamed())...)
 			d.diagnostics.Sort()
 			v.add(d)
+			compiled = append(compiled, d.Compiled)
 		}
+		v.all = append(v.all, dialect.CheckJobs(compiled)...)
 		if v.nothing() {
 			f := usagef("there is no definition in %s", strings.Join(args, ", "))
 			f.hint = "definitions are *.yaml, *.yml and *.json files with states; scenario files are checked where they are named"
