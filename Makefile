@@ -1,4 +1,5 @@
-# Everything here needs Go and make, nothing else. "make help" lists the targets.
+# Building needs Go and make, nothing else; the page's tests also Node and Chromium (see
+# page-tools). "make help" lists the targets.
 
 GO      ?= go
 BIN     := $(CURDIR)/bin
@@ -26,26 +27,45 @@ endif
 RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC | cut -d' ' -f1)" >/dev/null && echo -race)
 
 # Packages with goroutines, or that their callers use from several at once.
-RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effect|scenario|cmd|server|client)(/|$$)')
-PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|scenario|cmd|server|client)(/|$$)')
+RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effect|event|scenario|cmd|server|client)(/|$$)')
+PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|event|scenario|cmd|server|client)(/|$$)')
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: help build test race lint fmt fuzz bench bench-scale soak cover clean
+.PHONY: help build test race lint fmt fuzz bench bench-scale soak cover clean ui ui-check page-tools postgres
 .DEFAULT_GOAL := build
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/lockstep
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/lockstep ./cmd/lockstep
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(BIN)/lockstep ./cmd/lockstep
 
-test: $(TESTCOUNT) ## vet, then every test: units, conformance, command line
+test: $(TESTCOUNT) postgres ## vet, then every test: units, conformance, command line, the page in a browser
+	@.ci/page-tools || true # the page's tests fail by themselves then, the others run
 	@$(GO) vet ./...
 	@[ -n "$(RACE)" ] || echo "no C compiler: the race detector is off"
-	@$(TESTCOUNT) "-vet=off $(RACE) $(TESTARGS) $(RACY)" "-vet=off $(TESTARGS) $(PLAIN)"
+	@$(TESTCOUNT) "-vet=off $(RACE) $(TESTARGS) $(RACY)" "-vet=off -timeout 30m $(TESTARGS) $(PLAIN)"
 
-race: $(TESTCOUNT) ## every test under the race detector
-	@$(TESTCOUNT) "-vet=off -race $(TESTARGS) ./..."
+race: $(TESTCOUNT) postgres ## every test under the race detector
+	@.ci/page-tools || true
+	@$(TESTCOUNT) "-vet=off -race -timeout 30m $(TESTARGS) ./..."
+
+ui: ## build the page into ui/dist, which is committed
+	cd ui && npm ci --no-audit --no-fund && npm run build
+
+ui-check: page-tools ## build the page elsewhere and compare it with ui/dist
+	@elsewhere=$$(mktemp -d) && trap 'rm -rf "$$elsewhere"' EXIT && \
+	  (cd ui && npx tsc --noEmit && npx vite build --logLevel warn --outDir "$$elsewhere" --emptyOutDir) && \
+	  diff -r "$$elsewhere" ui/dist || { echo 'ui/dist is not what ui/src gives; run make ui and commit it'; exit 1; }
+
+# Tests start servers of their own; Debian's package would start one more.
+postgres: ## the PostgreSQL server that tests start, where it is missing
+	@ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null || { \
+	  mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf && \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql; }
+
+page-tools: ## what the page is built and tested with: Node packages, Chromium
+	@.ci/page-tools
 
 lint: $(STATICCHECK) $(GOFUMPT) ## go vet, staticcheck, gofumpt, lockstep fmt
 	$(GO) vet ./...
@@ -68,13 +88,16 @@ bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a sta
 	$(GO) run ./bench -waiting 1000000
 	$(GO) run ./bench -recover 100000
 
-soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, then every fuzz target for five minutes
+soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, a campaign of 1000 devices, three servers harmed for two minutes, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
 	done
 	$(GO) test -vet=off -count=1 -timeout 2h ./sim -sim.cases=$(CASES) -sim.plants
 	$(GO) test -vet=off -count=1 -timeout 1h ./store/sqlite -run '^TestCrashImages$$' -crash.all
 	$(GO) test -vet=off -count=1 -timeout 4h ./cmd/lockstep -run '^TestKilledUnderLoad$$' -kills=$(KILLS)
+	$(GO) test -vet=off -count=1 -timeout 1h ./cmd/lockstep -run '^TestCampaign$$' -campaign.devices=1000
+	$(GO) test -vet=off -count=1 -timeout 1h ./engine -run '^TestOverPostgres$$' -engine.postgres
+	$(GO) test -vet=off -count=1 -timeout 1h ./cluster -cluster.time=2m -cluster.restarts=10
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
 
 cover: ## coverage of the tests, by function, and coverage.html

@@ -11,12 +11,16 @@
 //	events  an instance that waits for a correlated event, which is sent to it
 //	timers  an instance that sleeps for a millisecond
 //
-// Usage: go run ./bench [-store memory|sqlite] [-time 2s] [-loads W1,W10] [-inflight 1,16,128]
+// Usage: go run ./bench [-store memory|sqlite|postgres|postgres://…] [-time 2s] [-loads W1,W10] [-inflight 1,16,128]
 //
-// Instead of the table, -foreach N, -waiting N and -recover N measure one large thing each,
+// Instead of the table, -foreach N, -waiting N, -recover N and -jobs N measure one large thing each,
 // on SQLite. README.md says how to read all of it.
+//
+// With -store postgres, -snapshot 10m runs W1 for so long without and with a transaction beside it that
+// keeps an old snapshot (postgres.go).
 //
 // main.go is the table: loads.go what is run, floor.go the store alone, measure.go the
 // loop, stores.go the stores. scales.go is the rest: foreach.go; fill.go makes instances
-// that wait, waiting.go measures among them, in processes of their own (child.go).
+// that wait, waiting.go measures among them, in processes of their own (child.go);
+// jobs.go measures lists of jobs.
 package main

@@ -10,6 +10,7 @@ type load struct {
 	name       string
 	definition string
 	waitsFor   bool // an event is sent to each instance
+	jobs       bool // instead: jobs over HTTP
 }
 
 const head = `id: %s
@@ -25,6 +26,7 @@ func loads() []load {
 		{name: "P10", definition: pure("p10", 10)},
 		{name: "events", definition: waiting("events"), waitsFor: true},
 		{name: "timers", definition: sleeping("timers")},
+		{name: "J", jobs: true},
 	}
 }
 

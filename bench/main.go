@@ -44,7 +44,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	var o options
-	flags.StringVar(&o.store, "store", "sqlite", "memory or sqlite")
+	flags.StringVar(&o.store, "store", "sqlite", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL")
+	snapshot := flags.Duration("snapshot", 0, "instead: W1 for so long without and with an old snapshot, on PostgreSQL")
 	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
 	names := flags.String("loads", "", "names, comma-separated; all if empty")
 	profile := flags.String("cpuprofile", "", "write a profile of everything into this `file`")
@@ -68,6 +69,17 @@ func run(ctx context.Context, args []string) error {
 	if big.any() {
 		return big.run(ctx)
 	}
+	if isPostgres(o.store) {
+		address, stop, err := startPostgres(o.store)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		o.store = address
+	}
+	if *snapshot > 0 {
+		return reportSnapshot(ctx, o.store, *snapshot)
+	}
 	if *names != "" {
 		o.loads = strings.Split(*names, ",")
 	}
@@ -77,6 +89,11 @@ func run(ctx context.Context, args []string) error {
 			return fmt.Errorf("-inflight: %q is not a positive number", text)
 		}
 		o.inFlight = append(o.inFlight, n)
+	}
+	if isPostgres(o.store) {
+		if err := reportCommits(ctx, o); err != nil {
+			return err
+		}
 	}
 	fmt.Printf("%-8s%10s%12s%10s%10s%14s%10s%8s%8s%10s%12s\n",
 		"load", "in flight", "per second", "p50", "p99", "store alone", "p50", "ratio", "writes", "bytes", "statements")
@@ -135,15 +152,24 @@ func measure(ctx context.Context, o options, l load, n int) error {
 
 func short(d time.Duration) string { return d.Round(10 * time.Microsecond).String() }
 
-// runner is an engine with one definition.
+// runner does one thing of a load, again and again, until it is stopped.
 type runner struct {
-	*engine.Engine
-	load load
-	name string
+	one  func(ctx context.Context, i int64) error
 	stop func()
 }
 
 func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
+	if l.jobs {
+		e, err := deployed(ctx, s, engine.Config{})
+		if err != nil {
+			return nil, err
+		}
+		j, err := serveJobs(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return &runner{j.one, j.stop}, nil
+	}
 	p, err := compile(l.definition)
 	if err != nil {
 		return nil, err
@@ -152,7 +178,8 @@ func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runner{Engine: e, load: l, name: p.ID, stop: started(ctx, e)}, nil
+	w := &whole{Engine: e, load: l, name: p.ID}
+	return &runner{w.one, started(ctx, e)}, nil
 }
 
 func complain(err error) {
@@ -173,8 +200,15 @@ func constant(context.Context, effect.Call) effect.Outcome {
 	return effect.Outcome{Value: expr.Object(expr.Member{Key: "ok", Value: expr.Bool(true)})}
 }
 
+// whole runs instances of one definition.
+type whole struct {
+	*engine.Engine
+	load load
+	name string
+}
+
 // one runs an instance from its start to its end.
-func (b *runner) one(ctx context.Context, i int64) error {
+func (b *whole) one(ctx context.Context, i int64) error {
 	key := fmt.Sprintf("%s-%d-%d", b.name, time.Now().UnixNano(), i)
 	input := expr.Object(expr.Member{Key: "key", Value: expr.String(key)})
 	id, err := b.Start(ctx, engine.StartRequest{Definition: b.name, Input: input})

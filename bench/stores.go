@@ -39,7 +39,10 @@ func openStore(kind string) (opened, error) {
 	case "sqlite":
 		return openSQLite()
 	}
-	return opened{}, fmt.Errorf("-store: there is no %q; memory, sqlite", kind)
+	if isPostgres(kind) {
+		return openPostgres(kind)
+	}
+	return opened{}, fmt.Errorf("-store: there is no %q; memory, sqlite, postgres, postgres://…", kind)
 }
 
 // workDir makes a folder below the current one: the usual one for temporary files may be

@@ -2,6 +2,8 @@ package arch_test
 
 import (
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/internal/arch"
@@ -18,6 +20,19 @@ func TestRepository(t *testing.T) {
 	}
 	for _, v := range m.Check(arch.Exceptions) {
 		t.Error(v)
+	}
+}
+
+// TestBinaryHasNoTestModules asks the go command, which also knows what others import.
+func TestBinaryHasNoTestModules(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../../cmd/lockstep").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "github.com/nats-io/nats.go\n") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, module := range []string{"github.com/nats-io/nats-server", "github.com/cloudevents/sdk-go"} {
+		if strings.Contains(string(out), module) {
+			t.Errorf("the binary contains %s, which only tests need", module)
+		}
 	}
 }
 

@@ -91,6 +91,33 @@ func testImports(m *Module) []Violation {
 	return found
 }
 
+// forTests are modules that only tests need: other implementations to compare with, and
+// servers to talk to. None of them gets into the binary.
+var forTests = []string{"github.com/nats-io/nats-server/v2", "github.com/cloudevents/sdk-go/v2"}
+
+// testModules: what only tests need is imported by tests only.
+func testModules(m *Module) []Violation {
+	var found []Violation
+	for _, p := range m.Packages {
+		for _, f := range p.Files {
+			if f.Test {
+				continue
+			}
+			for _, spec := range f.AST.Imports {
+				for _, module := range forTests {
+					if within(importPath(spec), module) {
+						found = append(found, Violation{
+							At:   m.at(spec.Pos()),
+							Text: fmt.Sprintf("%s is for tests only; import it in a file that ends in _test.go", module),
+						})
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
 // within reports whether dir is top or below it.
 func within(dir, top string) bool {
 	return dir == top || strings.HasPrefix(dir, top+"/")

@@ -73,6 +73,13 @@ func TestEachRuleCanFail(t *testing.T) {
 			"store/store_test.go": "package store_test\n\nimport _ \"example.com/m/engine\"\n",
 		}, nil},
 
+		{"a server for tests in the binary", map[string]string{
+			"store/store.go": "// Package store stores.\npackage store\n\nimport _ \"github.com/nats-io/nats-server/v2/server\"\n",
+		}, []string{"test-modules store/store.go:4"}},
+		{"a server for tests in a test", map[string]string{
+			"store/store_test.go": "package store_test\n\nimport _ \"github.com/nats-io/nats-server/v2/server\"\n",
+		}, nil},
+
 		{"the world in the core", map[string]string{
 			"core/core.go": pure("import (\n\t_ \"context\"\n\t_ \"log/slog\"\n\t_ \"math/rand/v2\"\n\t_ \"os\"\n\t_ \"sync/atomic\"\n\t_ \"runtime\"\n\t_ \"time\"\n)\n"),
 		}, []string{

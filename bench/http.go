@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/server"
+)
+
+// jobWorkflow is what the jobs of load J are jobs of.
+const jobWorkflow = `{"name": "bench", "states": [{"name": "NEW"}, {"name": "LOAD"}, {"name": "INSTALL"}, {"name": "DONE"}],
+	"transitions": [{"from": "NEW", "to": "LOAD", "eligible": "CLIENT"}, {"from": "LOAD", "to": "INSTALL", "eligible": "CLIENT"},
+	{"from": "INSTALL", "to": "DONE", "eligible": "CLIENT"}]}`
+
+// jobServer serves an engine over HTTP, and is its client.
+type jobServer struct {
+	http         *http.Client
+	north, south string
+	stop         func()
+}
+
+// serveJobs serves an engine on two ports of this machine.
+func serveJobs(ctx context.Context, e *engine.Engine) (*jobServer, error) {
+	registry := dialect.NewRegistry(wfx.FrontEnd{})
+	c, ds := registry.Compile("bench.json", []byte(jobWorkflow), nil, dialect.Options{})
+	if c.Program == nil {
+		return nil, fmt.Errorf("workflow: %v", ds)
+	}
+	if err := e.Deploy(ctx, c.Program); err != nil {
+		return nil, err
+	}
+	s, err := server.New(server.Config{Engine: e, Registry: registry})
+	if err != nil {
+		return nil, err
+	}
+	north, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	south, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		_ = north.Close()
+		return nil, err
+	}
+	running, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.ServeSides(running, server.Listeners{North: []net.Listener{north}, South: []net.Listener{south}})
+	}()
+	return &jobServer{
+		http:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}},
+		north: "http://" + north.Addr().String(), south: "http://" + south.Addr().String(),
+		stop: func() { cancel(); complain(<-ended) },
+	}, nil
+}
+
+func (j *jobServer) send(ctx context.Context, method, side, path string, body []byte, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, side+"/api/wfx/v1"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := j.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, answer)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
+}
+
+// one creates a job and updates its status four times, one request after the other.
+func (j *jobServer) one(ctx context.Context, i int64) error {
+	var job struct{ ID string }
+	body := fmt.Appendf(nil, `{"clientId": "device-%d", "workflow": "bench", "tags": ["bench"], "definition": {"url": "https://example.com/firmware/%d.bin", "size": 1048576}}`, i, i)
+	if err := j.send(ctx, http.MethodPost, j.north, "/jobs", body, &job); err != nil {
+		return err
+	}
+	for _, status := range []string{`{"state": "LOAD"}`, `{"state": "LOAD", "progress": 50}`, `{"state": "INSTALL"}`, `{"state": "DONE"}`} {
+		if err := j.send(ctx, http.MethodPut, j.south, "/jobs/"+job.ID+"/status", []byte(status), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
