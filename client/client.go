@@ -167,6 +167,8 @@ func again(r request, err error) bool {
 		switch problem.Status {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable: // nothing has happened
 			return true
+		case http.StatusGatewayTimeout: // it may have happened
+			return r.repeatable
 		}
 		return false
 	}

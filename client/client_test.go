@@ -70,6 +70,22 @@ func TestRepeatedStartHasTheSameKey(t *testing.T) {
 	}
 }
 
+// What may have happened is sent again only where a second time has no effect of its own.
+func TestOutcomeUnknown(t *testing.T) {
+	c, got := serve(t, says(504, `{"status":504,"code":"outcome-unknown"}`), says(202, `{"id":"i"}`))
+	if in, err := c.StartInstance(t.Context(), "hello", Start{}); err != nil || in.ID != "i" {
+		t.Errorf("%+v %v", in, err)
+	}
+	if list := got(); len(list) != 2 || list[0].Header.Get("Idempotency-Key") != list[1].Header.Get("Idempotency-Key") {
+		t.Errorf("%d requests", len(list))
+	}
+	c, got = serve(t, says(504, `{"status":504,"code":"outcome-unknown"}`), says(200, `{"id":"i"}`))
+	var problem *Problem
+	if _, err := c.RetryInstance(t.Context(), "i", nil, Control{}); !errors.As(err, &problem) || len(got()) != 1 {
+		t.Errorf("%d requests, %v", len(got()), err)
+	}
+}
+
 // A retry that was received and not answered may have happened.
 func TestInterventionsAreNotRepeatedBlindly(t *testing.T) {
 	c, got := serve(t, breaks)

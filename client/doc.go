@@ -6,7 +6,7 @@
 //
 // What the server refuses is a [*Problem], a server that cannot be reached an
 // [*UnreachableError]. Requests that can be repeated without a second effect are sent
-// again when the answer does not come: reads, deployments, events (the server knows them by
+// again when the answer does not come, or is that nobody knows (504): reads, deployments, events (the server knows them by
 // source and id), and starts and restarts, which get an Idempotency-Key if the caller gives
 // none. Any request is sent again where the server says that it did nothing: 429 and 503.
 //

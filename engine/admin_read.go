@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -30,6 +31,50 @@ func (e *Engine) HistoryPage(ctx context.Context, id string, after int64, limit 
 		out.Records, out.More = out.Records[:limit], true
 	}
 	return out, nil
+}
+
+// HistoryBefore reads at most limit records of an instance that come just before one, in
+// order; before 0 reads its newest. More says whether there are older ones.
+func (e *Engine) HistoryBefore(ctx context.Context, id string, before int64, limit int) (History, error) {
+	if before <= 0 {
+		end, err := e.historyEnd(ctx, id)
+		if err != nil {
+			return History{}, err
+		}
+		before = end + 1
+	}
+	after := max(before-1-int64(limit), 0)
+	list, err := e.store.Records(ctx, id, after, max(int(before-1-after), 1))
+	if err != nil {
+		return History{}, notFound(err, id)
+	}
+	list = list[:min(len(list), int(before-1-after))]
+	return History{First: after + 1, Records: list, More: after > 0}, nil
+}
+
+// historyEnd counts the records of an instance. Stores find a record by its number, so a
+// search among numbers reads few, however long the history is.
+func (e *Engine) historyEnd(ctx context.Context, id string) (int64, error) {
+	var fault error
+	isEnd := func(n int64) bool { // there is none after the n-th
+		list, err := e.store.Records(ctx, id, n, 1)
+		if err != nil {
+			fault = notFound(err, id)
+		}
+		return err != nil || len(list) == 0
+	}
+	low, high := int64(0), int64(64)
+	for !isEnd(high) && high < math.MaxInt64/2 {
+		low, high = high, 2*high
+	}
+	for low < high && fault == nil {
+		if middle := low + (high-low)/2; isEnd(middle) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low, fault
 }
 
 // EventPage reads kept events; see [store.EventPage].

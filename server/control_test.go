@@ -258,3 +258,37 @@ func TestHistoryInPages(t *testing.T) {
 		w.get("/api/v1/instances/none/history").problem(CodeNotFound)
 	})
 }
+
+func TestHistoryNewestFirst(t *testing.T) {
+	eachStore(t, func(t *testing.T, s store.Store) {
+		w := newWorld(t, s, nil)
+		w.deploy("pay")
+		w.answers.put("charge", ok("charged"))
+		w.answers.put("ship", ok("shipped"))
+		id := w.start("pay", `{"amount":5}`)
+		w.reach(id, "completed")
+		history := "/api/v1/instances/" + id + "/history"
+		whole := w.get(history).want(200)
+		left, after := whole.at("items").Len(), ""
+		for {
+			a := w.get(history + "?order=newest&limit=3" + after).want(200)
+			for _, it := range a.at("items").Items() {
+				left--
+				if want := whole.at(fmt.Sprint("items.", left)); it.String() != want.String() {
+					t.Fatalf("record %d is %s from the end, %s in whole", left, it, want)
+				}
+			}
+			if a.str("next") == "" {
+				break
+			}
+			after = "&after=" + a.str("next")
+		}
+		if left != 0 {
+			t.Errorf("%d records were not told from the end", left)
+		}
+		next := w.get(history + "?limit=3").str("next")
+		w.get(history + "?order=newest&after=" + next).problem(CodeBadCursor)
+		w.get(history + "?order=latest").problem(CodeBadParameter)
+		w.get("/api/v1/instances/none/history?order=newest").problem(CodeNotFound)
+	})
+}

@@ -28,6 +28,12 @@ func problemOf(err error) *Problem {
 	if p, ok := as[*Problem](err); ok {
 		return p
 	}
+	if errors.Is(err, store.ErrUncertain) { // before what it may be caused by, such as a time limit
+		p := problem(CodeUncertain, "the store did not answer; it is not known whether this happened").
+			hint("look whether it did, or send it again with the same Idempotency-Key")
+		p.retry, p.cause = 1, err
+		return p
+	}
 	if p := ofEngine(err); p != nil {
 		return p
 	}

@@ -20,19 +20,35 @@ func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	after, err := r.afterNumber('h')
+	order, err := r.choice("order", "oldest", "newest")
 	if err != nil {
 		return err
 	}
-	part, err := s.engine.HistoryPage(r.Context(), r.PathValue("instance"), after, limit)
+	read := s.historyPage
+	if order == "newest" {
+		read = s.historyBackwards
+	}
+	out, err := read(r, limit)
 	if err != nil {
 		return err
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+func (s *Server) historyPage(r *request, limit int) (*page, error) {
+	after, err := r.afterNumber('h')
+	if err != nil {
+		return nil, err
+	}
+	part, err := s.engine.HistoryPage(r.Context(), r.PathValue("instance"), after, limit)
+	if err != nil {
+		return nil, err
 	}
 	out := s.newPage(limit)
 	for i := range part.Records {
 		fits, err := out.add(viewRecord(part.First+int64(i), &part.Records[i]))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !fits {
 			part.More = true
@@ -42,7 +58,34 @@ func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
 	if part.More {
 		out.Next = cursor('h', itoa(part.First+int64(len(out.Items))-1))
 	}
-	return answer(w, http.StatusOK, out)
+	return out, nil
+}
+
+// historyBackwards is a page of a history with its newest record first.
+func (s *Server) historyBackwards(r *request, limit int) (*page, error) {
+	before, err := r.afterNumber('b')
+	if err != nil {
+		return nil, err
+	}
+	part, err := s.engine.HistoryBefore(r.Context(), r.PathValue("instance"), before, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := s.newPage(limit)
+	for i, record := range slices.Backward(part.Records) {
+		fits, err := out.add(viewRecord(part.First+int64(i), &record))
+		if err != nil {
+			return nil, err
+		}
+		if !fits {
+			part.More = true
+			break
+		}
+	}
+	if part.More {
+		out.Next = cursor('b', itoa(part.First+int64(len(part.Records)-len(out.Items))))
+	}
+	return out, nil
 }
 
 type whyView struct {

@@ -44,6 +44,7 @@ const (
 	CodeInternal       Code = "internal"
 	CodeDamaged        Code = "damaged"
 	CodeStore          Code = "store-unavailable"
+	CodeUncertain      Code = "outcome-unknown"
 	CodeStopping       Code = "stopping"
 	CodeNotReady       Code = "not-ready"
 	CodeStorageFull    Code = "storage-full"
@@ -95,6 +96,7 @@ var kinds = []kind{
 	{CodeStore, 503, "Store unavailable", "The store does not answer. Nothing was acknowledged; try again after Retry-After seconds."},
 	{CodeStopping, 503, "Stopping", "The server is being stopped. Nothing was acknowledged; try again elsewhere or later."},
 	{CodeNotReady, 503, "Not ready", "The server lives but cannot serve requests now; detail says why."},
+	{CodeUncertain, 504, "Outcome unknown", "The store did not say in time whether this happened. Look whether it did, or send the same again with the same Idempotency-Key, or the same event: what happened does not happen twice."},
 	{CodeStorageFull, 507, "Storage full", "There is no space left. Nothing was acknowledged; once there is room, it works again by itself."},
 }
 

@@ -39,7 +39,7 @@ var routes = []route{
 	{"POST", "/api/v1/instances/bulk", "controlInstances", operators, nil, (*Server).controlInstances, false},
 	{"GET", "/api/v1/instances/{instance}", "getInstance", readers, []string{"wait"}, (*Server).getInstance, false},
 	{"DELETE", "/api/v1/instances/{instance}", "deleteInstance", operators, nil, (*Server).deleteInstance, false},
-	{"GET", "/api/v1/instances/{instance}/history", "getHistory", readers, []string{"limit", "after"}, (*Server).getHistory, false},
+	{"GET", "/api/v1/instances/{instance}/history", "getHistory", readers, []string{"limit", "after", "order"}, (*Server).getHistory, false},
 	{"GET", "/api/v1/instances/{instance}/why", "getWhy", readers, nil, (*Server).getWhy, false},
 	{"GET", "/api/v1/instances/{instance}/output", "getOutput", readers, nil, (*Server).getOutput, false},
 	{"POST", "/api/v1/instances/{instance}/retry", "retryInstance", operators, nil, (*Server).retryInstance, false},

@@ -178,6 +178,13 @@ func TestStoreTrouble(t *testing.T) {
 			t.Errorf("%s", a.text)
 		}
 	}
+	s.fail(fmt.Errorf("write: %w: %w", store.ErrUncertain, context.DeadlineExceeded))
+	for _, a := range writes() {
+		a.problem(CodeUncertain).says("it is not known whether this happened")
+		if a.status != 504 || strings.Contains(a.text, "nothing happened") {
+			t.Errorf("%d %s", a.status, a.text)
+		}
+	}
 	w.get("/readyz").problem(CodeNotReady)
 	w.get("/healthz").want(200)
 	w.get("/api/v1/instances/count").want(200).is("count", "0")

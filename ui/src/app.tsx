@@ -1,11 +1,12 @@
 import { lazy, Suspense } from "preact/compat";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { needsToken } from "./api";
 import { connection } from "./live";
 import { place } from "./router";
+import { OnlyLooking } from "./parts/access";
 import { SignIn, Whoami } from "./parts/signin";
-import { Announcer } from "./parts/announcer";
+import { announce, Announcer } from "./parts/announcer";
 import { Home } from "./pages/home";
 import { Definitions } from "./pages/definitions";
 import { Definition } from "./pages/definition";
@@ -30,7 +31,9 @@ const menu = [
 ] as const;
 
 export function App() {
-  const [top = "", id] = place.value.parts;
+  const { parts, path } = place.value;
+  const top = parts[0] ?? "";
+  useArrival(path);
   return (
     <>
       <a class="skip" href="#main">
@@ -51,7 +54,8 @@ export function App() {
         <Connection />
       </header>
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<p class="quiet">Loading…</p>}>{pageOf(top, id)}</Suspense>
+        <OnlyLooking />
+        <Suspense fallback={<p class="quiet">Loading…</p>}>{pageOf(parts)}</Suspense>
       </main>
       <SignIn />
       <Announcer />
@@ -59,9 +63,15 @@ export function App() {
   );
 }
 
-function pageOf(top: string, id?: string): ComponentChildren {
+// Pages that show one thing have its name as the second part of their path.
+const withOne = ["definitions", "instances", "board"];
+
+function pageOf(parts: string[]): ComponentChildren {
+  const [top, id] = parts;
+  const most = withOne.includes(top ?? "") ? 2 : 1;
+  if (parts.length > most || parts.includes("")) return <NotFound />;
   switch (top) {
-    case "":
+    case undefined:
       return <Home />;
     case "definitions":
       return id ? <Definition key={id} id={id} /> : <Definitions />;
@@ -79,11 +89,46 @@ function pageOf(top: string, id?: string): ComponentChildren {
   return <NotFound />;
 }
 
-/** Sets the title of the window. */
+let titled = false;
+
+/** Sets the title of the window, and says it to those who do not see that the page is another. */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = title ? `${title} · Lockstep` : "Lockstep";
+    if (titled) announce(title || "Home");
+    titled = true;
   }, [title]);
+}
+
+/**
+ * Brings the focus to the heading of a page that was gone to, where keys go on from. A page
+ * that has yet to load gets it as a whole, and its heading when that is there.
+ */
+function useArrival(path: string) {
+  const first = useRef(true);
+  useEffect(() => {
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    const main = document.getElementById("main")!;
+    const at = document.activeElement;
+    if (at !== main && main.contains(at)) return; // the page has put it somewhere
+    main.focus({ preventScroll: true });
+    const enter = () => {
+      const heading = main.querySelector<HTMLElement>("h1");
+      if (!heading) return false;
+      if (document.activeElement === main) {
+        heading.tabIndex = -1;
+        heading.focus({ preventScroll: true });
+      }
+      return true;
+    };
+    if (enter()) return;
+    const drawn = new MutationObserver(() => enter() && drawn.disconnect());
+    drawn.observe(main, { childList: true, subtree: true });
+    return () => drawn.disconnect();
+  }, [path]);
 }
 
 function Connection() {

@@ -6,8 +6,8 @@ const href = signal(location.pathname + location.search);
 
 /** Where the page is. */
 export const place = computed(() => {
-  const url = new URL(href.value, location.origin);
-  const parts = url.pathname.split("/").filter(Boolean).map(decode);
+  const url = new URL(location.origin + href.value); // in one: "//x" alone is another server
+  const parts = url.pathname.replace(/\/$/, "").split("/").slice(1).map(decode);
   return { path: url.pathname, parts, query: url.searchParams };
 });
 
@@ -37,6 +37,7 @@ function remember() {
 /** The place to scroll to once a page has drawn what it had; called by pages with lists. */
 export function restoreScroll() {
   const y = scrolls.get(entry);
+  scrolls.delete(entry); // once: later answers must not move the reader
   if (y !== undefined) requestAnimationFrame(() => window.scrollTo(0, y));
 }
 
@@ -45,20 +46,20 @@ export function go(to: string) {
   if (to === location.pathname + location.search) return;
   remember();
   entry = newEntry();
-  history.pushState({ entry }, "", to);
+  history.pushState({ entry }, "", location.origin + to);
   href.value = to;
   window.scrollTo(0, 0);
 }
 
 /** Changes the query of the place without a step in the history, as while typing. */
 export function amend(change: Record<string, string | null>) {
-  const url = new URL(href.value, location.origin);
+  const url = new URL(location.origin + href.value);
   for (const [key, value] of Object.entries(change)) {
     if (value === null || value === "") url.searchParams.delete(key);
     else url.searchParams.set(key, value);
   }
   const to = url.pathname + url.search;
-  history.replaceState({ entry }, "", to);
+  history.replaceState({ entry }, "", location.origin + to);
   href.value = to;
 }
 
@@ -75,5 +76,14 @@ addEventListener("click", (e) => {
   if (!(a instanceof HTMLAnchorElement) || a.target || a.hasAttribute("download") || a.origin !== location.origin) return;
   if (a.pathname.startsWith("/api/") || a.pathname === "/metrics" || a.pathname.startsWith("/openapi")) return;
   e.preventDefault();
-  go(a.pathname + a.search);
+  const to = a.pathname + a.search;
+  if (a.hash && to === location.pathname + location.search) enter(a.hash.slice(1));
+  else go(to);
 });
+
+/** Takes the reader to a part of the page, as the browser does for links with a hash. */
+function enter(id: string) {
+  const part = document.getElementById(id);
+  part?.scrollIntoView();
+  part?.focus({ preventScroll: true });
+}

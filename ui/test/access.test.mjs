@@ -105,6 +105,36 @@ test("from home to an instance and back by keyboard", async (t) => {
   await page.getByRole("heading", { level: 1, name: "Instances" }).waitFor();
 });
 
+test("the link over the header leads into the content", async (t) => {
+  const page = await openPage(t, server, "/instances?q=status%3Acompleted");
+  await settled(page);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await until("the content to have the focus", () => page.evaluate(() => document.activeElement?.id === "main"));
+  assert.equal(page.url(), server.url + "/instances?q=status%3Acompleted");
+  await page.keyboard.press("Tab");
+  assert.ok(await page.evaluate(() => document.querySelector("main").contains(document.activeElement)), "Tab goes on inside");
+});
+
+test("the heading of the page that a link leads to gets the focus", async (t) => {
+  const page = await openPage(t, server, "/");
+  await settled(page);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Nodes" }).click();
+  await until("the heading to have the focus", () => page.evaluate(() => document.activeElement?.tagName === "H1" && document.activeElement.textContent === "Nodes"));
+});
+
+test("an address that is none of the page's says so", async (t) => {
+  const page = await openPage(t, server, "/");
+  for (const path of ["//", "//x", "//x/y?q=1", "/instances//x", "/nodes/x", "/definitions/hello/more", `/instances/${ids.hello}/history`]) {
+    await page.goto(server.url + path);
+    await page.getByRole("heading", { level: 1, name: "There is nothing here" }).waitFor();
+  }
+  await page.getByRole("link", { name: "Go home" }).click();
+  await page.getByRole("heading", { level: 1, name: "Lockstep" }).waitFor();
+  await page.goto(server.url + "/instances/");
+  await page.getByRole("heading", { level: 1, name: "Instances" }).waitFor();
+});
+
 test("the first load has at most 200 KB, and comes from this server alone", async (t) => {
   const page = await openPage(t, server, "/nowhere"); // what comes from others fails every test
   const files = new Set();

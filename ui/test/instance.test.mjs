@@ -19,7 +19,17 @@ states:
   timeDelay: PT6S
   end: {kind: default}
 `;
-  server = await startServer({ examples: ["approval.yaml", "onboarding.yaml", "account.yaml", "monitor.yaml", "jobs/kanban.yaml"], files: { "pause.yaml": pause } });
+  const endless = `id: endless
+version: "1.0"
+name: Of the tests
+states:
+- {name: Ping, type: inject, start: {kind: default}, data: {ping: true}, transition: {nextState: Pong}}
+- {name: Pong, type: inject, data: {pong: true}, transition: {nextState: Ping}}
+`;
+  server = await startServer({
+    examples: ["approval.yaml", "onboarding.yaml", "account.yaml", "monitor.yaml", "jobs/kanban.yaml"],
+    files: { "pause.yaml": pause, "endless.yaml": endless },
+  });
 });
 after(() => server.stop());
 
@@ -170,4 +180,42 @@ test("pause, resume, cancel, restart", async (t) => {
   await page.getByRole("region", { name: "Input" }).getByText("q-6").waitFor();
   await page.getByRole("link", { name: id }).click();
   await status("cancelled");
+});
+
+test("a long history is shown from both ends, and never said to be without fault", async (t) => {
+  const { id } = await server.begin("endless");
+  await server.reach(id, "failed");
+  const newest = (await server.api("GET", `/api/v1/instances/${id}/history?order=newest&limit=1`)).body.items[0];
+  assert.ok(newest.seq > 10_000, "the history is long");
+  const page = await openPage(t, server, `/instances/${id}?only=failed`);
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  await timeline.getByText(/^[\d,]+ records: the first 1,000 and the last 3,000 are read$/).waitFor();
+  await timeline.getByText("StepLimit").first().waitFor();
+  assert.equal(await timeline.getByText("Nothing went wrong").count(), 0);
+  await shot(page, "instance-long");
+
+  // Whatever is looked at, the page stays small.
+  await page.getByLabel("Failed only").uncheck();
+  const earlier = timeline.getByRole("button", { name: /^Earlier/ });
+  const small = async () => {
+    const n = await page.locator("*").count();
+    assert.ok(n < 6_000, `${n} elements`);
+  };
+  const started = timeline.getByRole("button", { name: /Started$/ });
+  while ((await earlier.count()) > 0) {
+    const before = await earlier.textContent();
+    await earlier.click();
+    await until("earlier ones", async () => (await earlier.count()) === 0 || (await earlier.textContent()) !== before);
+    await small();
+    const more = timeline.getByRole("button", { name: "Load more" });
+    if ((await more.count()) > 0 && (await timeline.getByText("the last 3,000 are").count()) > 0) {
+      await more.click();
+      await timeline.getByText(/and the last 6,000 are read$/).waitFor();
+      await small();
+    }
+  }
+  await started.waitFor();
+  await timeline.getByRole("button", { name: "To the end" }).click();
+  await timeline.getByText("StepLimit").first().waitFor();
+  await small();
 });

@@ -172,6 +172,39 @@ test("bulk retry, with the exact count", async (t) => {
   await page.getByText("0 instances match").waitFor();
 });
 
+test("a bulk run can be stopped, and what came of it is told", async (t) => {
+  await fail(210);
+  const page = await openPage(t, server, "/instances?q=status:failed+def:pay&sel=all");
+  await page.getByText("All 210 that match").waitFor();
+  solvent = true;
+  let release; // the answers of the server
+  const held = new Promise((go) => (release = go));
+  await page.route("**/api/v1/instances/bulk", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Retry…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Retry 210" }).click();
+  await page.getByRole("dialog", { name: "Retry: working on 210 instances" }).getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Nothing more is sent; the answer for 200 is still to come.").waitFor();
+  release();
+  await page.getByRole("dialog", { name: "Retry: stopped" }).getByText("200 retried, 0 refused, 10 not tried").waitFor();
+  await shot(page, "instances-bulk-stopped");
+  await page.getByRole("button", { name: "Close" }).click();
+
+  // Also when it is not waited for.
+  await page.getByText("All 10 that match").waitFor();
+  await page.unroute("**/api/v1/instances/bulk");
+  await page.route("**/api/v1/instances/bulk", () => {}); // for ever
+  await page.getByRole("button", { name: "Retry…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Retry 10" }).click();
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Do not wait" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Retry: stopped" }).getByText("0 retried, 0 refused, 10 sent without an answer").waitFor();
+});
+
 test("two operators act on one instance: the second is told", async (t) => {
   const [id] = await fail(1);
   const pages = [];

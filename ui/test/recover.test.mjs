@@ -43,6 +43,24 @@ test("the server is killed and started again: the page recovers by itself, witho
   await shot(page, "recover-back");
 });
 
+test("a list and a timeline that were opened while the server was away fill once it is back", async (t) => {
+  const { id } = await server.begin("hello", { name: "Ada" });
+  await server.reach(id, "completed");
+  const list = await openPage(t, server, "/");
+  const one = await openPage(t, server, "/instances", { context: list.context() });
+  await one.getByRole("link", { name: id }).waitFor();
+  for (const page of [list, one]) await page.getByText("live", { exact: true }).waitFor();
+  await server.kill();
+  for (const page of [list, one]) await page.getByText("server does not answer").first().waitFor();
+  await list.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
+  await one.getByRole("link", { name: id }).click();
+  for (const page of [list, one]) await page.getByRole("alert").getByText("The server does not answer.").first().waitFor();
+  await server.start();
+  await list.getByRole("link", { name: id }).waitFor();
+  await one.getByText("Finished: completed").waitFor();
+  for (const page of [list, one]) await until("no error", async () => (await page.getByRole("alert").count()) === 0);
+});
+
 test("eight tabs follow one stream, and go on when the one that reads it is closed", async (t) => {
   const first = await openPage(t, server, "/board/team.board");
   await first.getByText("live", { exact: true }).waitFor();

@@ -5,16 +5,23 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { binary, openPage, shot, until } from "./harness.mjs";
+import { binary, newContext, openPage, shot, until } from "./harness.mjs";
 
 const dir = mkdtempSync(join(tmpdir(), "lockstep-page-"));
 const server = { url: "" };
-let child, token;
+let child, token, viewer;
+
+/** A token, and its line of the file. */
+function newToken(name, role) {
+  const made = JSON.parse(execFileSync(binary(), ["token", "new", "--name", name, "--role", role, "-o", "json"], { stdio: ["ignore", "pipe", "ignore"] }));
+  return { token: made.token, line: (made.line ?? JSON.stringify({ name: made.name, role: made.role, hash: made.hash })) + "\n" };
+}
 
 before(async () => {
-  const made = JSON.parse(execFileSync(binary(), ["token", "new", "--name", "olga", "--role", "operator", "-o", "json"], { stdio: ["ignore", "pipe", "ignore"] }));
-  token = made.token;
-  writeFileSync(join(dir, "tokens.txt"), (made.line ?? JSON.stringify({ name: made.name, role: made.role, hash: made.hash })) + "\n", { mode: 0o600 });
+  const made = { olga: newToken("olga", "operator"), vera: newToken("vera", "viewer") };
+  token = made.olga.token;
+  viewer = made.vera.token;
+  writeFileSync(join(dir, "tokens.txt"), made.olga.line + made.vera.line, { mode: 0o600 });
   child = spawn(
     binary(),
     ["serve", "--store", "memory:", "--north", "127.0.0.1:0", "--south", "none", "--tokens", join(dir, "tokens.txt"), "--addr-file", join(dir, "north")],
@@ -54,12 +61,54 @@ test("the page asks for a token, keeps it where scripts cannot read it, and take
   assert.equal(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }).includes("ls_")), false);
   assert.equal(page.url(), server.url + "/definitions");
 
-  // What the role does not allow is told where it was tried.
+  // What the role does not allow is told where it would be done.
   await page.goto(server.url + "/definitions?deploy=1");
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.getByRole("alert").getByText(/the role operator of "olga" may not do this/).waitFor();
+  await page.getByTitle("The role operator may not do this").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled());
 
   await page.getByRole("button", { name: "Sign out" }).click();
   await dialog.waitFor();
   assert.deepEqual(await page.context().cookies(), []);
+});
+
+async function signIn(page, token) {
+  const dialog = page.getByRole("dialog", { name: "This server needs a token" });
+  await dialog.getByLabel("Token").fill(token);
+  await dialog.getByLabel("Token").press("Enter");
+  await dialog.waitFor({ state: "hidden" });
+}
+
+test("who signs in or out in one tab does so in all", async (t) => {
+  const context = await newContext(t);
+  const first = await openPage(t, server, "/definitions", { context });
+  const second = await openPage(t, server, "/nodes", { context });
+  const asked = second.getByRole("dialog", { name: "This server needs a token" });
+  await asked.waitFor();
+  await signIn(first, viewer);
+  await asked.waitFor({ state: "hidden" });
+  await second.getByText("vera (viewer)").waitFor();
+  await second.getByRole("table").waitFor();
+  await second.getByText("live", { exact: true }).waitFor();
+
+  await first.getByRole("button", { name: "Sign out" }).click();
+  await asked.waitFor();
+  await second.waitForURL(server.url + "/");
+  assert.equal(await second.getByText("vera").count(), 0);
+  await signIn(first, token);
+  await second.getByText("olga (operator)").waitFor();
+  await asked.waitFor({ state: "hidden" });
+});
+
+test("who may only look is told, and offered nothing else", async (t) => {
+  const page = await openPage(t, server, "/");
+  await signIn(page, viewer);
+  await page.getByText("You may only look").waitFor();
+  const run = page.getByRole("button", { name: "Deploy and run an example" });
+  await run.waitFor();
+  assert.ok(await run.isDisabled());
+  assert.equal(await run.getAttribute("title"), "The role viewer may not do this");
+  await page.goto(server.url + "/playground");
+  await page.getByText("You may only look").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
+  assert.equal(await page.getByRole("alert").count(), 0);
 });

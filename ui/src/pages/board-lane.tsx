@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { go } from "../router";
+import { barred, may } from "../parts/access";
 import { listOf, quote } from "../parts/filter";
 import { Ago } from "../parts/when";
 import { laneMost, movesFrom, type Card, type Lane, type Workflow } from "./board-data";
@@ -71,7 +72,7 @@ function CardView(p: { card: Card; deeds: Deeds }) {
   const says = [card.client, `in ${card.state}`, card.progress === null ? "" : `${card.progress} %`, card.message ?? ""].filter(Boolean).join(", ");
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.target !== item.current || e.ctrlKey || e.metaKey || e.altKey) return;
-    if (e.key === "m" || e.key === "M") deeds.openMenu(card.id);
+    if ((e.key === "m" || e.key === "M") && may("operate")) deeds.openMenu(card.id);
     else if (e.key === "Enter") go(path);
     else if (!step(item.current!, e.key)) return;
     e.preventDefault();
@@ -84,7 +85,7 @@ function CardView(p: { card: Card; deeds: Deeds }) {
       tabIndex={deeds.at === card.id ? 0 : -1}
       aria-label={says}
       aria-keyshortcuts="m"
-      draggable
+      draggable={may("operate")}
       onFocus={() => deeds.setAt(card.id)}
       onKeyDown={onKeyDown}
       onDragStart={(e) => {
@@ -95,17 +96,19 @@ function CardView(p: { card: Card; deeds: Deeds }) {
       onDragEnd={() => deeds.drag(null)}
     >
       <div class="cardtop">
-        <a href={path} tabIndex={-1} draggable={false}>
+        <a href={path} tabIndex={-1} draggable={false} title={card.client}>
           {card.client}
         </a>
-        <button type="button" tabIndex={-1} aria-haspopup="menu" aria-expanded={open} aria-label={`Move ${card.client}`} onClick={() => deeds.openMenu(open ? "" : card.id)}>
+        <button type="button" tabIndex={-1} aria-haspopup="menu" aria-expanded={open} aria-label={`Move ${card.client}`} onClick={() => deeds.openMenu(open ? "" : card.id)} {...barred("operate")}>
           Move
         </button>
       </div>
       {card.tags && card.tags.length > 0 && (
         <div class="tags">
           {card.tags.slice(0, 6).map((t) => (
-            <span class="tag">{t}</span>
+            <span class="tag" title={t}>
+              {t}
+            </span>
           ))}
         </div>
       )}
@@ -191,7 +194,7 @@ function Menu(p: { card: Card; deeds: Deeds; close: (refocus: boolean) => void }
           }}
         >
           {m.to}
-          {!m.legal && <span class="quiet"> only the device may</span>}
+          {!m.legal && <span class="quiet"> – only the device may</span>}
         </button>
       ))}
       {moves.length === 0 && (

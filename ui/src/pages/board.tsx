@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, get } from "../api";
+import { api, get, Problem } from "../api";
 import { useTitle } from "../app";
 import { announce } from "../parts/announcer";
 import { useLive } from "../parts/live";
@@ -32,27 +32,29 @@ function Boards() {
         </div>
       )}
       {list.data && list.data.content.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Workflow</th>
-              <th scope="col">Jobs</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.data.content.map((w) => (
-              <tr key={w.name}>
-                <td>
-                  <a href={"/board/" + encodeURIComponent(w.name)}>{w.name}</a>
-                  <div class="quiet">{w.description}</div>
-                </td>
-                <td>
-                  <Counts id={w.name} statuses={stats.data?.definitions.find((d) => d.id === w.name)?.statuses} />
-                </td>
+        <div class="scroll-x">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Workflow</th>
+                <th scope="col">Jobs</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {list.data.content.map((w) => (
+                <tr key={w.name}>
+                  <td>
+                    <a href={"/board/" + encodeURIComponent(w.name)}>{w.name}</a>
+                    <div class="quiet">{w.description}</div>
+                  </td>
+                  <td>
+                    <Counts id={w.name} statuses={stats.data?.definitions.find((d) => d.id === w.name)?.statuses} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </>
   );
@@ -106,6 +108,7 @@ function OneBoard(p: { name: string }) {
     }
   };
   const data = shown?.data;
+  if (!data && board.error instanceof Problem && board.error.status === 404) return <NoBoard name={p.name} />;
   const cards = data?.groups.flatMap((g) => g.lanes).flatMap((l) => l.cards) ?? [];
   const deeds: Deeds | undefined = data && {
     workflow: data.workflow,
@@ -123,9 +126,8 @@ function OneBoard(p: { name: string }) {
   };
   return (
     <>
-      <h1>
-        {p.name} <span class="quiet">{data?.workflow.description}</span>
-      </h1>
+      <h1>{p.name}</h1>
+      {data?.workflow.description && <p class="subtitle">{data.workflow.description}</p>}
       <div class="bar">
         <a href={"/definitions/" + encodeURIComponent(p.name)}>Definition</a>
         <a href={"/definitions/" + encodeURIComponent(p.name) + "?tab=start"}>New job</a>
@@ -146,10 +148,14 @@ function OneBoard(p: { name: string }) {
       {data && deeds && (
         <div class="board" ref={box} role="region" aria-label="Board">
           {data.groups.map((g) => (
-            <section class="group" aria-label={g.name ? `Group ${g.name}` : "Without a group"}>
-              <h2 title={g.description}>
-                {g.name || <span class="quiet">no group</span>} {g.description && <span class="quiet">{g.description}</span>}
-              </h2>
+            <section class="group" style={{ flexGrow: g.lanes.length }} aria-label={g.name ? `Group ${g.name}` : "Without a group"}>
+              {g.name ? (
+                <h2 title={g.description}>
+                  {g.name} {g.description && <span class="quiet">{g.description}</span>}
+                </h2>
+              ) : (
+                <div class="nogroup" />
+              )}
               <div class="lanes">
                 {g.lanes.map((l) => (
                   <LaneView key={l.state} lane={l} deeds={deeds} />
@@ -160,6 +166,18 @@ function OneBoard(p: { name: string }) {
         </div>
       )}
       {data && data.left > 0 && <p class="quiet">{data.left} empty lanes are not shown.</p>}
+    </>
+  );
+}
+
+function NoBoard(p: { name: string }) {
+  return (
+    <>
+      <h1>There is no such board</h1>
+      <p>
+        No job workflow is called <b>{p.name}</b>; other definitions have no board. Look among the <a href="/board">boards</a> or the{" "}
+        <a href="/definitions">definitions</a>.
+      </p>
     </>
   );
 }

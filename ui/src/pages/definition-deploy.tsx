@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, ask, Problem, type Definition } from "../api";
 import { go } from "../router";
+import { barred, may } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { ProblemBox } from "../parts/problem";
 import { Writing, type Remark } from "../parts/source";
@@ -39,7 +40,7 @@ export function Deploy(p: { draft: string; start: string; id?: string }) {
     if (edited) localStorage.setItem(key, text);
     else localStorage.removeItem(key);
     const mine = ++checks.current;
-    if (!text.trim()) return setFound({ remarks: [] });
+    if (!text.trim() || !may("deploy")) return setFound({ remarks: [] });
     const timer = setTimeout(async () => {
       let result;
       try {
@@ -51,10 +52,10 @@ export function Deploy(p: { draft: string; start: string; id?: string }) {
       if (mine === checks.current) setFound(result);
     }, wait);
     return () => clearTimeout(timer);
-  }, [text]);
+  }, [text, may("deploy")]);
 
   const deploy = async () => {
-    if (busy || !text.trim()) return;
+    if (busy || !text.trim() || !may("deploy")) return;
     setBusy(true);
     checks.current++; // a check that is on its way does not count any more
     try {
@@ -86,7 +87,7 @@ export function Deploy(p: { draft: string; start: string; id?: string }) {
         {verdict(errors, found.definition, p.id)}
       </p>
       <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy}>
+        <button class="main" type="submit" aria-disabled={busy} {...barred("deploy")}>
           Deploy
         </button>
         {edited && (

@@ -1,7 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import { api, ask, type Definition, type Instance } from "../api";
 import { go } from "../router";
+import { barred, may } from "../parts/access";
 import { announce } from "../parts/announcer";
+import { useDraft } from "../parts/draft";
 import { ProblemBox } from "../parts/problem";
 import { jsonRemark, Writing, type Remark } from "../parts/source";
 import { remarksOf } from "./definition-deploy";
@@ -43,18 +45,19 @@ export function Start(p: { definition: Definition; version: string }) {
 }
 
 function StartInstance(p: { definition: Definition; version: string }) {
-  const [text, setText] = useState("{}");
+  const [text, setText, forget] = useDraft("start " + p.definition.id, "{}");
   const [refused, setRefused] = useState<{ error?: unknown; remarks: Remark[] }>({ remarks: [] });
   const [busy, setBusy] = useState(false);
   const key = useKey();
   const remarks = [...checkedJson(text), ...refused.remarks];
   const start = async () => {
-    if (busy || checkedJson(text).length > 0) return;
+    if (busy || checkedJson(text).length > 0 || !may("start")) return;
     setBusy(true);
     try {
       const path = api("definitions", p.definition.id, "instances") + (p.version ? "?version=" + encodeURIComponent(p.version) : "");
       const r = await ask<Instance>(path, { body: text, headers: { "Idempotency-Key": key(p.version + text) } });
       announce("Started");
+      forget();
       go("/instances/" + encodeURIComponent(r.data.id));
     } catch (e) {
       const errors = placed(text, remarksOf(e));
@@ -83,7 +86,7 @@ function StartInstance(p: { definition: Definition; version: string }) {
       />
       <ProblemBox error={refused.error} />
       <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy || checkedJson(text).length > 0}>
+        <button class="main" type="submit" aria-disabled={busy || checkedJson(text).length > 0} {...barred("start")}>
           Start
         </button>
         <span class="quiet">Ctrl+Enter starts.</span>
@@ -93,15 +96,15 @@ function StartInstance(p: { definition: Definition; version: string }) {
 }
 
 function StartJob(p: { workflow: string }) {
-  const [client, setClient] = useState("");
-  const [tags, setTags] = useState("");
-  const [text, setText] = useState("{}");
+  const [client, setClient, forgetClient] = useDraft("job client " + p.workflow, "");
+  const [tags, setTags, forgetTags] = useDraft("job tags " + p.workflow, "");
+  const [text, setText, forgetText] = useDraft("job " + p.workflow, "{}");
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const [made, setMade] = useState<{ id: string; client: string }>();
   const key = useKey();
   const create = async () => {
-    if (busy || checkedJson(text).length > 0) return;
+    if (busy || checkedJson(text).length > 0 || !may("start")) return;
     setBusy(true);
     setError(undefined);
     setMade(undefined);
@@ -112,6 +115,7 @@ function StartJob(p: { workflow: string }) {
       if (!item?.id) throw new Error(item?.error ?? "The job was not created.");
       setMade({ id: item.id, client: client.trim() });
       announce("The job is created");
+      for (const forget of [forgetClient, forgetTags, forgetText]) forget();
     } catch (e) {
       setError(e);
     }
@@ -139,7 +143,7 @@ function StartJob(p: { workflow: string }) {
         </p>
       )}
       <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy}>
+        <button class="main" type="submit" aria-disabled={busy} {...barred("start")}>
           Create the job
         </button>
       </div>

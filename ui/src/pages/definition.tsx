@@ -61,9 +61,8 @@ export function Definition(p: { id: string }) {
   };
   return (
     <>
-      <h1>
-        {p.id} {shown.name && shown.name !== p.id && <span class="quiet">{shown.name}</span>}
-      </h1>
+      <h1>{p.id}</h1>
+      {shown.name && shown.name !== p.id && <p class="subtitle">{shown.name}</p>}
       <dl class="def-facts">
         <div>
           <dt>

@@ -108,31 +108,33 @@ export function Definitions() {
         </div>
       )}
       {list.data && list.data.items.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Definition</th>
-              <th scope="col">Version</th>
-              <th scope="col">Dialect</th>
-              <th scope="col">Deployed</th>
-              <th scope="col">Instances</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((d) => (
-              <tr key={d.id}>
-                <td>
-                  <a href={"/definitions/" + encodeURIComponent(d.id)}>{d.id}</a>
-                  {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
-                </td>
-                <td>{d.version || <span class="quiet">none</span>}</td>
-                <td>{dialectName(d.dialect)}</td>
-                <td>{d.deployed && <Ago time={d.deployed} />}</td>
-                <td>{stats.data ? <Counts id={d.id} statuses={counts.get(d.id)} /> : <span class="quiet">…</span>}</td>
+        <div class="scroll-x">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Definition</th>
+                <th scope="col">Version</th>
+                <th scope="col">Dialect</th>
+                <th scope="col">Deployed</th>
+                <th scope="col">Instances</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {rows.map((d) => (
+                <tr key={d.id}>
+                  <td>
+                    <a href={"/definitions/" + encodeURIComponent(d.id)}>{d.id}</a>
+                    {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
+                  </td>
+                  <td>{d.version || <span class="quiet">none</span>}</td>
+                  <td>{dialectName(d.dialect)}</td>
+                  <td class="nowrap">{d.deployed && <Ago time={d.deployed} />}</td>
+                  <td>{stats.data ? <Counts id={d.id} statuses={counts.get(d.id)} /> : <span class="quiet">…</span>}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       {list.data && rows.length === 0 && list.data.items.length > 0 && <p class="quiet">None of these has “{text}” in its id or name.</p>}
       {list.data?.next && (

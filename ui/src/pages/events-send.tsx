@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, ask } from "../api";
+import { barred, may } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { ProblemBox } from "../parts/problem";
 import { Places, Writing } from "../parts/source";
@@ -26,7 +27,7 @@ export function SendEvent(p: { sent: () => void }) {
   const attributes = readAttributes(more);
   const wrong = data.trim() ? checkedJson(data) : [];
   const send = async () => {
-    if (busy || wrong.length > 0 || attributes.error) return;
+    if (busy || wrong.length > 0 || attributes.error || !may("send")) return;
     setBusy(true);
     setError(undefined);
     setTold(undefined);
@@ -74,7 +75,7 @@ export function SendEvent(p: { sent: () => void }) {
       {remarksOf(error).length > 0 && <Places remarks={remarksOf(error)} />}
       {told && <Told told={told} />}
       <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy}>
+        <button class="main" type="submit" aria-disabled={busy} {...barred("send")}>
           Send
         </button>
         <span class="quiet">The same source and id count as one event.</span>

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { api, ask, get, statuses, type Definition, type Instance, type Page } from "../api";
 import { useTitle } from "../app";
 import { go } from "../router";
+import { barred } from "../parts/access";
 import { Ago } from "../parts/when";
 import { listOf, quote } from "../parts/filter";
 import { useLive } from "../parts/live";
@@ -80,6 +81,11 @@ export function Home() {
 function Counts(p: { stats: Stats }) {
   return (
     <ul class="status-counts" aria-label="Instances by status">
+      <li>
+        <a href="/instances">
+          <b>{p.stats.total.toLocaleString()}</b> <span class="status">in all</span>
+        </a>
+      </li>
       {statuses.map((s) => (
         <li key={s}>
           <a href={listOf("status:" + s)}>
@@ -102,41 +108,43 @@ function Failures() {
       <ProblemBox error={groups.error} again={groups.again} />
       {groups.data && shown.length === 0 && <p class="quiet">Nothing failed.</p>}
       {shown.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Error at state</th>
-              <th scope="col">Definition</th>
-              <th scope="col" class="number">
-                Instances
-              </th>
-              <th scope="col">Newest</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((f) => (
-              <tr key={`${f.definition} ${f.error} ${f.state}`}>
-                <td>
-                  <a href={listOf(filterOf(f))}>
-                    {f.error}
-                    {f.state && <span class="quiet"> at </span>}
-                    {f.state}
-                  </a>
-                  {f.detail && <div class="quiet oneline">{f.detail}</div>}
-                </td>
-                <td>
-                  <a href={"/definitions/" + encodeURIComponent(f.definition)}>{f.definition}</a>
-                </td>
-                <td class="number">{f.count.toLocaleString()}</td>
-                <td>
-                  <a href={"/instances/" + encodeURIComponent(f.instance)}>
-                    <Ago time={f.newest} />
-                  </a>
-                </td>
+        <div class="scroll-x">
+          <table class="failures">
+            <thead>
+              <tr>
+                <th scope="col">Error at state</th>
+                <th scope="col">Definition</th>
+                <th scope="col" class="number">
+                  Instances
+                </th>
+                <th scope="col">Newest</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {shown.map((f) => (
+                <tr key={`${f.definition} ${f.error} ${f.state}`}>
+                  <td>
+                    <a href={listOf(filterOf(f))}>
+                      {f.error}
+                      {f.state && <span class="quiet"> at </span>}
+                      {f.state}
+                    </a>
+                    {f.detail && <div class="quiet oneline">{f.detail}</div>}
+                  </td>
+                  <td>
+                    <a href={"/definitions/" + encodeURIComponent(f.definition)}>{f.definition}</a>
+                  </td>
+                  <td class="number">{f.count.toLocaleString()}</td>
+                  <td>
+                    <a href={"/instances/" + encodeURIComponent(f.instance)}>
+                      <Ago time={f.newest} />
+                    </a>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       {groups.data?.exact === false && <p class="quiet">There are more failures than were counted; the newest are here.</p>}
     </section>
@@ -176,7 +184,7 @@ function FirstVisit(p: { definitions: Definition[] }) {
         to anything.
       </p>
       <p>
-        <button type="button" class="main" onClick={run} aria-disabled={busy}>
+        <button type="button" class="main" onClick={run} aria-disabled={busy} {...barred(known ? "start" : "deploy")}>
           {busy ? "Starting…" : known ? "Run the example hello" : "Deploy and run an example"}
         </button>
       </p>

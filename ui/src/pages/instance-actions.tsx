@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { api, ask, Problem, type Instance } from "../api";
 import { go } from "../router";
+import { barred } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
 import { parseJson } from "../parts/json";
@@ -34,22 +35,22 @@ export function Actions(p: { instance: Instance; input: unknown; again: () => vo
     <>
       <div class="actions" role="group" aria-label="Actions">
         {may("retry") && (
-          <button type="button" class="main" onClick={() => now("retry")}>
+          <button type="button" class="main" onClick={() => now("retry")} {...barred("operate")}>
             Retry
           </button>
         )}
         {may("resume") && (
-          <button type="button" class="main" onClick={() => now("resume")}>
+          <button type="button" class="main" onClick={() => now("resume")} {...barred("operate")}>
             Resume
           </button>
         )}
         {may("pause") && (
-          <button type="button" onClick={() => now("pause")}>
+          <button type="button" onClick={() => now("pause")} {...barred("operate")}>
             Pause
           </button>
         )}
         {(Object.keys(title) as Asking[]).filter(may).map((verb) => (
-          <button key={verb} type="button" onClick={() => setAsking(verb)}>
+          <button key={verb} type="button" onClick={() => setAsking(verb)} {...barred("operate")}>
             {title[verb]}
           </button>
         ))}

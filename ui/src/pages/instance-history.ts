@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { api, get, type Fault, type Instance, type Page } from "../api";
 import type { NodeMark } from "../parts/diagram";
+import { useRecovery } from "../parts/load";
 
 export interface Rec {
   seq: number;
@@ -35,10 +36,14 @@ export interface Visit {
   left?: Rec;
   attempts: Attempt[];
   error: boolean; // something went wrong in it, at least for a while
+  cut?: boolean; // some of its records are not read
 }
 
-/** A line of the timeline: a record alone, or those of a visit up to the next one that is alone. */
-export type Item = { visit: Visit; records: Rec[]; again: boolean; record?: undefined } | { record: Rec; visit?: undefined };
+/** A line of the timeline: a record alone, those of a visit up to the next one that is alone, or how many are not read. */
+export type Item =
+  | { visit: Visit; records: Rec[]; again: boolean; record?: undefined }
+  | { record: Rec; visit?: undefined }
+  | { unread: number; next: Rec; visit?: undefined; record?: undefined };
 
 const pageSize = 1000;
 
@@ -61,61 +66,122 @@ export async function wholeHistory(id: string, most: number): Promise<Rec[]> {
 }
 
 export interface History {
-  records: Rec[];
+  head: Rec[]; // from the first on; the rest is in tail if nothing is unread between
+  tail: Rec[]; // up to the newest
+  unread: number; // records between the two
   loaded: boolean;
-  more: boolean;
   error?: unknown;
   again: () => void; // looks for what is new
-  loadMore: () => void;
+  loadMore: () => void; // of what is between, the newest
 }
 
-/** Follows a history. Its pages never change, so only the last is read again. */
+type Read = Pick<History, "head" | "tail" | "unread" | "loaded" | "error">;
+
+/** Records in order, and where the page of older ones begins. */
+interface Stretch {
+  items: Rec[];
+  older?: string;
+}
+
+const step = 3; // pages that are read at once, and kept
+
+/**
+ * Follows a history: its newest records, and of a long one the first too. What is between
+ * is read when it is asked for.
+ */
+class Follower {
+  #head: Rec[] = [];
+  #tail: Stretch[] = []; // each goes on where the one before ends, or earlier
+  #most = step;
+
+  constructor(private id: string) {}
+
+  /** Looks for what is new. */
+  async look(): Promise<Read> {
+    const fresh = [await readNewest(this.id, "")];
+    const known = this.#tail.at(-1)?.items.at(-1)?.seq ?? 0;
+    while (fresh[0]!.older && firstOf(fresh[0]!) > known + 1 && fresh.length < this.#most) fresh.unshift(await readNewest(this.id, fresh[0]!.older));
+    if (firstOf(fresh[0]!) > known + 1) this.#tail = []; // too much came meanwhile
+    fresh.forEach((s) => this.#join(s));
+    this.#tail = this.#tail.slice(-this.#most);
+    if (this.#tail[0]!.older && this.#head.length === 0) this.#head = (await readHistory(this.id, "")).items;
+    return this.#read();
+  }
+
+  /** Reads more of what is between the two ends. */
+  async fill(): Promise<Read> {
+    this.#most += step;
+    for (let i = 0; i < step && this.#read().unread > 0; i++) this.#tail.unshift(await readNewest(this.id, this.#tail[0]!.older!));
+    return this.#read();
+  }
+
+  #join(next: Stretch) {
+    const last = this.#tail.at(-1);
+    const end = last?.items.at(-1)?.seq ?? 0;
+    const news = next.items.filter((r) => r.seq > end);
+    if (!last || last.items.length + news.length > 2 * pageSize) this.#tail.push(next);
+    else last.items = [...last.items, ...news];
+  }
+
+  #read(): Read {
+    const tail: Rec[] = [];
+    for (const s of this.#tail) for (const r of s.items) if (r.seq > (tail.at(-1)?.seq ?? 0)) tail.push(r);
+    const first = tail[0]?.seq ?? 1;
+    const head = this.#head.filter((r) => r.seq < first);
+    const unread = first - 1 - head.length;
+    // Without anything between, it is one.
+    return unread > 0 ? { head, tail, unread, loaded: true } : { head: [], tail: [...head, ...tail], unread: 0, loaded: true };
+  }
+}
+
+function firstOf(s: Stretch): number {
+  return s.items[0]?.seq ?? 0;
+}
+
+/** One page of a history from its end, or from where another page began. */
+async function readNewest(id: string, before: string): Promise<Stretch> {
+  const query = new URLSearchParams({ order: "newest", limit: String(pageSize) });
+  if (before) query.set("after", before);
+  const page = await get<Page<Rec>>(api("instances", id, "history") + "?" + query);
+  return { items: page.items.reverse(), older: page.next === undefined ? undefined : String(page.next) };
+}
+
+/** Follows the history of an instance, which stays the same. */
 export function useHistory(id: string): History {
-  const [state, set] = useState<{ records: Rec[]; loaded: boolean; more: boolean; error?: unknown }>({ records: [], loaded: false, more: false });
-  const pages = useRef<{ after: string; items: Rec[] }[]>([]);
-  const budget = useRef(3); // pages
+  const [state, set] = useState<Read>({ head: [], tail: [], unread: 0, loaded: false });
+  const follower = useRef<Follower>(null);
+  follower.current ??= new Follower(id);
   const reading = useRef(false);
-  const wanted = useRef(false);
+  const wanted = useRef({ look: false, fill: false });
   const gone = useRef(false);
-  const again = useCallback(async () => {
-    if (reading.current) {
-      wanted.current = true;
-      return;
-    }
+  const ask = useCallback(async (what: "look" | "fill") => {
+    wanted.current[what] = true;
+    if (reading.current) return;
     reading.current = true;
     try {
-      do {
-        wanted.current = false;
-        let after = pages.current.at(-1)?.after ?? "";
-        pages.current.pop();
-        for (;;) {
-          const page = await readHistory(id, after);
-          pages.current.push({ after, items: page.items });
-          const more = page.next !== undefined && pages.current.length >= budget.current;
-          if (page.next === undefined || more) {
-            if (!gone.current) set({ records: pages.current.flatMap((p) => p.items), loaded: true, more });
-            break;
-          }
-          after = String(page.next);
-        }
-      } while (wanted.current);
+      while (wanted.current.look || wanted.current.fill) {
+        const { fill } = wanted.current;
+        wanted.current = fill ? { ...wanted.current, fill: false } : { look: false, fill: false };
+        const read = await (fill ? follower.current!.fill() : follower.current!.look());
+        if (gone.current) return;
+        set(read);
+      }
     } catch (error) {
+      wanted.current = { look: false, fill: false };
       if (!gone.current) set((s) => ({ ...s, error }));
     } finally {
       reading.current = false;
     }
-  }, [id]);
+  }, []);
   useEffect(() => {
-    void again();
+    void ask("look");
     return () => {
       gone.current = true;
     };
-  }, [again]);
-  const loadMore = () => {
-    budget.current += 3;
-    void again();
-  };
-  return { ...state, again: () => void again(), loadMore };
+  }, [ask]);
+  const again = () => void ask("look");
+  useRecovery(state.error, again);
+  return { ...state, again, loadMore: () => void ask("fill") };
 }
 
 const wrong = new Set(["callFailed", "timedOut", "caught"]);
@@ -125,8 +191,14 @@ export function isWrong(r: Rec): boolean {
   return wrong.has(r.type) || r.error !== undefined;
 }
 
+/** What a timeline tells: both ends of a history, and what is between. */
+export function itemsOf(h: Pick<History, "head" | "tail" | "unread">): Item[] {
+  if (h.unread === 0) return linesOf(h.tail, {});
+  return [...linesOf(h.head, { end: true }), { unread: h.unread, next: h.tail[0]! }, ...linesOf(h.tail, { start: true })];
+}
+
 /** Records by the states that they belong to, in the order in which they came. */
-export function itemsOf(records: Rec[]): Item[] {
+function linesOf(records: Rec[], cut: { start?: boolean; end?: boolean }): Item[] {
   const items: Item[] = [];
   const open = new Map<string, Visit>();
   let parts = new Map<Visit, Rec[]>(); // that go on
@@ -137,7 +209,7 @@ export function itemsOf(records: Rec[]): Item[] {
       continue;
     }
     const known = r.type === "entered" ? undefined : open.get(r.node);
-    const visit = known ?? { node: r.node, records: [], attempts: [], error: false };
+    const visit = known ?? { node: r.node, records: [], attempts: [], error: false, cut: cut.start && r.type !== "entered" };
     if (!known) open.set(r.node, visit);
     let part = parts.get(visit);
     if (!part) {
@@ -149,7 +221,14 @@ export function itemsOf(records: Rec[]): Item[] {
     put(visit, r);
     if (r.type === "left") open.delete(r.node);
   }
+  if (cut.end) for (const visit of open.values()) visit.cut = true;
   return items;
+}
+
+/** The first record that an item tells of; of what is not read, the one after it. */
+export function firstRec(item: Item): Rec {
+  if (item.visit) return item.records[0]!;
+  return item.record ?? item.next;
 }
 
 /** Each visit once. */
@@ -180,6 +259,7 @@ function put(v: Visit, r: Rec) {
 export function marksOf(items: Item[], instance: Instance): Map<string, NodeMark> {
   const out = new Map<string, NodeMark>();
   const visits = new Map<string, Visit[]>();
+  const partly = items.some((i) => !i.visit && !i.record);
   for (const visit of visitsOf(items)) {
     const list = visits.get(visit.node);
     if (list) list.push(visit);
@@ -187,8 +267,8 @@ export function marksOf(items: Item[], instance: Instance): Map<string, NodeMark
   }
   for (const [node, list] of visits) {
     const last = list.at(-1)!;
-    const tries = last.attempts.filter((a) => a.function === last.attempts.at(-1)?.function).length;
-    const notes = [list.length > 1 ? `×${list.length}` : "", last.error && tries > 1 ? `${tries} tries` : ""].filter(Boolean).join(" ");
+    const tries = triesOf(last);
+    const notes = [list.length > 1 ? `×${list.length}${partly ? "+" : ""}` : "", last.error && tries > 1 ? `${tries} tries` : ""].filter(Boolean).join(" ");
     out.set(node, markOf(last.left || instance.status === "completed" ? "done" : "none", notes));
   }
   const kind = ({ failed: "failed", paused: "paused", running: "active", waiting: "waiting" } as const)[instance.status as string];
@@ -196,6 +276,12 @@ export function marksOf(items: Item[], instance: Instance): Map<string, NodeMark
   const here = instance.job ? [instance.job.state] : [...(instance.states ?? []), ...(kind === "failed" && instance.error?.node ? [instance.error.node] : [])];
   for (const node of here) out.set(node, markOf(kind, out.get(node)?.note ?? ""));
   return out;
+}
+
+/** How often the same was tried. Items of a collection are no tries: each has a frame of its own. */
+function triesOf(v: Visit): number {
+  const of = v.attempts.findLast((a) => a.ended?.error) ?? v.attempts.at(-1);
+  return v.attempts.filter((a) => a.function === of?.function && a.called.frame === of.called.frame).length;
 }
 
 // A sign or a word for each kind, so that colour alone tells nothing.
@@ -207,7 +293,8 @@ function markOf(kind: keyof typeof signs, note: string): NodeMark {
 }
 
 /** The data of the workflow when a record was written: what the last state before it took or gave. */
-export function dataAt(records: Rec[], seq: number): Rec | undefined {
+export function dataAt(h: Pick<History, "head" | "tail">, seq: number): Rec | undefined {
+  const records = seq < (h.tail[0]?.seq ?? 0) ? h.head : h.tail;
   return records.findLast((r) => r.seq <= seq && !r.depth && r.data !== undefined && ["started", "entered", "left", "finished"].includes(r.type));
 }
 

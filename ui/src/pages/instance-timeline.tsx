@@ -4,7 +4,7 @@ import { amend, place } from "../router";
 import { Json } from "../parts/json";
 import { ProblemBox } from "../parts/problem";
 import { span } from "../parts/when";
-import { dataAt, idle, isWrong, millis, type History, type Item, type Rec, type Visit } from "./instance-history";
+import { dataAt, firstRec, idle, isWrong, millis, type History, type Item, type Rec, type Visit } from "./instance-history";
 
 const most = 200; // items, and records of one, that are drawn at once
 
@@ -12,11 +12,15 @@ export function Timeline(p: { history: History; items: Item[]; instance: Instanc
   const query = place.value.query;
   const failedOnly = query.get("only") === "failed";
   const selected = Number(query.get("rec") ?? 0);
-  const [all, setAll] = useState(false);
-  const { records } = p.history;
-  const wanted = failedOnly ? p.items.filter((i) => (i.visit ? i.records.some(isWrong) : isWrong(i.record))) : p.items;
-  const items = all ? wanted : wanted.slice(-most);
-  const start = records[0] ? millis(records[0].time) : 0;
+  const [at, setAt] = useState(selected); // the record that the first item has; 0: the newest are shown
+  const { history } = p;
+  const wanted = failedOnly ? p.items.filter((i) => !(i.visit || i.record) || (i.visit ? i.records : [i.record]).some(isWrong)) : p.items;
+  const latest = Math.max(0, wanted.length - most);
+  const from = at ? Math.min(latest, Math.max(0, wanted.findLastIndex((i) => seqOf(i) <= at))) : latest;
+  const items = wanted.slice(from, from + most);
+  const first = history.head[0] ?? history.tail[0];
+  const start = first ? millis(first.time) : 0;
+  const move = (to: number) => setAt(to >= latest ? 0 : seqOf(wanted[Math.max(0, to)]!));
   let last = 0; // when something was told last
   return (
     <section aria-labelledby="timeline">
@@ -25,38 +29,80 @@ export function Timeline(p: { history: History; items: Item[]; instance: Instanc
         <label>
           <input type="checkbox" checked={failedOnly} onChange={(e) => amend({ only: e.currentTarget.checked ? "failed" : null })} /> Failed only
         </label>
-        {p.history.loaded && <span class="quiet">{records.length.toLocaleString()} records{p.history.more && ", the first of more"}</span>}
+        {history.loaded && <span class="quiet">{countOf(history)}</span>}
       </div>
-      <ProblemBox error={p.history.error} again={p.history.again} />
-      {failedOnly && items.length === 0 && p.history.loaded && <p class="quiet">Nothing went wrong.</p>}
-      {items.length < wanted.length && (
-        <button type="button" onClick={() => setAll(true)}>
-          Show {(wanted.length - items.length).toLocaleString()} earlier
+      <ProblemBox error={history.error} again={history.again} />
+      {failedOnly && history.loaded && !wanted.some((i) => i.visit || i.record) && <p class="quiet">{nothingWrong(p.instance, history)}</p>}
+      {from > 0 && (
+        <button type="button" onClick={() => move(from - most)}>
+          Earlier: {from.toLocaleString()} not shown
         </button>
       )}
       <ol class="timeline">
         {items.map((item) => {
-          const first = item.visit ? item.records[0]! : item.record;
+          const first = firstRec(item);
+          if (!item.visit && !item.record) {
+            last = 0;
+            return (
+              <li key={-first.seq}>
+                <Unread count={item.unread} loadMore={history.loadMore} />
+              </li>
+            );
+          }
           const gap = last && !failedOnly ? millis(first.time) - last : 0;
           last = Math.max(last, millis((item.visit ? item.records.at(-1)! : item.record).time));
           return (
             <li key={first.seq}>
               {gap > idle && <Gap ms={gap} />}
               {item.visit ? (
-                <VisitBox visit={item.visit} part={item.records} again={item.again} start={start} selected={selected} records={records} failedOnly={failedOnly} instance={p.instance} />
+                <VisitBox visit={item.visit} part={item.records} again={item.again} start={start} selected={selected} history={history} failedOnly={failedOnly} instance={p.instance} />
               ) : (
-                <Line record={item.record} start={start} selected={selected} records={records} />
+                <Line record={item.record} start={start} selected={selected} history={history} />
               )}
             </li>
           );
         })}
       </ol>
-      {p.history.more && (
-        <button type="button" onClick={p.history.loadMore}>
-          Load more
-        </button>
+      {from < latest && (
+        <div class="listbar">
+          <button type="button" onClick={() => move(from + most)}>
+            Later: {(wanted.length - from - items.length).toLocaleString()} not shown
+          </button>
+          <button type="button" onClick={() => setAt(0)}>
+            To the end
+          </button>
+        </div>
       )}
     </section>
+  );
+}
+
+/** Where an item is in the history. */
+function seqOf(item: Item): number {
+  return item.visit || item.record ? firstRec(item).seq : item.next.seq - 1;
+}
+
+function countOf(h: History): string {
+  const read = h.head.length + h.tail.length;
+  if (h.unread === 0) return `${read.toLocaleString()} ${read === 1 ? "record" : "records"}`;
+  return `${(read + h.unread).toLocaleString()} records: the first ${h.head.length.toLocaleString()} and the last ${h.tail.length.toLocaleString()} are read`;
+}
+
+/** What to say when no record tells of something wrong; that all is well only if that is known. */
+function nothingWrong(i: Instance, h: History): string {
+  if (h.unread > 0) return "Nothing went wrong in what is read; there is more.";
+  return i.error ? "No record tells of the error above." : "Nothing went wrong.";
+}
+
+/** Records of a long history that were not asked for yet. */
+function Unread(p: { count: number; loadMore: () => void }) {
+  return (
+    <div class="gap">
+      {p.count.toLocaleString()} {p.count === 1 ? "record is" : "records are"} not read{" "}
+      <button type="button" onClick={p.loadMore}>
+        Load more
+      </button>
+    </div>
   );
 }
 
@@ -64,46 +110,80 @@ function Gap(p: { ms: number }) {
   return <div class="gap">{span(p.ms)} idle</div>;
 }
 
-function VisitBox(p: { visit: Visit; part: Rec[]; again: boolean; start: number; selected: number; records: Rec[]; failedOnly: boolean; instance: Instance }) {
+interface InVisit {
+  start: number;
+  selected: number;
+  history: History;
+  failedOnly: boolean;
+}
+
+function VisitBox(p: InVisit & { visit: Visit; part: Rec[]; again: boolean; instance: Instance }) {
   const v = p.visit;
-  const [open, setOpen] = useState(() => p.records.length < 120 || v.error || !v.left || p.part.some((r) => r.seq === p.selected));
-  const shown = p.failedOnly ? p.part.filter(isWrong) : p.part;
+  const few = p.history.head.length + p.history.tail.length < 120;
+  const [open, setOpen] = useState(() => few || v.error || (!v.left && !v.cut) || p.part.some((r) => r.seq === p.selected));
   const wrong = p.part.some(isWrong);
-  const took = v.left ? span(millis(v.left.time) - millis(v.records[0]!.time)) : "";
   const calls = p.part.filter((r) => r.type === "called").length;
   const leftHere = p.part.at(-1) === v.left;
-  let last = 0;
+  const facts = [standOf(v, leftHere, p.instance), calls > 0 ? `${calls} ${calls === 1 ? "call" : "calls"}` : ""];
   return (
     <details class={"visit" + (wrong ? " wrong" : "")} open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>
         <b>{v.node}</b>
         {p.again && <span class="quiet">again</span>}
-        <span class="quiet">
-          {leftHere ? took : v.left ? "" : p.instance.ended ? "not left" : "still in it"}
-          {calls > 0 && `${leftHere || !v.left ? " · " : ""}${calls} ${calls === 1 ? "call" : "calls"}`}
-        </span>
+        <span class="quiet">{facts.filter(Boolean).join(" · ")}</span>
         {wrong && <span class="status failed">✕ {leftHere ? "had errors" : "error"}</span>}
       </summary>
-      {open && (
-        <ol>
-          {shown.slice(0, most).map((r) => {
-            const gap = last && !p.failedOnly ? millis(r.time) - last : 0;
-            last = millis(r.time);
-            return (
-              <li key={r.seq}>
-                {gap > idle && <Gap ms={gap} />}
-                <Line record={r} start={p.start} selected={p.selected} records={p.records} />
-              </li>
-            );
-          })}
-          {shown.length > most && <li class="quiet">and {(shown.length - most).toLocaleString()} more records in this state</li>}
-        </ol>
-      )}
+      {open && <VisitRecords {...p} />}
     </details>
   );
 }
 
-function Line(p: { record: Rec; start: number; selected: number; records: Rec[] }) {
+/** How long a visit took, or why that is not known. */
+function standOf(v: Visit, leftHere: boolean, instance: Instance): string {
+  if (v.cut) return "partly read";
+  if (v.left) return leftHere ? span(millis(v.left.time) - millis(v.records[0]!.time)) : "";
+  return instance.ended ? "not left" : "still in it";
+}
+
+/** The records of a visit; of many those around what went wrong, or was chosen, and ways to the others. */
+function VisitRecords(p: InVisit & { part: Rec[] }) {
+  const shown = p.failedOnly ? p.part.filter(isWrong) : p.part;
+  const [chosen, setFrom] = useState(() => {
+    const at = shown.findIndex((r) => r.seq === p.selected);
+    return Math.max(0, at >= 0 ? at : shown.findIndex(isWrong)) - 10; // with a few before it
+  });
+  const end = Math.max(0, shown.length - most);
+  const from = Math.min(end, Math.max(0, chosen));
+  let last = 0;
+  return (
+    <>
+      {from > 0 && (
+        <button type="button" onClick={() => setFrom(from - most)}>
+          Earlier in this state: {from.toLocaleString()}
+        </button>
+      )}
+      <ol>
+        {shown.slice(from, from + most).map((r) => {
+          const gap = last && !p.failedOnly ? millis(r.time) - last : 0;
+          last = millis(r.time);
+          return (
+            <li key={r.seq}>
+              {gap > idle && <Gap ms={gap} />}
+              <Line record={r} start={p.start} selected={p.selected} history={p.history} />
+            </li>
+          );
+        })}
+      </ol>
+      {from < end && (
+        <button type="button" onClick={() => setFrom(from + most)}>
+          Later in this state: {(end - from).toLocaleString()}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Line(p: { record: Rec; start: number; selected: number; history: History }) {
   const r = p.record;
   const on = r.seq === p.selected;
   return (
@@ -121,7 +201,7 @@ function Line(p: { record: Rec; start: number; selected: number; records: Rec[] 
           {describe(r)}
         </span>
       </button>
-      {on && <Point record={r} records={p.records} />}
+      {on && <Point record={r} history={p.history} />}
     </>
   );
 }
@@ -132,9 +212,9 @@ function offset(ms: number): string {
 }
 
 /** What was known at a point. */
-function Point(p: { record: Rec; records: Rec[] }) {
+function Point(p: { record: Rec; history: History }) {
   const r = p.record;
-  const then = dataAt(p.records, r.seq);
+  const then = dataAt(p.history, r.seq);
   return (
     <div class="point">
       {r.error && <FaultText error={r.error} />}

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, ask, get, type Instance } from "../api";
+import { barred } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
 import { Json, parseJson } from "../parts/json";
@@ -16,6 +17,8 @@ interface Wait {
   attempt?: number;
   parked?: boolean;
   child?: string;
+  client?: string;
+  state?: string;
   event?: string;
   actor?: string;
   choice?: string;
@@ -37,23 +40,31 @@ export function Why(p: { instance: Instance; again: () => void }) {
   const d = why.data;
   if (!d) return <ProblemBox error={why.error} again={why.again} />;
   const waits = d.waits.filter((w) => w.choice === undefined || w.choice !== p.instance.job?.state).slice(0, 50);
+  const text = (w: Wait) => (
+    <>
+      <WaitText wait={w} />{" "}
+      {w.parked && (
+        <button type="button" onClick={() => setAnswering(w)} {...barred("operate")}>
+          Answer…
+        </button>
+      )}
+    </>
+  );
   return (
     <section class="panel why" aria-labelledby="why">
       <h2 id="why">Why does it wait?</h2>
-      <p>{d.summary}</p>
-      {waits.length > 0 && (
-        <ul>
-          {waits.map((w) => (
-            <li key={w.ticket}>
-              <WaitText wait={w} />{" "}
-              {w.parked && (
-                <button type="button" onClick={() => setAnswering(w)}>
-                  Answer…
-                </button>
-              )}
-            </li>
-          ))}
-        </ul>
+      {/* The summary of what waits says what the list does. */}
+      {(waits.length === 0 || p.instance.status === "paused") && <p>{d.summary}</p>}
+      {waits.length === 1 && <p>It waits for {text(waits[0]!)}</p>}
+      {waits.length > 1 && (
+        <>
+          <p>It waits for</p>
+          <ul>
+            {waits.map((w) => (
+              <li key={w.ticket}>{text(w)}</li>
+            ))}
+          </ul>
+        </>
       )}
       {d.nearMisses.length > 0 && (
         <details>
@@ -80,6 +91,13 @@ function WaitText(p: { wait: Wait }) {
   const at = w.at ? ` at ${new Date(w.at).toLocaleString()}` : "";
   switch (w.kind) {
     case "call":
+      if (w.child && !w.parked) {
+        return (
+          <>
+            the job <a href={"/instances/" + encodeURIComponent(w.child)}>{w.child}</a> of <b>{w.client}</b>, which is in {w.state}
+          </>
+        );
+      }
       return (
         <>
           the answer of <b>{w.function}</b>

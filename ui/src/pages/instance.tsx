@@ -12,6 +12,7 @@ import { Ago, span } from "../parts/when";
 import { Actions } from "./instance-actions";
 import { itemsOf, marksOf, useHistory } from "./instance-history";
 import { StateDetails, WholeDetails } from "./instance-node";
+import { Moves } from "./instance-moves";
 import { Timeline } from "./instance-timeline";
 import { Why } from "./instance-why";
 import "./instance.css";
@@ -28,7 +29,7 @@ export function Instance(p: { id: string }) {
   const instance = loaded.data;
   const { id = "", version = "", digest = "" } = instance?.definition ?? {};
   const drawing = useLoad(async (signal) => (id ? get<string>(api("definitions", id, "graph.svg") + "?" + new URLSearchParams(digest ? { digest } : { version }), signal) : ""), [id, version, digest]);
-  const items = useMemo(() => itemsOf(history.records), [history.records]);
+  const items = useMemo(() => itemsOf(history), [history.head, history.tail]);
   const marks = useMemo(() => (instance ? marksOf(items, instance) : new Map()), [items, instance]);
   if (!instance) {
     if (!loaded.error) return <p class="quiet">Loading…</p>;
@@ -36,7 +37,7 @@ export function Instance(p: { id: string }) {
   }
   // The state that failed is what people come for, until they choose another or none ("-").
   const state = (place.value.query.get("state") ?? instance.error?.node ?? "-").replace(/^-$/, "");
-  const started = history.records[0];
+  const started = history.head[0] ?? history.tail[0];
   return (
     <>
       <Header instance={instance} />
@@ -45,14 +46,14 @@ export function Instance(p: { id: string }) {
       {instance.quarantine && <Quarantine text={instance.quarantine} />}
       <Actions instance={instance} input={started?.data} again={again} />
       {!instance.ended && !instance.quarantine && !instance.job && <Why instance={instance} again={again} />}
-      {instance.job && <JobBlock instance={instance} />}
+      {instance.job && <JobBlock instance={instance} again={again} />}
       <div class="columns">
         <section aria-label="Diagram">
           <ProblemBox error={drawing.error} again={drawing.again} />
           {drawing.data && <Diagram svg={drawing.data} label={"States of " + id} marks={marks} selected={state} onSelect={(s) => amend({ state: s })} />}
         </section>
         {state ? (
-          <StateDetails key={state} state={state} items={items} instance={instance} onClose={() => amend({ state: "-" })} />
+          <StateDetails key={state} state={state} items={items} instance={instance} onClose={() => closeState(state)} />
         ) : (
           <WholeDetails items={items} instance={instance} />
         )}
@@ -60,6 +61,12 @@ export function Instance(p: { id: string }) {
       <Timeline history={history} items={items} instance={instance} />
     </>
   );
+}
+
+/** Closes the details of a state; the focus goes back to where they are opened. */
+function closeState(state: string) {
+  amend({ state: "-" });
+  document.querySelector<SVGGElement>(`[data-state="${CSS.escape(state)}"]`)?.focus();
 }
 
 function Missing(p: { id: string; error: unknown; again: () => void }) {
@@ -144,12 +151,18 @@ function Header(p: { instance: Row }) {
         {tags.length > 0 && (
           <>
             <dt>Tags</dt>
-            <dd>{tags.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ")}</dd>
+            <dd>{tags.map(tagText).join(", ")}</dd>
           </>
         )}
       </dl>
     </header>
   );
+}
+
+/** A tag for reading; a job has a list of words under one name. */
+function tagText([name, value]: [string, unknown]): string {
+  if (name === "tags" && Array.isArray(value)) return value.join(", ");
+  return `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
 }
 
 function Failure(p: { instance: Row }) {
@@ -192,7 +205,7 @@ function Quarantine(p: { text: string }) {
   );
 }
 
-function JobBlock(p: { instance: Row }) {
+function JobBlock(p: { instance: Row; again: () => void }) {
   const { instance: i } = p;
   const job = i.job!;
   return (
@@ -203,13 +216,7 @@ function JobBlock(p: { instance: Row }) {
         {job.group && ` (${job.group})`}. <a href={"/board/" + encodeURIComponent(i.definition.id)}>Board</a>
       </p>
       {job.allowed.length > 0 ? (
-        <ul>
-          {job.allowed.map((m) => (
-            <li key={m.actor + m.state}>
-              {m.actor === "CLIENT" ? "the device" : "an operator"} may move it to <b>{m.state}</b>
-            </li>
-          ))}
-        </ul>
+        <Moves instance={i} again={p.again} />
       ) : (
         <p class="quiet">Nobody can move it any more.</p>
       )}

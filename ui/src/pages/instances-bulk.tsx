@@ -2,6 +2,7 @@
 // read first, and those that come later are not touched.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, ask, get, Problem, type Instance, type Page } from "../api";
+import { barred } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
 import { ProblemBox } from "../parts/problem";
@@ -42,7 +43,7 @@ export function BulkBar(p: { q: string; rows: Instance[]; selection: Selection; 
         </button>
       )}
       {verbs.map((v) => (
-        <button key={v.name} type="button" onClick={() => setVerb(v)}>
+        <button key={v.name} type="button" onClick={() => setVerb(v)} {...barred("operate")}>
           {v.title}…
         </button>
       ))}
@@ -63,6 +64,7 @@ interface Read {
 interface Outcome {
   done: number;
   refused: { id: string; detail: string }[];
+  unknown: number; // were sent, but no answer came
 }
 
 function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Selection; onClose: () => void }) {
@@ -73,55 +75,61 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
   const [sent, setSent] = useState<number>(); // while it runs
   const [outcome, setOutcome] = useState<Outcome>();
   const [error, setError] = useState<unknown>();
-  const stop = useRef(new AbortController());
+  const [stopping, setStopping] = useState(false);
+  const stopped = useRef(false); // nothing more is sent
+  const abort = useRef(new AbortController()); // and what was sent is not waited for
   const v = p.verb;
 
   useEffect(() => {
-    const signal = stop.current.signal;
+    const { signal } = abort.current;
     collect(p.q, p.selection, v.name, signal, setSeen).then(setRead, (e) => signal.aborted || setError(e));
-    return () => stop.current.abort();
+    return () => abort.current.abort();
   }, []);
 
   const run = async () => {
     if (!read || sent !== undefined) return;
     setError(undefined);
     setSent(0);
-    const total: Outcome = { done: 0, refused: [] };
-    try {
-      for (let i = 0; i < read.targets.length; i += chunk) {
-        const part = read.targets.slice(i, i + chunk);
-        const body = {
-          verb: v.name,
-          instances: part.map((t) => (v.atRev ? { id: t.id, rev: t.rev } : { id: t.id })),
-          ...(reason ? { reason } : {}),
-          ...(v.name === "cancel" ? { compensate } : {}),
-        };
-        const { data } = await ask<{ done: number; items: { id: string; code?: string; detail?: string }[] }>("/api/v1/instances/bulk", {
-          body,
-          signal: stop.current.signal,
-        });
+    const total: Outcome = { done: 0, refused: [], unknown: 0 };
+    for (let i = 0; i < read.targets.length && !stopped.current; i += chunk) {
+      const part = read.targets.slice(i, i + chunk);
+      try {
+        const data = await send(v, part, { ...(reason ? { reason } : {}), ...(v.name === "cancel" ? { compensate } : {}) }, abort.current.signal);
         total.done += data.done;
         total.refused.push(...data.items.filter((r) => r.code).map((r) => ({ id: r.id, detail: r.detail ?? r.code! })));
         setSent(i + part.length);
+      } catch (e) {
+        if (!abort.current.signal.aborted) setError(e);
+        if (!(e instanceof Problem) || e.status === 0) total.unknown = part.length;
+        break;
       }
-      announce(`${total.done} ${v.past}, ${total.refused.length} refused`);
-    } catch (e) {
-      if (stop.current.signal.aborted) return;
-      setError(e);
     }
     setOutcome(total);
+    announce(inWords(total, v, read.targets.length));
+  };
+
+  const working = sent !== undefined && outcome === undefined;
+  // At first what is under way is waited for, so that what came of it can be told.
+  const leave = () => {
+    if (!working) return p.onClose();
+    if (stopped.current) return abort.current.abort();
+    stopped.current = true;
+    setStopping(true);
   };
 
   const n = read?.targets.length ?? 0;
   const ready = read !== undefined && n > 0 && !read.tooMany && outcome === undefined;
+  const counted = `${read ? n.toLocaleString() : "…"} ${n === 1 ? "instance" : "instances"}`;
+  const ended = outcome && (outcome.done + outcome.refused.length < n ? "stopped" : "done");
   return (
     <Dialog
-      title={outcome ? `${v.title}: done` : `${v.title} ${read ? n.toLocaleString() : "…"} ${n === 1 ? "instance" : "instances"}?`}
+      title={ended ? `${v.title}: ${ended}` : working ? `${v.title}: ${stopping ? "stopping" : "working"} on ${counted}` : `${v.title} ${counted}?`}
       action={sent === undefined ? `${v.title} ${n.toLocaleString()}` : "Working…"}
       danger={v.danger}
-      busy={sent !== undefined}
+      busy={working}
+      leave={working ? (stopping ? "Do not wait" : "Stop") : undefined}
       onSubmit={ready ? run : undefined}
-      onClose={p.onClose}
+      onClose={leave}
     >
       {!read && !error && (
         <p role="status">
@@ -134,7 +142,7 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
         </p>
       )}
       {read && !read.tooMany && !outcome && <What verb={v} read={read} />}
-      {ready && (
+      {ready && !working && (
         <>
           {v.name === "cancel" && (
             <p>
@@ -149,11 +157,40 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
           </label>
         </>
       )}
-      {sent !== undefined && !outcome && <progress max={n} value={sent} aria-label="Progress" />}
+      {working && <Progress sent={sent} total={n} stopping={stopping} />}
       <ProblemBox error={error} />
       {outcome && <Result outcome={outcome} verb={v} total={n} />}
     </Dialog>
   );
+}
+
+function Progress(p: { sent: number; total: number; stopping: boolean }) {
+  return (
+    <>
+      <progress max={p.total} value={p.sent} aria-label="Progress" />
+      <p>
+        {p.sent.toLocaleString()} of {p.total.toLocaleString()} were tried.{" "}
+        {p.stopping && `Nothing more is sent; the answer for ${Math.min(chunk, p.total - p.sent).toLocaleString()} is still to come.`}
+      </p>
+    </>
+  );
+}
+
+type Answer = { done: number; items: { id: string; code?: string; detail?: string }[] };
+
+/** Sends a part of them. */
+async function send(v: Verb, part: Instance[], more: object, signal: AbortSignal): Promise<Answer> {
+  const instances = part.map((t) => (v.atRev ? { id: t.id, rev: t.rev } : { id: t.id }));
+  return (await ask<Answer>("/api/v1/instances/bulk", { body: { verb: v.name, instances, ...more }, signal })).data;
+}
+
+/** What came of it: each of them is counted once. */
+function inWords(o: Outcome, verb: Verb, total: number): string {
+  const untried = total - o.done - o.refused.length - o.unknown;
+  const parts = [`${o.done.toLocaleString()} ${verb.past}`, `${o.refused.length.toLocaleString()} refused`];
+  if (o.unknown > 0) parts.push(`${o.unknown.toLocaleString()} sent without an answer`);
+  if (untried > 0) parts.push(`${untried.toLocaleString()} not tried`);
+  return parts.join(", ");
 }
 
 function What(p: { verb: Verb; read: Read }) {
@@ -181,16 +218,13 @@ function What(p: { verb: Verb; read: Read }) {
 }
 
 function Result(p: { outcome: Outcome; verb: Verb; total: number }) {
-  const { done, refused } = p.outcome;
-  const untried = p.total - done - refused.length;
+  const { refused, unknown } = p.outcome;
   return (
     <div role="status">
       <p>
-        <b>
-          {done.toLocaleString()} {p.verb.past}, {refused.length.toLocaleString()} refused
-        </b>
-        {untried > 0 && `, ${untried.toLocaleString()} not tried`}.
+        <b>{inWords(p.outcome, p.verb, p.total)}</b>.
       </p>
+      {unknown > 0 && <p>Those without an answer may be {p.verb.past} or not: the list shows how they stand.</p>}
       {refused.slice(0, 10).map((r) => (
         <p key={r.id} class="quiet">
           <a class="mono" href={"/instances/" + encodeURIComponent(r.id)}>

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { api, get, type Instance, type Page } from "../api";
 import { onChange, onReset } from "../live";
-import { throttle } from "../parts/load";
+import { throttle, useRecovery } from "../parts/load";
 
 export const pageSize = 50;
 
@@ -14,6 +14,7 @@ export interface Rows {
   error?: unknown;
   busy: boolean;
   of: string; // the filter that the rows are of
+  shown: string; // the place that the rows are of; "" while they are of another
   show: () => void; // those too
 }
 
@@ -36,6 +37,7 @@ export function useRows(q: string, after: string, held: () => boolean): Rows {
   const changed = useRef(new Set<string>());
   const missed = useRef(false);
   const look = useRef(() => {});
+  const [lost, setLost] = useState<unknown>(); // why the last look failed
 
   const load = useCallback(
     async (live: boolean) => {
@@ -59,8 +61,11 @@ export function useRows(q: string, after: string, held: () => boolean): Rows {
         const next = { key, of: q, next: page.next as string | undefined, busy: false };
         if (stay) set({ ...next, ...(await updated(old.items!, page.items, touched, mine.signal)), next: old.next });
         else set({ ...next, items: page.items, fresh: 0 });
+        setLost(undefined);
       } catch (error) {
         if (mine.signal.aborted) return;
+        for (const id of touched) changed.current.add(id);
+        setLost(error);
         // While the server is away the rows stay; the header says what is wrong.
         set((s) => (live ? s : { ...s, key, error, busy: false }));
       } finally {
@@ -92,7 +97,10 @@ export function useRows(q: string, after: string, held: () => boolean): Rows {
     };
   }, [load]);
 
-  return { ...state, busy: state.busy || state.key !== key, show: () => void load(false) };
+  useRecovery(lost, () => void load(state.items !== undefined && state.error === undefined));
+
+  const shown = state.items !== undefined && state.key === key ? key : "";
+  return { ...state, shown, busy: state.busy || state.key !== key, show: () => void load(false) };
 }
 
 /** The same rows with what is known of them now, and how many others have come. */

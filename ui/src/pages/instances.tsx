@@ -33,11 +33,12 @@ export function Instances() {
   // Back to where the reader was, once there is something to scroll over.
   const drawn = rows.items !== undefined;
   useEffect(() => {
-    if (drawn) restoreScroll();
-  }, [drawn]);
+    if (rows.shown) restoreScroll();
+  }, [rows.shown]);
   const fault = rows.error instanceof Problem && rows.error.code === "bad-filter" ? rows.error : undefined;
   const items = rows.items ?? [];
-  const newest = after ? listOf(q) : "";
+  const sel = query.get("sel") ?? "";
+  const pageAt = (cursor: string) => "/instances?" + new URLSearchParams({ ...(q && { q }), ...(cursor && { after: cursor }), ...(sel && { sel }) });
   return (
     <>
       <h1>Instances</h1>
@@ -61,10 +62,10 @@ export function Instances() {
         {items.length > 0 && <InstanceTable rows={items} select={selection.over(items)} dim={rows.busy || fault !== undefined} />}
       </div>
       {drawn && items.length === 0 && !fault && <Nothing q={q} more={rows.next} />}
-      {selection.some && <BulkBar q={q} rows={items} selection={selection} count={count.data} />}
+      {selection.some && !fault && <BulkBar q={q} rows={items} selection={selection} count={count.data} />}
       <nav class="listbar" aria-label="Pages">
-        {newest && <a href={newest}>« Newest</a>}
-        {rows.next && <a href={"/instances?" + new URLSearchParams({ ...(q ? { q } : {}), after: rows.next })}>Older »</a>}
+        {after && <a href={pageAt("")}>« Newest</a>}
+        {rows.next && <a href={pageAt(rows.next)}>Older »</a>}
       </nav>
     </>
   );
@@ -250,7 +251,10 @@ function useSelection(text: string): Selection {
         put(next);
       },
       all: rows.length > 0 && (all || rows.every((r) => ids.has(r.id))),
-      toggleAll: (on) => put(new Set(on ? rows.map((r) => r.id) : [])),
+      toggleAll: (on) => {
+        const here = rows.map((r) => r.id);
+        put(new Set(on ? [...ids, ...here] : [...ids].filter((id) => !here.includes(id))));
+      },
     }),
   };
 }

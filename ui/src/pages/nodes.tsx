@@ -33,40 +33,42 @@ export function Nodes() {
       <h1>Nodes</h1>
       <ProblemBox error={nodes.error} again={nodes.again} />
       {list.length > 0 && (
-        <table class="numbers">
-          <caption class="unseen">Servers that share the store</caption>
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
-              <th scope="col">State</th>
-              <th scope="col">Up since</th>
-              <th scope="col">Parts of the work</th>
-              <th scope="col">Calls in flight</th>
-              <th scope="col">Version</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.slice(0, most).map((n) => (
-              <tr key={n.id ?? n.name}>
-                <th scope="row">
-                  {n.name}
-                  {n.address && <div class="quiet">{n.address}</div>}
-                </th>
-                <td>
-                  <Alive behind={newest - Date.parse(n.seen)} />
-                </td>
-                <td>
-                  <Ago time={n.since} />
-                </td>
-                <td>
-                  {n.shards} of {n.of}
-                </td>
-                <td>{n.calls}</td>
-                <td>{n.version}</td>
+        <div class="scroll-x" role="region" aria-label="Table of nodes" tabIndex={0}>
+          <table class="numbers">
+            <caption class="unseen">Servers that share the store</caption>
+            <thead>
+              <tr>
+                <th scope="col">Node</th>
+                <th scope="col">State</th>
+                <th scope="col">Up since</th>
+                <th scope="col">Parts of the work</th>
+                <th scope="col">Calls in flight</th>
+                <th scope="col">Version</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {list.slice(0, most).map((n) => (
+                <tr key={n.id ?? n.name}>
+                  <th scope="row">
+                    {n.name}
+                    {n.address && <div class="quiet">{n.address}</div>}
+                  </th>
+                  <td>
+                    <Alive behind={newest - Date.parse(n.seen)} />
+                  </td>
+                  <td>
+                    <Ago time={n.since} />
+                  </td>
+                  <td>
+                    {n.shards} of {n.of}
+                  </td>
+                  <td>{n.calls}</td>
+                  <td>{n.version}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       {list.length > most && <p class="quiet">{list.length - most} more are not shown.</p>}
       {list.length > 0 && free > 0 && <p class="kept">▲ {free} parts have no node now: another takes them within a second or two.</p>}

@@ -4,6 +4,7 @@ import { useTitle } from "../app";
 import { schemaOf } from "../editor/complete";
 import { Editor } from "../editor/editor";
 import { connection } from "../live";
+import { barred, may } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Diagram } from "../parts/diagram";
 import { useLoad } from "../parts/load";
@@ -107,17 +108,18 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
   const of = useMemo(() => byFile(all), [all]);
   const run = runner.done?.run;
   const marks = useMarks(run);
-  const graph = checked.data?.graph ?? runner.done?.graph ?? checked.graph;
+  const graph = checked.data?.graph ?? checked.graph ?? runner.done?.graph;
+  const outdated = !!checked.data && !checked.data.graph; // what is drawn is of an earlier text
   const schema = () => schemaOf(checked.data?.dialect || (/^\s*("?transitions"?\s*:)/m.test(texts.definition) ? "wfx" : "sw05"));
 
   return (
     <div class="play">
       <div class="play-bar" role="toolbar" aria-label="Playground">
         {p.chooser}
-        <button type="button" class="main" aria-keyshortcuts="Control+Enter" title="Ctrl+Enter" onClick={() => runner.run(skip)}>
+        <button type="button" class="main" aria-keyshortcuts="Control+Enter" title="Ctrl+Enter" onClick={() => runner.run(skip)} {...barred("start")}>
           Run
         </button>
-        <button type="button" aria-keyshortcuts="Control+Shift+Enter" title="Ctrl+Shift+Enter" onClick={() => runner.step(skip)}>
+        <button type="button" aria-keyshortcuts="Control+Shift+Enter" title="Ctrl+Shift+Enter" onClick={() => runner.step(skip)} {...barred("start")}>
           Step
         </button>
         <button type="button" disabled={!run?.next || runner.stale} onClick={() => runner.pass()}>
@@ -140,11 +142,12 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
           <div class="play-definition">
             <Editor key={round} label="Definition" text={texts.definition} onText={(t) => write("definition", t)} diagnostics={of.definition ?? none} schema={schema} keys={keys} jump={jump} />
           </div>
-          <Mistakes list={all} jump={(d) => (d.file ? amend({ pane: d.file }) : jump.current?.(d.line, d.column))} />
+          {checked.data && <Mistakes list={all} jump={(d) => (d.file ? amend({ pane: d.file }) : jump.current?.(d.line, d.column))} />}
           <Panes key={round} texts={texts} pane={pane} of={of} keys={keys} write={write} />
         </div>
         <div>
           <h2 class="first">Diagram</h2>
+          {outdated && graph && <p class="warn">▲ The definition has errors: this is the diagram from before them.</p>}
           {graph ? (
             <Diagram svg={graph} label="Diagram of the definition" marks={marks} selected={selected} onSelect={(s) => amend({ state: s === selected ? null : s })} />
           ) : (
@@ -192,7 +195,7 @@ function Mistakes(p: { list: Diagnostic[]; jump: (d: Diagnostic) => void }) {
               {d.severity} {d.code}
             </span>{" "}
             {d.message}
-            {d.hint && <span class="quiet"> {d.hint}</span>}
+            {d.hint && !d.hint.includes("--dialect") && <span class="quiet"> {d.hint}</span>}
           </li>
         ))}
         {p.list.length > most && <li class="quiet">and {p.list.length - most} more</li>}
@@ -247,7 +250,9 @@ function useChecked(texts: Texts) {
   const first = useRef(true);
   const live = connection.value === "live";
   const failed = !!state.error;
+  const allowed = may("start");
   useEffect(() => {
+    if (!allowed) return;
     const mine = new AbortController();
     const timer = window.setTimeout(
       () => {
@@ -263,7 +268,7 @@ function useChecked(texts: Texts) {
       window.clearTimeout(timer);
       mine.abort();
     };
-  }, [texts, live && failed]); // once more when the server is back
+  }, [texts, live && failed, allowed]); // once more when the server is back
   return state;
 }
 
@@ -274,6 +279,7 @@ function useRunner(texts: Texts) {
   useEffect(() => () => running.current?.abort(), []);
   const stale = !!state.done && state.of !== texts;
   const send = (asked: { steps?: number; until?: string }) => {
+    if (!may("start")) return;
     running.current?.abort();
     const mine = new AbortController();
     running.current = mine;

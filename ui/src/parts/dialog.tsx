@@ -8,6 +8,7 @@ export function Dialog(p: {
   onClose: () => void;
   onSubmit?: () => void;
   action?: string; // what the main button says
+  leave?: string; // what the other one says
   danger?: boolean;
   busy?: boolean;
   children: ComponentChildren;
@@ -26,6 +27,11 @@ export function Dialog(p: {
         e.preventDefault();
         p.onClose();
       }}
+      onClose={() => {
+        // Browsers let a second Escape close it without asking; whoever shows it decides.
+        p.onClose();
+        requestAnimationFrame(() => box.current?.isConnected && !box.current.open && box.current.showModal());
+      }}
     >
       <form
         onSubmit={(e) => {
@@ -37,7 +43,7 @@ export function Dialog(p: {
         {p.children}
         <div class="dialog-buttons">
           <button type="button" onClick={p.onClose}>
-            {p.onSubmit ? "Do nothing" : "Close"}
+            {p.leave ?? (p.onSubmit ? "Do nothing" : "Close")}
           </button>
           {p.onSubmit && (
             <button type="submit" class={p.danger ? "main danger" : "main"} aria-disabled={p.busy}>

@@ -17,11 +17,17 @@ export function Json(p: { value: unknown; label: string }) {
       </pre>
       {long && (
         <button type="button" onClick={() => setAll(!all)}>
-          {all ? "Show less" : `Show all ${lines.length} lines`}
+          {all ? "Show less" : "Show all " + (lines.length > few ? `${lines.length.toLocaleString()} lines` : sizeOf(text))}
         </button>
       )}
     </div>
   );
+}
+
+/** How large a text is, in the unit that people know from files. */
+function sizeOf(text: string): string {
+  const kilobytes = new Blob([text]).size / 1000;
+  return kilobytes < 1000 ? `${Math.ceil(kilobytes)} KB` : `${(kilobytes / 1000).toFixed(1)} MB`;
 }
 
 /** Reads what someone typed; the error says where it stops being JSON. */

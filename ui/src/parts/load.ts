@@ -52,16 +52,28 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: unknow
       },
     };
   }, on);
-  // What failed for want of a token or of a server is asked again once there is one.
-  const status = useRef<number | undefined>(undefined);
-  status.current = state.error instanceof Problem ? state.error.status : undefined;
-  useEffect(() => signedIn.subscribe(() => status.current === 401 && again()), [again]);
-  useEffect(() => connection.subscribe((now) => now === "live" && status.current === 0 && again()), [again]);
+  useRecovery(state.error, again);
   useEffect(() => {
     again();
     return stop;
   }, [again]);
   return { ...state, again };
+}
+
+const retryAfter = 2000; // ms, where the server seems to be there
+
+/** What failed for want of a token or of a server is asked again once there is one. */
+export function useRecovery(error: unknown, again: () => void) {
+  const now = useRef({ status: undefined as number | undefined, again });
+  now.current = { status: error instanceof Problem ? error.status : undefined, again };
+  useEffect(() => signedIn.subscribe(() => now.current.status === 401 && now.current.again()), []);
+  useEffect(() => connection.subscribe((stands) => stands === "live" && now.current.status === 0 && now.current.again()), []);
+  useEffect(() => {
+    // The failure may be told after the server is known to be back.
+    if (now.current.status !== 0 || connection.value !== "live") return;
+    const timer = window.setTimeout(() => now.current.again(), retryAfter);
+    return () => clearTimeout(timer);
+  }, [error]);
 }
 
 /** Calls at most once in a while, and once more after the last call. */

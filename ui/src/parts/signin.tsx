@@ -1,27 +1,45 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, get, needsToken, signedIn } from "../api";
+import { session, type Session } from "./access";
+import { forgetDrafts } from "./draft";
 import { useLoad } from "./load";
 import { ProblemBox } from "./problem";
 
-interface Session {
-  needed: boolean;
-  name?: string;
-  role?: string;
+// All tabs have one cookie, so that who signs in or out in one does so in all.
+const tabs = new BroadcastChannel("lockstep-session");
+tabs.onmessage = (e) => {
+  if (e.data === "in") enter();
+  else leave();
+};
+
+function enter() {
+  needsToken.value = false;
+  signedIn.value++;
+}
+
+/** Nothing stays of what was read. */
+function leave() {
+  forgetDrafts();
+  location.assign("/");
 }
 
 /** Who the page acts for, where the server wants to know. */
 export function Whoami() {
-  const session = useLoad((signal) => get<Session>("/api/v1/session", signal), [signedIn.value]);
-  const s = session.data;
+  const read = useLoad((signal) => get<Session>("/api/v1/session", signal), [signedIn.value]);
+  useEffect(() => {
+    if (read.data) session.value = read.data;
+  }, [read.data]);
+  const s = read.data;
   if (!s?.needed || !s.name) return null;
-  const leave = async () => {
+  const signOut = async () => {
     await ask("/api/v1/session", { method: "DELETE" });
-    location.assign("/"); // nothing of what was read stays
+    tabs.postMessage("out");
+    leave();
   };
   return (
     <span class="whoami">
       {s.name} ({s.role}){" "}
-      <button type="button" onClick={leave}>
+      <button type="button" onClick={signOut}>
         Sign out
       </button>
     </span>
@@ -44,8 +62,8 @@ export function SignIn() {
     try {
       await ask("/api/v1/session", { body: { token: token.trim() } });
       setToken("");
-      needsToken.value = false;
-      signedIn.value++;
+      enter();
+      tabs.postMessage("in");
     } catch (problem) {
       setError(problem);
     }

@@ -22,13 +22,20 @@ export function span(ms: number): string {
   return rest && whole < 10 ? `${whole}${name} ${rest}${finer![0]}` : `${whole}${name}`;
 }
 
+const minute = 60_000;
+
+/** How old something is. After a minute the seconds say nothing. */
+function ageOf(ms: number): string {
+  if (ms < 1000) return "just now";
+  return span(ms < minute ? ms : ms - (ms % minute)) + " ago";
+}
+
 /** An instant as its age; the instant itself is in the title. */
 export function Ago(p: { time: string }) {
   const t = Date.parse(p.time);
-  const age = now.value - t;
   return (
-    <time dateTime={p.time} title={new Date(t).toLocaleString()}>
-      {age < 1000 ? "just now" : span(age) + " ago"}
+    <time class="nowrap" dateTime={p.time} title={new Date(t).toLocaleString()}>
+      {ageOf(now.value - t)}
     </time>
   );
 }
