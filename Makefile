@@ -51,18 +51,15 @@ race: $(TESTCOUNT) postgres ## every test under the race detector
 	@$(TESTCOUNT) "-vet=off -race -timeout 30m $(TESTARGS) ./..."
 
 ui: ## build the page into ui/dist, which is committed
-	cd ui && npm ci --no-audit --no-fund && npm run build
+	cd ui && npm install --no-save --no-audit --no-fund && npm run build
 
 ui-check: page-tools ## build the page elsewhere and compare it with ui/dist
 	@elsewhere=$$(mktemp -d) && trap 'rm -rf "$$elsewhere"' EXIT && \
 	  (cd ui && npx tsc --noEmit && npx vite build --logLevel warn --outDir "$$elsewhere" --emptyOutDir) && \
 	  diff -r "$$elsewhere" ui/dist || { echo 'ui/dist is not what ui/src gives; run make ui and commit it'; exit 1; }
 
-# Tests start servers of their own; Debian's package would start one more.
-postgres: ## the PostgreSQL server that tests start, where it is missing
-	@ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null || { \
-	  mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf && \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql; }
+postgres: ## the PostgreSQL server and the PgBouncer that tests start, where they are missing
+	@.ci/postgres-tools || true # the tests that need them fail by themselves then, the others run
 
 page-tools: ## what the page is built and tested with: Node packages, Chromium
 	@.ci/page-tools

@@ -17,6 +17,7 @@ var (
 	ErrLive      = errors.New("not over yet")      // an instance that is to be deleted
 	ErrFull      = errors.New("no space left")     // nothing was stored; later it may be
 	ErrDamaged   = errors.New("damaged")           // what is stored cannot be read; it will not be later
+	ErrUncertain = errors.New("outcome not known") // it was stored, or not: who asks later sees which
 )
 
 // InUseError says that a definition cannot go: instances need its content.

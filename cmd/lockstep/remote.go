@@ -19,7 +19,7 @@ import (
 // Exit codes of the commands that talk to a server.
 const (
 	exitAuth        = 4
-	exitUnreachable = 7 // or too busy to answer
+	exitUnreachable = 7 // or too busy to answer, or it does not know the outcome
 )
 
 // defaultURL is where `lockstep serve` and `lockstep dev` listen unless they are told otherwise.
@@ -209,7 +209,7 @@ func problemExit(status int) int {
 		return exitConflict
 	case http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		return exitInvalid
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return exitUnreachable
 	}
 	return exitError

@@ -66,7 +66,11 @@ func (s storeSpec) String() string {
 	if err != nil {
 		return sharedKind + ":"
 	}
-	if q := u.Query(); q.Has("password") {
+	q, err := url.ParseQuery(u.RawQuery)
+	switch {
+	case err != nil: // nobody knows what is in it
+		u.RawQuery = ""
+	case q.Has("password"):
 		q.Set("password", "xxxxx")
 		u.RawQuery = q.Encode()
 	}

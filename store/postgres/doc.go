@@ -23,12 +23,14 @@
 // Nothing belongs to a session: no prepared statement, no setting, no lock outlives a
 // transaction, so that a pooler in transaction mode may stand between. When the connection
 // is lost before the answer, the outcome is found out before anything is done again
-// (outcome.go).
+// (outcome.go). A connection that is silent for a few seconds while something is asked is given
+// up, and with it all that were made before (silence.go); a node that gets no answers stops to
+// be heard of.
 //
 // # Nodes
 //
 // Processes that serve the same namespace share its work (node.go). Its instances are in parts by
-// a hash of their ids, and a heartbeat, one call of one function, renews the parts that a node has, takes free ones and gives back what is
+// a hash of their ids, and a heartbeat, one call of one function, lets a node be heard of, which is what keeps its parts, takes free ones and gives back what is
 // more than its share (lease.go). The epoch of a part grows whenever it changes hands. A call is stored with the
 // epoch under which its node has it: whoever has the part under a later one finds it, however late it was
 // committed. Hints (node_hint.go) only make nodes look earlier.

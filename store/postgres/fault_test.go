@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type proxy struct {
 	// cut, if set, is asked for every part that a client sends: true cuts the connection
 	// after the server got it, and before the answer comes.
 	cut func(sent []byte) bool
+
+	holes atomic.Int64 // connections that were made before it grew are black holes, but for heartbeats
 }
 
 func newProxy(t *testing.T, target string) *proxy {
@@ -83,13 +86,15 @@ func (p *proxy) serve() {
 		p.mu.Lock()
 		p.conns[client], p.conns[server] = true, true
 		p.mu.Unlock()
-		var silent atomic.Bool
-		go p.forward(client, server, &silent)
+		var silent, beats atomic.Bool
+		born := p.holes.Load()
+		dead := func() bool { return p.holes.Load() != born && !beats.Load() }
+		go p.forward(client, server, &silent, &beats, dead)
 		go func() {
 			buf := make([]byte, 64<<10)
 			for {
 				n, err := server.Read(buf)
-				if n > 0 && !silent.Load() {
+				if n > 0 && !silent.Load() && !dead() {
 					_, _ = client.Write(buf[:n])
 				}
 				if silent.Load() && n > 0 || err != nil {
@@ -103,13 +108,19 @@ func (p *proxy) serve() {
 }
 
 // forward sends what a client says. Once cut says so, the answer is swallowed.
-func (p *proxy) forward(client, server net.Conn, silent *atomic.Bool) {
+func (p *proxy) forward(client, server net.Conn, silent, beats *atomic.Bool, dead func() bool) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buf)
 		if err != nil {
 			_ = server.Close()
 			return
+		}
+		if bytes.Contains(buf[:n], []byte("SELECT o_now")) {
+			beats.Store(true)
+		}
+		if dead() {
+			continue
 		}
 		p.mu.Lock()
 		cut := p.cut != nil && p.cut(buf[:n])

@@ -15,7 +15,7 @@ const (
 	maxFlying = 2
 	// answerTimeout is how long the answer to a batch is waited for ("answer-timeout"). Then its
 	// outcome is asked for by another connection.
-	answerTimeout = 30 * time.Second
+	answerTimeout = 10 * time.Second
 )
 
 // request is something that is written together with others.

@@ -59,6 +59,7 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 	}
 	return db.retry(ctx, func(ctx context.Context) error {
 		return db.begin(ctx, 0, func(t *tx) error {
+			defer unhurried(t.Conn())() // tables may be large, and another process may be at it
 			if _, err := t.do(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "lockstep schema "+db.prefix); err != nil {
 				return err
 			}
@@ -67,8 +68,7 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 				return err
 			}
 			if version == 0 {
-				if err := t.script(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{db.opts.Schema}.Sanitize()+"; "+
-					"CREATE TABLE schema_versions (version integer PRIMARY KEY, name text NOT NULL, sum text NOT NULL, since integer NOT NULL, applied timestamptz NOT NULL DEFAULT now())"); err != nil {
+				if err := t.makeSchema(ctx); err != nil {
 					return err
 				}
 			}
@@ -84,6 +84,22 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 			return nil
 		})
 	})
+}
+
+// makeSchema makes the schema where it is not there, and the table of its versions. IF NOT EXISTS
+// would ask for the right to make one also where it is there.
+func (t *tx) makeSchema(ctx context.Context) error {
+	name := t.db.opts.Schema
+	there := false
+	if err := t.one(ctx, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", []any{name}, &there); err != nil {
+		return err
+	}
+	if !there {
+		if err := t.script(ctx, "CREATE SCHEMA "+pgx.Identifier{name}.Sanitize()); err != nil {
+			return err
+		}
+	}
+	return t.script(ctx, "CREATE TABLE schema_versions (version integer PRIMARY KEY, name text NOT NULL, sum text NOT NULL, since integer NOT NULL, applied timestamptz NOT NULL DEFAULT now())")
 }
 
 // script runs statements without parameters.

@@ -75,7 +75,11 @@ func (n *node) lease() time.Duration { return n.db.opts.Lease }
 func (n *node) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, err := n.lease(), error(nil)
-		if !n.silent.Load() {
+		switch {
+		case n.silent.Load():
+		case n.db.answers.stuck(stuckLeases * n.lease()):
+			err = errStuck // others take over what it does not get done
+		default:
 			wait, err = n.beat(ctx, false)
 		}
 		if err != nil {
@@ -182,7 +186,9 @@ func (l *line) open(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	l.conn, err = pgx.ConnectConfig(ctx, l.db.pool.Config().ConnConfig.Copy())
+	config := l.db.pool.Config().ConnConfig.Copy()
+	config.DialFunc = dial // its user knows how long to wait
+	l.conn, err = pgx.ConnectConfig(ctx, config)
 	return err
 }
 
@@ -329,7 +335,7 @@ const nodesShown = time.Minute
 func (s *Store) Nodes(ctx context.Context) (out []store.Node, err error) {
 	err = s.ask(ctx, func(ns int32) error {
 		return s.db.each(ctx, s.db.pool, "SELECT n.node::text, n.name, n.address, n.version, n.since, n.seen, n.calls, "+
-			"(SELECT count(*) FROM ~.shards s WHERE s.ns = n.ns AND s.owner = n.node AND s.until > clock_timestamp()) "+
+			"(SELECT count(*) FROM ~.shards s WHERE s.ns = n.ns AND s.owner = n.node AND n.until > clock_timestamp()) "+
 			"FROM ~.nodes n WHERE n.ns = $1 AND n.seen > clock_timestamp() - $2::interval ORDER BY n.name, n.since, n.node", []any{ns, nodesShown}, func(r pgx.Rows) error {
 			n := store.Node{Of: shardCount}
 			err := r.Scan(&n.ID, &n.Name, &n.Address, &n.Version, &n.Since, &n.Seen, &n.InFlight, &n.Shards)

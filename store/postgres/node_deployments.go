@@ -10,7 +10,8 @@ import (
 // reading shares one read among those who ask at a time. Who asks while one is under way
 // gets the next: it begins after the question.
 type reading struct {
-	read func(context.Context) (int64, error)
+	read  func(context.Context) (int64, error)
+	limit time.Duration // of one read
 
 	mu      sync.Mutex
 	next    *flight
@@ -54,7 +55,9 @@ func (r *reading) loop() {
 		if f == nil {
 			return
 		}
-		f.value, f.err = r.read(context.Background())
+		ctx, cancel := context.WithTimeout(context.Background(), r.limit) // whoever asks next waits for it, too
+		f.value, f.err = r.read(ctx)
+		cancel()
 		close(f.done)
 	}
 }

@@ -121,11 +121,17 @@ func (n *node) listen(ctx context.Context) {
 	l := line{db: n.db}
 	defer l.close()
 	for ctx.Err() == nil {
-		err := l.do(ctx, "LISTEN "+pgx.Identifier{n.channel()}.Sanitize())
+		err := n.listenOn(ctx, &l)
 		for err == nil {
 			var note *pgconn.Notification
-			if note, err = l.conn.WaitForNotification(ctx); err == nil {
+			quiet, cancel := context.WithTimeout(ctx, listenQuiet)
+			note, err = l.conn.WaitForNotification(quiet)
+			cancel()
+			switch {
+			case err == nil:
 				n.hint(note.Payload)
+			case quiet.Err() != nil && ctx.Err() == nil: // nobody says anything, or the connection is dead
+				err = n.listenOn(ctx, &l)
 			}
 		}
 		l.close()
@@ -136,8 +142,19 @@ func (n *node) listen(ctx context.Context) {
 	}
 }
 
-// listenAgain is how long nobody listens after the connection was lost.
-const listenAgain = time.Second
+// listenOn listens, or sees whether the connection on which it does is answered.
+func (n *node) listenOn(ctx context.Context, l *line) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	return l.do(ctx, "LISTEN "+pgx.Identifier{n.channel()}.Sanitize())
+}
+
+const (
+	// listenAgain is how long nobody listens after the connection was lost.
+	listenAgain = time.Second
+	// listenQuiet is after how long without a hint the connection is tried.
+	listenQuiet = 10 * time.Second
+)
 
 func (n *node) hint(payload string) {
 	from, hint, _ := strings.Cut(payload, " ")

@@ -28,6 +28,7 @@ type Options struct {
 	NoHints     bool          // nodes do not tell each other that there is something to look at; also hints=off in the URL
 	KeepSchema  bool          // an older one is refused, not migrated
 
+	answer    time.Duration         // how long a connection may be silent: answerLimit
 	configure func(*pgxpool.Config) // tests watch connections
 }
 
@@ -42,11 +43,12 @@ const (
 
 // DB is a database. Several processes may have it open.
 type DB struct {
-	pool   *pgxpool.Pool
-	opts   Options
-	prefix string // of names in statements
-	names  sync.Map
-	shards atomic.Pointer[[]int16] // see own
+	pool    *pgxpool.Pool
+	answers answers // on the pool's connections
+	opts    Options
+	prefix  string // of names in statements
+	names   sync.Map
+	shards  atomic.Pointer[[]int16] // see own
 
 	mu     sync.Mutex // for what follows
 	spaces map[string]*space
@@ -86,6 +88,9 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	if !strings.Contains(address, "default_query_exec_mode") {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // no prepared statements: a pooler may stand between
 	}
+	db := &DB{opts: opts, prefix: pgx.Identifier{opts.Schema}.Sanitize() + ".", spaces: map[string]*space{}, kinds: map[kindKey]int32{}}
+	db.answers.limit = opts.answer
+	db.answers.watch(config)
 	if opts.configure != nil {
 		opts.configure(config)
 	}
@@ -93,7 +98,8 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	db := &DB{pool: pool, opts: opts, prefix: pgx.Identifier{opts.Schema}.Sanitize() + ".", spaces: map[string]*space{}, kinds: map[kindKey]int32{}}
+	db.pool = pool
+	db.answers.pool.Store(pool)
 	db.own(opts.Shards)
 	if err := db.migrate(ctx, migrations); err != nil {
 		pool.Close()
@@ -111,6 +117,9 @@ func (o *Options) defaults() error {
 	}
 	if o.Lease <= 0 {
 		o.Lease = defaultLease
+	}
+	if o.answer <= 0 {
+		o.answer = answerLimit
 	}
 	if !schemaName.MatchString(o.Schema) {
 		return fmt.Errorf("open PostgreSQL: schema %q: a name has small letters, digits and underscores, at most 63", o.Schema)
@@ -134,7 +143,10 @@ func (o *Options) split(address string) (rest string, err error) {
 	if err != nil {
 		return "", errors.New("open PostgreSQL: the address is no URL") // it may have a password
 	}
-	q := u.Query()
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil || u.Fragment != "" { // not left out: sslmode may be in it
+		return "", errors.New("open PostgreSQL: the parameters of the address cannot be read: they are separated by &, and a ;, # or % inside of one is written %3B, %23 or %25")
+	}
 	if o.Schema == "" {
 		o.Schema = q.Get("schema")
 	}
@@ -231,7 +243,7 @@ func newSpace(db *DB, name string) *space {
 	sp.commits.db, sp.routes.db = db, db
 	sp.instances.run, sp.inboxes.run = sp.readInstances, sp.readInboxes
 	sp.instances.db, sp.inboxes.db = db, db
-	sp.counts.read = sp.readDeployments
+	sp.counts.read, sp.counts.limit = sp.readDeployments, max(db.opts.Patience, db.opts.answer)
 	sp.hints.init()
 	sp.queue.unknown()
 	return sp

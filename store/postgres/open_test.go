@@ -3,10 +3,13 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
@@ -21,6 +24,10 @@ func TestBadAddress(t *testing.T) {
 		"postgres://u:secret@h:p/d":            "no URL",
 		"postgres://127.0.0.1:1/d?schema=Bad-": "small letters",
 		"postgres://u:secret@127.0.0.1:1/d":    "connect",
+		"postgres://127.0.0.1:1/d?sslmode=require;password=secret": "separated by &",
+		"postgres://127.0.0.1:1/d?sslmode=require&x=%zz":           "separated by &",
+		"postgres://127.0.0.1:1/d#?sslmode=require":                "separated by &",
+		`postgres://127.0.0.1:1/d?schema=a";drop`:                  "separated by &",
 	} {
 		_, err := Open(ctx, address, Options{Patience: 1})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
@@ -89,6 +96,48 @@ func TestNewerSchema(t *testing.T) {
 	changed[0].text += " "
 	if err := old.migrate(ctx, changed); err == nil || !strings.Contains(err.Error(), "unreleased") {
 		t.Errorf("a file that was changed: %v", err)
+	}
+}
+
+// TestKeptSchema: who only looks makes no tables.
+func TestKeptSchema(t *testing.T) {
+	url := pgtest.Start(t).Database(t)
+	for range 2 { // the second time it is still like that
+		if _, err := Open(ctx, url, Options{KeepSchema: true}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("it has schema 0, this version would migrate it to %d", len(migrations))) {
+			t.Fatalf("an empty database: %v", err)
+		}
+	}
+	openURL(t, url, Options{})
+	openURL(t, url, Options{KeepSchema: true})
+}
+
+// TestOwnSchema: who owns the schema needs no right to make one.
+func TestOwnSchema(t *testing.T) {
+	address := pgtest.Start(t).Database(t)
+	admin, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = admin.Close(ctx) }()
+	as, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as.User = url.User("limited")
+	for _, s := range []string{"DROP ROLE IF EXISTS limited", "CREATE ROLE limited LOGIN"} {
+		if _, err := admin.Exec(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(ctx, as.String(), Options{}); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Fatalf("who may not make a schema: %v", err)
+	}
+	if _, err := admin.Exec(ctx, "CREATE SCHEMA lockstep AUTHORIZATION limited"); err != nil {
+		t.Fatal(err)
+	}
+	s := openURL(t, as.String(), Options{}).Namespace("x")
+	if err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "a", Status: core.Waiting}}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -23,7 +24,7 @@ const (
 const (
 	// routeArgs is how many arguments the function has, and maxRoutes how many calls of it
 	// share a statement.
-	routeArgs = 74
+	routeArgs = 73
 	maxRoutes = 64
 
 	// maxLooks is how often a router looks without a lock; when others change what it sees
@@ -34,7 +35,7 @@ const (
 // routeRequest is a routing that is to be written.
 type routeRequest struct {
 	waiter
-	args   []any // with the token last
+	args   []any
 	bytes  int
 	result int16
 }
@@ -88,7 +89,7 @@ func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *s
 }
 
 // args are the arguments of the function.
-func (d *decision) args(ns int32, token pgtype.UUID, x *notes) []any {
+func (d *decision) args(ns int32, x *notes) []any {
 	r := &d.routing
 	deliver := d.deliverArgs()
 	gather := d.gatherArgs()
@@ -96,7 +97,7 @@ func (d *decision) args(ns int32, token pgtype.UUID, x *notes) []any {
 		d.add(row)
 		d.seq, d.message = append(d.seq, d.numbers.next()), append(d.message, d.numbers.next())
 	}
-	out := []any{ns, token, int32(d.numbers), d.emit, list(x.what), list(x.a), list(x.b), list(x.c), list(x.d), list(x.sum)}
+	out := []any{ns, int32(d.numbers), d.emit, list(x.what), list(x.a), list(x.b), list(x.c), list(x.d), list(x.sum)}
 	out = append(out, d.takenArgs()...)
 	out = append(out, d.eventArgs()...)
 	out = append(out, deliver...)
@@ -173,7 +174,7 @@ func (d *decision) gatherArgs() []any {
 }
 
 // routeBatch writes routings as one transaction, a statement that calls the function for
-// each. Where the database refuses one of them, each is written by itself.
+// each. Each has a result of its own, also where the answer is lost. Where the database refuses one of them, each is written by itself.
 func (sp *space) routeBatch(batch []*routeRequest) {
 	for part := range slices.Chunk(batch, maxRoutes) {
 		err := sp.writeRoutes(part)
@@ -191,29 +192,28 @@ func (sp *space) routeBatch(batch []*routeRequest) {
 func (sp *space) writeRoutes(batch []*routeRequest) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout) // others wait, too
 	defer cancel()
-	text := "SELECT "
-	for i := range batch {
-		if i > 0 {
-			text += ", "
-		}
-		text += "~.route(" + parameters(1+i*routeArgs, routeArgs) + ")"
+	calls := make([]string, len(batch))
+	args := []any{nil} // the token
+	for i, r := range batch {
+		calls[i] = "~.route(" + parameters(2+i*routeArgs, routeArgs) + ")"
+		args = append(args, r.args...)
 	}
-	return sp.db.certain(ctx, func(token pgtype.UUID) error {
-		var args, into []any
-		for i, r := range batch {
-			own, one := slices.Clone(r.args), token
-			if i > 0 { // that of the first tells of all
-				one = newToken()
-			}
-			own[1] = one
-			args, into = append(args, own...), append(into, &r.result)
-		}
-		return sp.db.one(ctx, text, args, into...)
-	}, func([]int16) {
-		for _, r := range batch {
-			r.result = routed
-		}
-	})
+	text := "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])"
+	var results []int16
+	err := sp.db.certain(ctx, func(token pgtype.UUID) error {
+		args[0] = token
+		return sp.db.one(ctx, text, args, &results)
+	}, func(kept []int16) { results = kept })
+	if err != nil {
+		return err
+	}
+	if len(results) != len(batch) {
+		return fmt.Errorf("%d results of %d routings", len(results), len(batch))
+	}
+	for i, r := range batch {
+		r.result = results[i]
+	}
+	return nil
 }
 
 // Route decides again about events that are kept.
@@ -250,7 +250,7 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 		if err != nil {
 			return err
 		}
-		r := &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, pgtype.UUID{}, &v.notes), bytes: len(d.data)}
+		r := &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, &v.notes), bytes: len(d.data)}
 		if err := s.routes.submit(r); err != nil {
 			return err
 		}
@@ -284,7 +284,7 @@ func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, err
 			return err
 		}
 		result := int16(0)
-		if err := t.one(ctx, "SELECT ~.route("+parameters(1, routeArgs)+")", d.args(t.ns, newToken(), &notes{}), &result); err != nil {
+		if err := t.one(ctx, "SELECT ~.route("+parameters(1, routeArgs)+")", d.args(t.ns, &notes{}), &result); err != nil {
 			return err
 		}
 		return s.routeResult(ctx, t.ns, result, d)

@@ -138,13 +138,19 @@ func passing(err error) (again, nothing bool) {
 		return pg.Code[:2] == "08", true
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false, pgconn.SafeToRetry(err)
+		return false, unsent(err)
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		return true, true
 	}
-	return cut(err), pgconn.SafeToRetry(err)
+	return cut(err), unsent(err)
+}
+
+// unsent reports whether it is certain that the server got nothing. A connection that is closed may
+// have been closed by the loss of the answer: pgx says the same of both.
+func unsent(err error) bool {
+	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }
 
 // cut reports whether a connection was lost.
@@ -262,6 +268,9 @@ type lostError struct{ err error }
 func (e *lostError) Error() string { return "the outcome is not known: " + e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
+// Is makes it a store.ErrUncertain.
+func (e *lostError) Is(target error) bool { return target == store.ErrUncertain }
+
 func (db *DB) begin(ctx context.Context, ns int32, f func(*tx) error) error {
 	raw, err := db.pool.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
@@ -291,7 +300,11 @@ func (db *DB) snapshot(ctx context.Context, f func(*tx) error) error {
 	if err != nil {
 		return wrap(err)
 	}
-	defer func() { _ = raw.Rollback(context.WithoutCancel(ctx)) }()
+	hurry := unhurried(raw.Conn())
+	defer func() {
+		hurry()
+		_ = raw.Rollback(context.WithoutCancel(ctx))
+	}()
 	return f(&tx{raw, db, 0})
 }
 

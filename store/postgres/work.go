@@ -209,9 +209,7 @@ func (s *Store) Next(ctx context.Context, after core.Time) (at core.Time, found 
 			low, seen = math.MinInt64, math.MaxInt64 // from the first on, and there are no others
 		}
 		s.queue.mu.Unlock()
-		err := s.db.one(ctx, "SELECT least("+
-			"(SELECT min(wake) FROM ~.wakes WHERE ns = $1 AND wake > $2 AND wake >= $3), (SELECT min(w.wake) FROM (SELECT wake FROM ~.wakes WHERE ns = $1 AND turn > $4 AND wake > $2 ORDER BY turn OFFSET 0) w), (SELECT min(due) FROM ~.ready WHERE ns = $1 AND due > $2), "+
-			"(SELECT min(until) FROM ~.gatherings WHERE ns = $1 AND until > $2), (SELECT min(next) FROM ~.schedules WHERE ns = $1 AND next > $2))", []any{ns, int64(after), low, seen}, &first)
+		err := s.db.one(ctx, "SELECT ~.next_due($1, $2, $3, $4)", []any{ns, int64(after), low, seen}, &first)
 		if first != nil {
 			at, found = core.Time(*first), true
 		}

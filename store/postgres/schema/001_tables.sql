@@ -43,15 +43,15 @@ CREATE TABLE nodes (
 	address text NOT NULL,
 	calls   integer NOT NULL, -- in flight
 	since   timestamptz NOT NULL,
-	seen    timestamptz NOT NULL
+	seen    timestamptz NOT NULL,
+	until   timestamptz NOT NULL -- so long it has its parts
 ) WITH (fillfactor = 50);
 
-CREATE TABLE shards (
+CREATE TABLE shards ( -- written only when a part changes hands
 	ns    integer NOT NULL,
 	shard smallint NOT NULL,
-	owner uuid,
+	owner uuid REFERENCES nodes ON DELETE SET NULL,
 	epoch bigint NOT NULL,
-	until timestamptz NOT NULL,
 	PRIMARY KEY (ns, shard)
 ) WITH (fillfactor = 50);
 
@@ -230,7 +230,7 @@ CREATE TABLE wakes ( -- instances whose wake time is yet to come
 	turn  bigint NOT NULL, -- a number of the transaction that wrote it
 	PRIMARY KEY (inst)
 );
-CREATE INDEX wakes_wake ON wakes (ns, wake, inst);
+CREATE INDEX wakes_wake ON wakes (ns, wake);
 CREATE INDEX wakes_turn ON wakes (ns, turn);
 
 CREATE TABLE calls (

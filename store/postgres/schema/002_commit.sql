@@ -88,7 +88,7 @@ DECLARE
 	v_old_seq bigint[]; v_old_status smallint[]; v_old_kind integer[]; v_old_state text[]; v_old_grp text[]; v_old_wake bigint[]; v_old_told bigint[]; v_old_labels bigint[]; v_old_owns bigint[];
 	v_told bigint[] := array_fill(0::bigint, ARRAY[n]);
 	v_due boolean[] := array_fill(false, ARRAY[n]);
-	v_made bigint[]; v_over bigint[]; v_over_ids text[];
+	v_made bigint[]; v_own bigint[]; v_over bigint[]; v_over_ids text[];
 	b bigint[]; s bigint; j integer; r record;
 BEGIN
 	IF needs THEN
@@ -262,15 +262,19 @@ BEGIN
 	END IF;
 
 	-- Who still has something to do does it behind the others.
-	FOR r IN DELETE FROM ready x USING unnest(r_of) WITH ORDINALITY u(of, i) WHERE u.of = 0 AND v_inst[u.i] <> 0 AND x.inst = v_inst[u.i] RETURNING u.i, x.due LOOP
-		v_due[r.i] := r.due IS NOT NULL;
+	-- Queues are not joined: where statistics say that they are empty, the planner looks at all that is dead in them.
+	SELECT array_agg(v_inst[u.i]) INTO v_own FROM unnest(r_of) WITH ORDINALITY u(of, i) WHERE u.of = 0 AND v_inst[u.i] <> 0;
+	FOR r IN DELETE FROM ready WHERE inst = ANY (v_own) RETURNING inst, due LOOP
+		v_due[array_position(v_inst, r.inst)] := r.due IS NOT NULL;
 	END LOOP;
 	INSERT INTO wakes AS x (ns, inst, wake, shard, id, turn)
 	SELECT p_ns, v_inst[u.i], u.wake, u.shard, u.id, b[1] FROM unnest(r_of, r_wake, r_shard, r_id) WITH ORDINALITY u(of, wake, shard, id, i)
 	WHERE u.of = 0 AND v_inst[u.i] <> 0 AND u.wake IS NOT NULL AND (u.wake IS DISTINCT FROM v_old_wake[u.i] OR v_due[u.i])
 	ON CONFLICT (inst) DO UPDATE SET wake = excluded.wake, turn = excluded.turn;
-	DELETE FROM wakes x USING unnest(r_of, r_wake) WITH ORDINALITY u(of, wake, i)
-	WHERE u.of = 0 AND v_inst[u.i] <> 0 AND u.wake IS NULL AND v_old_wake[u.i] IS NOT NULL AND x.inst = v_inst[u.i];
+	SELECT array_agg(v_inst[u.i]) INTO v_own FROM unnest(r_of, r_wake) WITH ORDINALITY u(of, wake, i) WHERE u.of = 0 AND v_inst[u.i] <> 0 AND u.wake IS NULL AND v_old_wake[u.i] IS NOT NULL;
+	FOREACH s IN ARRAY coalesce(v_own, '{}') LOOP
+		DELETE FROM wakes WHERE inst = s;
+	END LOOP;
 	-- u.i * 0 keeps the planner from hashing all inboxes.
 	INSERT INTO ready (ns, inst, turn, shard, queued, id)
 	SELECT p_ns, v_inst[u.i], b[1 + (u.o >> 10)] + (u.o & 1023), u.shard, true, u.id FROM unnest(r_of, r_more, r_aside, r_turn, r_shard, r_id) WITH ORDINALITY u(of, more, aside, o, shard, id, i)

@@ -83,7 +83,7 @@ END $$;
 -- n_ is the event that is taken, if n_seq is not 0. The result is 0, or why nothing happened:
 -- 1 something changed, 2 the event is known, 3 a content is not there.
 CREATE FUNCTION route(
-	p_ns integer, p_token uuid, p_numbers integer, p_emit bigint,
+	p_ns integer, p_numbers integer, p_emit bigint,
 	x_what text[], x_a bigint[], x_b bigint[], x_c text[], x_d text[], x_sum bigint[],
 	n_seq bigint, n_key bytea, n_typ bigint, n_received bigint, n_until bigint, n_started boolean, n_producer text, n_origin text, n_fors text[], n_fate bytea, n_event bytea, n_typs bigint[], n_matches bigint[],
 	v_seq bigint[], v_until bigint[], v_started boolean[], v_fate bytea[], f_event bigint[], f_id text[],
@@ -176,8 +176,20 @@ BEGIN
 		SELECT array_agg(seq) INTO w_insts FROM instances WHERE id = ANY (p_checked) AND ns + 0 = p_ns;
 		UPDATE subs SET fresh = false, ver = b[1] WHERE inst = ANY (w_insts) AND fresh;
 	END IF;
-	INSERT INTO outcomes VALUES (p_token, ARRAY[0::smallint]); -- the last thing: see outcomes
 	RETURN 0;
+END $$;
+
+-- settle is called with the results of the calls of route that are a transaction together, and
+-- so after all of them: it keeps them for whoever loses the answer. Of calls of which none did
+-- anything nothing is kept: they can be made again.
+CREATE FUNCTION settle(p_token uuid, p_results smallint[]) RETURNS smallint[] LANGUAGE plpgsql
+SET search_path FROM CURRENT
+AS $$
+BEGIN
+	IF 0 = ANY (p_results) THEN
+		INSERT INTO outcomes VALUES (p_token, p_results);
+	END IF;
+	RETURN p_results;
 END $$;
 
 -- newest is a position of which holds: whatever becomes visible later has greater numbers.
@@ -227,17 +239,33 @@ BEGIN
 		IF v_inst IS NOT NULL THEN
 			v_low := v_wake[cardinality(v_wake)];
 			b := blocks(cardinality(v_inst));
-			DELETE FROM wakes WHERE inst = ANY (v_inst);
+			FOREACH v_first IN ARRAY v_inst LOOP
+				DELETE FROM wakes WHERE inst = v_first;
+			END LOOP;
 			INSERT INTO ready SELECT p_ns, u.inst, b[1 + ((u.i - 1) >> 10)::integer] + ((u.i - 1) & 1023), u.shard, false, u.wake, u.id
 			FROM unnest(v_inst, v_wake, v_shard, v_id) WITH ORDINALITY u(inst, wake, shard, id, i) ON CONFLICT (inst) DO UPDATE SET due = excluded.due;
 		END IF;
 	END IF;
 	RETURN QUERY SELECT v_low, v_seen, NULL::text;
-	IF cardinality(p_insts) > 0 THEN
-		RETURN QUERY SELECT r.inst, r.turn, r.id FROM unnest(p_insts, p_turns) u(inst, turn)
-			CROSS JOIN LATERAL (SELECT x.inst, x.turn, x.id FROM ready x WHERE x.inst = u.inst AND x.turn = u.turn OFFSET 0) r;
-	END IF;
+	FOR i IN 1..cardinality(p_insts) LOOP -- each by its key; + 0 keeps the index of turns out, which does not begin with them
+		RETURN QUERY SELECT x.inst, x.turn, x.id FROM ready x WHERE x.inst = p_insts[i] AND x.turn + 0 = p_turns[i];
+	END LOOP;
 	RETURN QUERY SELECT x.inst, x.turn, x.id FROM ready x WHERE x.ns = p_ns AND x.turn > p_after AND (p_shards IS NULL OR x.shard = ANY (p_shards)) ORDER BY x.turn LIMIT p_new;
+END $$;
+
+-- next_due is the first instant after another one at which something is due; p_low and p_seen as
+-- turns has them.
+CREATE FUNCTION next_due(p_ns integer, p_after bigint, p_low bigint, p_seen bigint) RETURNS bigint LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+BEGIN
+	RETURN least(
+		(SELECT wake FROM wakes WHERE ns = p_ns AND wake > p_after AND wake >= p_low ORDER BY wake LIMIT 1),
+		(SELECT min(w.wake) FROM (SELECT wake FROM wakes WHERE ns = p_ns AND turn > p_seen AND wake > p_after ORDER BY turn OFFSET 0) w),
+		(SELECT min(due) FROM ready WHERE ns + 0 = p_ns AND due > p_after),
+		(SELECT min(until) FROM gatherings WHERE ns + 0 = p_ns AND until > p_after),
+		(SELECT min(next) FROM schedules WHERE ns = p_ns AND next > p_after)
+	);
 END $$;
 
 -- purge_events forgets events whose time is up, and tells how many.

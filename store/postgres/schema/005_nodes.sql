@@ -1,8 +1,9 @@
--- heartbeat lets a node of a namespace be heard of. It renews the parts that the node has, gives
--- back others (p_back), and takes free ones up to the node's fair share if p_take says so. A node's
--- number is drawn anew whenever it joins: what has it as its owner, nobody took since. One call is one
--- transaction, on the clock of the database alone. Of rows that others lock it waits only for its own,
--- which another one takes.
+-- heartbeat lets a node of a namespace be heard of, which is what keeps its parts: only its own row is
+-- written. It gives back some (p_back), and takes free ones up to the node's fair share if p_take says
+-- so. A node's number is drawn anew whenever it joins: what has it as its owner, nobody took since. One
+-- call is one transaction, on the clock of the database alone. Whoever takes the parts of a node that is
+-- not heard of locks that node's row: if it comes late, it waits and then sees that they are gone. Other rows
+-- that are locked are left alone.
 CREATE FUNCTION heartbeat(
 	p_ns integer, p_node uuid, p_name text, p_version text, p_address text, p_calls integer, p_lease interval, p_parts integer, p_back smallint[], p_take boolean,
 	OUT o_now timestamptz, OUT o_nodes integer, OUT o_shard smallint[], OUT o_epoch bigint[], OUT o_wait double precision
@@ -11,26 +12,28 @@ SET search_path FROM CURRENT SET jit = off
 AS $$
 DECLARE
 	v_now timestamptz := clock_timestamp();
-	v_share integer; v_have integer;
+	v_share integer; v_have integer; v_gone uuid[];
 BEGIN
-	INSERT INTO nodes AS x (node, ns, name, version, address, calls, since, seen) VALUES (p_node, p_ns, p_name, p_version, p_address, p_calls, v_now, v_now)
-	ON CONFLICT (node) DO UPDATE SET calls = excluded.calls, seen = excluded.seen;
+	INSERT INTO nodes AS x (node, ns, name, version, address, calls, since, seen, until) VALUES (p_node, p_ns, p_name, p_version, p_address, p_calls, v_now, v_now, v_now + p_lease)
+	ON CONFLICT (node) DO UPDATE SET calls = excluded.calls, seen = excluded.seen, until = excluded.until;
 	IF (SELECT count(*) FROM shards WHERE ns = p_ns) < p_parts THEN
-		INSERT INTO shards SELECT p_ns, g, NULL, 0, '-infinity' FROM generate_series(0, p_parts - 1) g ON CONFLICT DO NOTHING;
+		INSERT INTO shards SELECT p_ns, g, NULL, 0 FROM generate_series(0, p_parts - 1) g ON CONFLICT DO NOTHING;
 	END IF;
-	UPDATE shards s SET until = v_now + p_lease WHERE s.ns = p_ns AND s.owner = p_node AND NOT s.shard = ANY (p_back);
-	UPDATE shards s SET owner = NULL, until = '-infinity' WHERE s.ns = p_ns AND s.owner = p_node AND s.shard = ANY (p_back);
-	SELECT count(*) INTO o_nodes FROM nodes WHERE ns = p_ns AND seen > v_now - p_lease;
+	IF cardinality(p_back) > 0 THEN
+		UPDATE shards s SET owner = NULL WHERE s.ns = p_ns AND s.owner = p_node AND s.shard = ANY (p_back);
+	END IF;
+	-- o_wait: in how many seconds the first other node's parts will be free, unless it is heard of.
+	SELECT count(*) FILTER (WHERE n.until >= v_now), extract(epoch FROM min(n.until) FILTER (WHERE n.until >= v_now AND n.node <> p_node AND n.node IN (SELECT owner FROM shards WHERE ns = p_ns)) - v_now)
+	INTO o_nodes, o_wait FROM nodes n WHERE n.ns = p_ns;
 	v_share := (p_parts + o_nodes - 1) / greatest(o_nodes, 1);
 	SELECT count(*) INTO v_have FROM shards WHERE ns = p_ns AND owner = p_node;
-	IF p_take AND v_have < v_share THEN
-		UPDATE shards s SET owner = p_node, epoch = s.epoch + 1, until = v_now + p_lease FROM (
-			SELECT shard FROM shards WHERE ns = p_ns AND until < v_now AND owner IS DISTINCT FROM p_node ORDER BY shard LIMIT v_share - v_have FOR UPDATE SKIP LOCKED
+	IF p_take AND v_have < v_share AND EXISTS (SELECT 1 FROM shards s LEFT JOIN nodes n ON n.node = s.owner WHERE s.ns = p_ns AND (s.owner IS NULL OR n.until < v_now)) THEN
+		SELECT array_agg(g.node) INTO v_gone FROM (SELECT node FROM nodes WHERE ns = p_ns AND until < v_now AND node <> p_node FOR UPDATE SKIP LOCKED) g;
+		UPDATE shards s SET owner = p_node, epoch = s.epoch + 1 FROM (
+			SELECT shard FROM shards WHERE ns = p_ns AND (owner IS NULL OR owner = ANY (v_gone)) ORDER BY shard LIMIT v_share - v_have FOR UPDATE SKIP LOCKED
 		) f WHERE s.ns = p_ns AND s.shard = f.shard;
 	END IF;
 	SELECT coalesce(array_agg(shard), '{}'), coalesce(array_agg(epoch), '{}') INTO o_shard, o_epoch FROM shards WHERE ns = p_ns AND owner = p_node;
-	-- In how many seconds the first part of others will be free, unless it is renewed.
-	SELECT extract(epoch FROM min(until) - v_now) INTO o_wait FROM shards WHERE ns = p_ns AND owner IS DISTINCT FROM p_node AND until >= v_now;
 	o_now := clock_timestamp();
 END $$;
 
