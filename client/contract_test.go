@@ -145,9 +145,12 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"listFailures":   func(t *testing.T, c *client.Client) { _, _ = c.ListFailures(t.Context()) },
 	"getInstance":    func(t *testing.T, c *client.Client) { _, _ = c.GetInstance(t.Context(), odd, time.Second) },
 	"deleteInstance": func(t *testing.T, c *client.Client) { _ = c.DeleteInstance(t.Context(), odd, 3) },
-	"getHistory":     func(t *testing.T, c *client.Client) { _, _ = c.GetHistory(t.Context(), odd, page) },
-	"getWhy":         func(t *testing.T, c *client.Client) { _, _ = c.GetWhy(t.Context(), odd) },
-	"getOutput":      func(t *testing.T, c *client.Client) { _, _ = c.GetOutput(t.Context(), odd) },
+	"getHistory": func(t *testing.T, c *client.Client) {
+		_, _ = c.GetHistory(t.Context(), odd, page)
+		_, _ = c.GetLatestHistory(t.Context(), odd, page)
+	},
+	"getWhy":    func(t *testing.T, c *client.Client) { _, _ = c.GetWhy(t.Context(), odd) },
+	"getOutput": func(t *testing.T, c *client.Client) { _, _ = c.GetOutput(t.Context(), odd) },
 	"retryInstance": func(t *testing.T, c *client.Client) {
 		_, _ = c.RetryInstance(t.Context(), odd, nil, client.Control{Rev: 2})
 		_, _ = c.RetryInstance(t.Context(), odd, client.Data(`{"a":1}`), control)

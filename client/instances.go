@@ -112,6 +112,12 @@ func (c *Client) GetHistory(ctx context.Context, id string, p Paging) (Page[Reco
 	return page, err
 }
 
+// GetLatestHistory lists what happened to an instance, newest first.
+func (c *Client) GetLatestHistory(ctx context.Context, id string, p Paging) (Page[Record], error) {
+	page, _, err := call[Page[Record]](ctx, c, p.add(get(instancePath(id, "history"))).with("order", "newest"))
+	return page, err
+}
+
 // GetWhy asks why an instance does not go on.
 func (c *Client) GetWhy(ctx context.Context, id string) (Why, error) {
 	why, _, err := call[Why](ctx, c, get(instancePath(id, "why")))
