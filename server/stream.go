@@ -87,11 +87,7 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	if after > end { // a position of another database
 		first = "reset"
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
+	feed.WriteHead(w)
 	if r.Method == http.MethodHead {
 		return nil
 	}

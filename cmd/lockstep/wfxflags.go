@@ -102,6 +102,7 @@ func (w *wfxFlags) address(scheme, side, port, tlsPort string) string {
 		return "unix:" + socket
 	}
 	if scheme == "unix" {
+		// where wfx puts it when nothing is said
 		return "unix:/tmp/wfx-" + side + ".sock"
 	}
 	host, at := w.get(side+"-host"), w.get(side+"-port")

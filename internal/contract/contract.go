@@ -38,6 +38,41 @@ func New(text []byte) (*Contract, error) {
 	return &Contract{Root: strict(root), schemas: map[string]expr.Program{}, seen: map[string]bool{}}, nil
 }
 
+// Sound lists what is wrong with the document itself: references that lead nowhere panic, a
+// schema does not compile, or nothing uses a component. Those in spare are used by none.
+func (c *Contract) Sound(spare ...string) (problems []string) {
+	used := map[string]bool{}
+	var walk func(v expr.Value)
+	walk = func(v expr.Value) {
+		if ref, ok := v.Get("$ref"); ok && ref.Str() != "" {
+			used[ref.Str()] = true
+			c.Follow(v)
+		}
+		for _, m := range v.Members() {
+			walk(m.Value)
+		}
+		for _, it := range v.Items() {
+			walk(it)
+		}
+	}
+	walk(c.Root)
+	components, _ := c.Root.Get("components")
+	for _, section := range components.Members() {
+		for _, m := range section.Value.Members() {
+			ref := "#/components/" + section.Key + "/" + m.Key
+			if section.Key != "securitySchemes" && !used[ref] && !slices.Contains(spare, ref) {
+				problems = append(problems, "nothing uses "+ref)
+			}
+			if section.Key == "schemas" {
+				if _, err := c.Schema(m.Value); err != nil {
+					problems = append(problems, fmt.Sprintf("%s: %v", ref, err))
+				}
+			}
+		}
+	}
+	return problems
+}
+
 // Seen reports whether an operation has answered with a status.
 func (c *Contract) Seen(operation, status string) bool {
 	c.mu.Lock()

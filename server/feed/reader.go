@@ -158,3 +158,12 @@ func (r *Reader) write(texts ...[]byte) error {
 	}
 	return nil
 }
+
+// WriteHead begins the answer of a stream.
+func WriteHead(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+}

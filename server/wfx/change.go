@@ -30,11 +30,7 @@ func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	rev, err := r.revision()
-	if err != nil {
-		return err
-	}
-	id, err := r.jobID()
+	id, rev, err := r.target()
 	if err != nil {
 		return err
 	}
@@ -115,11 +111,7 @@ func (v *View) updateJobDefinition(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	rev, err := r.revision()
-	if err != nil {
-		return err
-	}
-	id, err := r.jobID()
+	id, rev, err := r.target()
 	if err != nil {
 		return err
 	}
@@ -156,11 +148,7 @@ func (v *View) retag(w http.ResponseWriter, r *request, add bool) error {
 	if len(tags) == 0 {
 		return malformed("the request body must have at least one tag")
 	}
-	rev, err := r.revision()
-	if err != nil {
-		return err
-	}
-	id, err := r.jobID()
+	id, rev, err := r.target()
 	if err != nil {
 		return err
 	}

@@ -64,11 +64,7 @@ func (v *View) followJobs(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
+	feed.WriteHead(w)
 	if r.Method == http.MethodHead {
 		return nil
 	}

@@ -154,11 +154,7 @@ func (v *View) createJob(w http.ResponseWriter, r *request) error {
 }
 
 func (v *View) deleteJob(w http.ResponseWriter, r *request) error {
-	rev, err := r.revision()
-	if err != nil {
-		return err
-	}
-	id, err := r.jobID()
+	id, rev, err := r.target()
 	if err != nil {
 		return err
 	}

@@ -145,5 +145,14 @@ func (r *request) revision() (int64, error) {
 	return rev, nil
 }
 
+// target is the job that a request is to change, and the revision it must be at.
+func (r *request) target() (id string, rev int64, err error) {
+	if rev, err = r.revision(); err != nil {
+		return "", 0, err
+	}
+	id, err = r.jobID()
+	return id, rev, err
+}
+
 // errBroken says that an answer of ours could not be made: a fault of this program.
 var errBroken = errors.New("wfx: internal error")

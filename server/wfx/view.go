@@ -1,6 +1,7 @@
 package wfx
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"sync"
@@ -116,33 +117,15 @@ func HeaderClient(r *http.Request) (id string, restricted bool, err error) {
 
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
-	if l.Definition == 0 {
-		l.Definition = d.Definition
-	}
-	if l.Body == 0 {
-		l.Body = d.Body
-	}
-	if l.Streams == 0 {
-		l.Streams = d.Streams
-	}
-	if l.Filtered == 0 {
-		l.Filtered = d.Filtered
-	}
-	if l.Filters == 0 {
-		l.Filters = d.Filters
-	}
-	if l.History == 0 {
-		l.History = d.History
-	}
-	if l.FilterTime == 0 {
-		l.FilterTime = d.FilterTime
-	}
-	if l.WriteTimeout == 0 {
-		l.WriteTimeout = d.WriteTimeout
-	}
-	if l.Heartbeat == 0 {
-		l.Heartbeat = d.Heartbeat
-	}
+	l.Definition = cmp.Or(l.Definition, d.Definition)
+	l.Body = cmp.Or(l.Body, d.Body)
+	l.Streams = cmp.Or(l.Streams, d.Streams)
+	l.Filtered = cmp.Or(l.Filtered, d.Filtered)
+	l.Filters = cmp.Or(l.Filters, d.Filters)
+	l.History = cmp.Or(l.History, d.History)
+	l.FilterTime = cmp.Or(l.FilterTime, d.FilterTime)
+	l.WriteTimeout = cmp.Or(l.WriteTimeout, d.WriteTimeout)
+	l.Heartbeat = cmp.Or(l.Heartbeat, d.Heartbeat)
 	return l
 }
 

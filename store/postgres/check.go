@@ -181,7 +181,7 @@ func (k *checker) subscriptions() error {
 			k.problem(id, "one of its subscriptions cannot be read: %v", err)
 			return nil
 		}
-		if t, _, m := matchOf(&f); t != typ || m != match {
+		if _, m := codec.MatchOf(&f); typeOf(f.Type) != typ || m != match {
 			k.problem(id, "no event finds one of its subscriptions")
 		}
 		return nil

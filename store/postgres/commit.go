@@ -112,8 +112,9 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 func (sp *space) encodeSubs(ctx context.Context, ns int32, r *commitRequest) error {
 	for i := range r.Subscribe {
 		s := &r.Subscribe[i]
-		typ, shape, match := matchOf(&s.Filter)
-		if match != noMatch {
+		typ := typeOf(s.Filter.Type)
+		shape, match := codec.MatchOf(&s.Filter)
+		if match != codec.NoMatch {
 			if err := sp.learn(ctx, ns, typ, shape); err != nil {
 				return fmt.Errorf("commit instance %s: %w", r.Instance.ID, err)
 			}

@@ -12,25 +12,8 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
 )
-
-// editionOf is the edition of the core's semantics that a program was compiled for.
-func editionOf(program []byte) int64 {
-	var p struct {
-		Edition int64 `json:"edition"`
-	}
-	if json.Unmarshal(program, &p) != nil {
-		return 0
-	}
-	return p.Edition
-}
-
-// infoOf is a definition without what has a column, as JSON.
-func infoOf(d store.Definition) (string, error) {
-	d.Program, d.Source, d.Current = nil, nil, false
-	b, err := json.Marshal(d)
-	return string(b), err
-}
 
 // PutDefinition stores a definition and makes it current.
 func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
@@ -70,11 +53,11 @@ func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedu
 	case !move:
 		return out, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
 	}
-	info, err := infoOf(d)
+	info, err := codec.DefinitionInfo(d)
 	if err != nil {
 		return out, err
 	}
-	edition := editionOf(d.Program)
+	edition := codec.EditionOf(d.Program)
 	if _, err := t.do(ctx, "INSERT INTO ~.contents VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING", t.ns, d.Digest, edition, info, list(d.Program), d.Source); err != nil {
 		return out, err
 	}

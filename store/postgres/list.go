@@ -132,7 +132,7 @@ func (s *selection) narrow(q *store.Query) {
 		set       bool
 	}{
 		{"i.parent = %s", q.Parent, q.Parent != ""},
-		{"i.error = %s", sumOf(q.Error), q.Error != ""},
+		{"i.error = %s", codec.SumOf(q.Error), q.Error != ""},
 		{"i.client = %s", q.Client, q.Client != ""},
 		{"i.grp = ANY (%s)", q.Groups, len(q.Groups) > 0 && q.Jobs},
 		{"coalesce(i.grp, '') = ANY (%s)", q.Groups, len(q.Groups) > 0 && !q.Jobs},

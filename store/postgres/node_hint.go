@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
 // Hints say to other nodes that they may look. They are sent beside transactions, never in
@@ -91,7 +92,7 @@ func (sp *space) wrote(shards ...int16) {
 
 // channel is where the nodes of a namespace hear each other.
 func (n *node) channel() string {
-	return fmt.Sprintf("lockstep_%x", uint64(sumOf(n.db.opts.Schema, n.name)))
+	return fmt.Sprintf("lockstep_%x", uint64(codec.SumOf(n.db.opts.Schema, n.name)))
 }
 
 // tell sends hints.

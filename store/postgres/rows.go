@@ -60,7 +60,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, ne
 		r.wake = &at
 	}
 	if in.Fault != nil && in.Fault.Name != "" {
-		f := sumOf(in.Fault.Name)
+		f := codec.SumOf(in.Fault.Name)
 		r.fault = &f
 	}
 	for _, label := range labelKeys(in.Labels) {
@@ -85,22 +85,22 @@ func (r *row) labelSum() int64 {
 	if len(r.labels) == 0 {
 		return 0
 	}
-	h := newSum
+	h := codec.NewSum
 	for _, l := range r.labels {
-		h = h.text(fmt.Sprint(l.label, " ", l.kind, " ", l.state))
+		h = h.Text(fmt.Sprint(l.label, " ", l.kind, " ", l.state))
 	}
-	return h.column()
+	return h.Column()
 }
 
 func (r *row) ownerSum() int64 {
 	if len(r.owners) == 0 {
 		return 0
 	}
-	h := newSum
+	h := codec.NewSum
 	for _, k := range r.owners {
-		h = h.text(fmt.Sprint(k))
+		h = h.Text(fmt.Sprint(k))
 	}
-	return h.column()
+	return h.Column()
 }
 
 // rowColumns are the columns of several rows, each an argument of a function.

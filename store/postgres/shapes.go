@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +16,7 @@ import (
 // known is what is remembered of the shapes of a namespace, and what it was when it was
 // read. Others may add shapes: who relies on it has it compared.
 type known struct {
-	shapes map[int64][]shape // by type
+	shapes map[int64][]codec.Shape // by type
 	sum    int64
 }
 
@@ -33,7 +32,7 @@ func (sp *space) shapesOf(ctx context.Context, ns int32) (*known, error) {
 }
 
 func (sp *space) readShapes(ctx context.Context, ns int32) (*known, error) {
-	k := &known{shapes: map[int64][]shape{}}
+	k := &known{shapes: map[int64][]codec.Shape{}}
 	err := sp.db.retry(ctx, func(ctx context.Context) error {
 		clear(k.shapes)
 		b := &pgx.Batch{}
@@ -44,12 +43,9 @@ func (sp *space) readShapes(ctx context.Context, ns int32) (*known, error) {
 				if err := r.Scan(&typ, &places); err != nil {
 					return err
 				}
-				var s shape
-				if err := json.Unmarshal([]byte(places), &s); err != nil {
-					return fmt.Errorf("shape %s: %w", places, store.ErrDamaged)
-				}
+				s, err := codec.ParseShape(places)
 				k.shapes[typ] = append(k.shapes[typ], s)
-				return nil
+				return err
 			})
 		})
 		return wrap(sp.db.conn(ctx).SendBatch(ctx, b).Close())
@@ -63,12 +59,12 @@ func (sp *space) readShapes(ctx context.Context, ns int32) (*known, error) {
 	return k, nil
 }
 
-func (k *known) has(typ int64, s shape) bool {
-	return slices.ContainsFunc(k.shapes[typ], func(o shape) bool { return slices.Equal(o, s) })
+func (k *known) has(typ int64, s codec.Shape) bool {
+	return slices.ContainsFunc(k.shapes[typ], func(o codec.Shape) bool { return slices.Equal(o, s) })
 }
 
 // learn files events under a new shape: those that come, and those that are kept.
-func (sp *space) learn(ctx context.Context, ns int32, typ int64, s shape) error {
+func (sp *space) learn(ctx context.Context, ns int32, typ int64, s codec.Shape) error {
 	k, err := sp.shapesOf(ctx, ns)
 	if err != nil || k.has(typ, s) {
 		return err
@@ -77,7 +73,7 @@ func (sp *space) learn(ctx context.Context, ns int32, typ int64, s shape) error 
 		if err := t.exclusive(ctx); err != nil {
 			return err
 		}
-		n, err := t.do(ctx, "INSERT INTO ~.shapes VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", ns, typ, s.key(typ).places)
+		n, err := t.do(ctx, "INSERT INTO ~.shapes VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", ns, typ, s.Text())
 		if err != nil || n == 0 {
 			return err // another process knows it already
 		}
@@ -91,7 +87,7 @@ func (sp *space) learn(ctx context.Context, ns int32, typ int64, s shape) error 
 }
 
 // fileUnder files the events that are kept under a shape.
-func (t *tx) fileUnder(ctx context.Context, typ int64, s shape) error {
+func (t *tx) fileUnder(ctx context.Context, typ int64, s codec.Shape) error {
 	found := map[eventKey][]int64{}
 	err := t.each(ctx, "SELECT seq, event FROM ~.events WHERE ns = $1 AND ($2::bigint = 0 OR typ = $2)", []any{t.ns, typ}, func(r pgx.Rows) error {
 		seq, data := int64(0), []byte(nil)
@@ -102,7 +98,7 @@ func (t *tx) fileUnder(ctx context.Context, typ int64, s shape) error {
 		if err != nil {
 			return fmt.Errorf("event %d: %w", seq, err)
 		}
-		for _, m := range s.matches(&e) {
+		for _, m := range s.Matches(&e) {
 			found[eventKey{typ, m}] = append(found[eventKey{typ, m}], seq)
 		}
 		return nil

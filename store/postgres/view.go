@@ -201,8 +201,9 @@ func (v *view) Fresh(instance string) []store.Subscription {
 }
 
 func (v *view) Kept(s store.Subscription) (out []store.Event) {
-	typ, shape, match := matchOf(&s.Filter)
-	if match == noMatch {
+	typ := typeOf(s.Filter.Type)
+	shape, match := codec.MatchOf(&s.Filter)
+	if match == codec.NoMatch {
 		return nil
 	}
 	after := int64(0)
@@ -277,7 +278,7 @@ func fitsOf(key string) int64 {
 	if key == "" {
 		return 0
 	}
-	return sumOf(key)
+	return codec.SumOf(key)
 }
 
 func (v *view) Gatherings(definition, digest, key string) (out []store.Gathering) {

@@ -207,8 +207,8 @@ func (k *checker) subscriptions() error {
 			k.problem(s.Instance, "%v", err)
 			return nil
 		}
-		typ, _, match := matchOf(&s.Filter)
-		if typ != r.ColumnText(5) || match != r.ColumnInt64(6) {
+		_, match := codec.MatchOf(&s.Filter)
+		if s.Filter.Type != r.ColumnText(5) || match != r.ColumnInt64(6) {
 			k.problem(s.Instance, "no event finds its subscription %s", s.Ticket)
 		}
 		return nil
@@ -219,10 +219,11 @@ const subColumnsFiled = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, s.type
 
 // events compares them with where they are filed.
 func (k *checker) events() error {
-	shapes := map[string][]shape{}
+	shapes := map[string][]codec.Shape{}
 	err := k.query("SELECT type, places FROM shapes WHERE ns = ?", func(r row) error {
-		shapes[r.ColumnText(0)] = append(shapes[r.ColumnText(0)], parseShape(r.ColumnText(1)))
-		return nil
+		s, err := codec.ParseShape(r.ColumnText(1))
+		shapes[r.ColumnText(0)] = append(shapes[r.ColumnText(0)], s)
+		return err
 	}, k.s.ns)
 	if err != nil {
 		return err
@@ -234,7 +235,7 @@ func (k *checker) events() error {
 			k.problem("events", "%v", err)
 			return nil
 		}
-		for _, key := range keysOf(func(typ string) []shape { return shapes[typ] }, &e.Event) {
+		for _, key := range keysOf(func(typ string) []codec.Shape { return shapes[typ] }, &e.Event) {
 			n, _, err := k.number("SELECT count(*) FROM event_keys WHERE ns = ? AND type = ? AND match = ? AND event = ?", k.s.ns, key.typ, key.match, e.Seq)
 			if err != nil {
 				return err

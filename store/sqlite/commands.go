@@ -148,7 +148,7 @@ func (t *tx) subscribe(sp *space, h *head, s *store.Subscription, f *encodedFilt
 // mayBeKept reports whether an event is kept that a new subscription of an instance may
 // get.
 func (t *tx) mayBeKept(sp *space, h *head, f *encodedFilter) (bool, error) {
-	if f.match == noMatch {
+	if f.match == codec.NoMatch {
 		return false, nil
 	}
 	if err := t.learn(sp, f.typ, f.shape); err != nil {

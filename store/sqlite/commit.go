@@ -32,7 +32,7 @@ type encodedRow struct {
 type encodedFilter struct {
 	data  []byte
 	typ   string
-	shape shape
+	shape codec.Shape
 	match int64
 
 	correlated bool
@@ -92,8 +92,8 @@ func encode(c *store.Commit) (*encoded, error) {
 	}
 	for i := range c.Subscribe {
 		f := &c.Subscribe[i].Filter
-		typ, s, match := matchOf(f)
-		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, f), typ, s, match, f.Correlated()})
+		s, match := codec.MatchOf(f)
+		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, f), f.Type, s, match, f.Correlated()})
 	}
 	for _, child := range c.Children {
 		n, err := encodeStart(child)

@@ -7,29 +7,12 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
 )
-
-// editionOf is the edition of the core's semantics that a program was compiled for.
-func editionOf(program []byte) int64 {
-	var p struct {
-		Edition int64 `json:"edition"`
-	}
-	if json.Unmarshal(program, &p) != nil {
-		return 0
-	}
-	return p.Edition
-}
-
-// infoOf is a definition without what has a column, as JSON.
-func infoOf(d store.Definition) (string, error) {
-	d.Program, d.Source, d.Current = nil, nil, false
-	b, err := json.Marshal(d)
-	return string(b), err
-}
 
 // PutDefinition stores a definition and makes it current.
 func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
-	edition := editionOf(d.Program)
+	edition := codec.EditionOf(d.Program)
 	err = s.db.writer.submit(ctx, len(d.Program)+len(d.Source), func(t *tx) (err error) {
 		out, err = t.define(s.space, d, edition, sched, move)
 		return err
@@ -52,7 +35,7 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	if err := t.use(sp); err != nil {
 		return store.Definition{}, err
 	}
-	info, err := infoOf(d)
+	info, err := codec.DefinitionInfo(d)
 	if err != nil {
 		return store.Definition{}, err
 	}

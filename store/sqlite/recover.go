@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
 // recover reads from the file what is kept in memory. It costs what there is to do, not
@@ -136,7 +137,8 @@ func (sp *space) recover(c *conn) error {
 		return err
 	}
 	return c.query("SELECT type, places FROM shapes WHERE ns = ?", func(r row) error {
-		sp.shapes[r.ColumnText(0)] = append(sp.shapes[r.ColumnText(0)], parseShape(r.ColumnText(1)))
-		return nil
+		s, err := codec.ParseShape(r.ColumnText(1))
+		sp.shapes[r.ColumnText(0)] = append(sp.shapes[r.ColumnText(0)], s)
+		return err
 	}, sp.ns)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
 // space is what is known of a namespace without asking the database: who has work to
@@ -30,8 +31,8 @@ type space struct {
 	emits, sends, unchecked, again, gatherings maybe
 
 	schedules map[string]store.Schedule
-	shapes    map[string][]shape // by type of events
-	keptFor   bool               // some event is kept for an instance; only the writer asks
+	shapes    map[string][]codec.Shape // by type of events
+	keptFor   bool                     // some event is kept for an instance; only the writer asks
 }
 
 // work is an instance that has something to do.
@@ -51,7 +52,7 @@ const never = core.Time(math.MaxInt64)
 func newSpace(ns int64, name string) *space {
 	return &space{
 		ns: ns, name: name, work: map[int64]*work{}, byID: map[string]*work{}, wakes: never, purgeAt: never,
-		woken: math.MinInt64, schedules: map[string]store.Schedule{}, shapes: map[string][]shape{},
+		woken: math.MinInt64, schedules: map[string]store.Schedule{}, shapes: map[string][]codec.Shape{},
 	}
 }
 

@@ -18,12 +18,12 @@ type tx struct {
 	after   []func() // changes to mirrors, once it is durable; under the database's lock
 	granted int64    // of the writer when it began
 
-	counts map[countKey]int64 // what to add
-	kinds  map[kind]int64     // new ones
-	jobs   map[int64]int64    // what to add, by lane
-	lanes  map[lane]int64     // new ones
-	shapes map[shapeKey]bool  // new ones
-	spaces map[int64]bool     // new ones
+	counts map[countKey]int64       // what to add
+	kinds  map[kind]int64           // new ones
+	jobs   map[int64]int64          // what to add, by lane
+	lanes  map[lane]int64           // new ones
+	shapes map[shapeKey]codec.Shape // new ones
+	spaces map[int64]bool           // new ones
 }
 
 type countKey struct{ ns, kind, status int64 }
@@ -31,7 +31,7 @@ type countKey struct{ ns, kind, status int64 }
 func (t *tx) begin() {
 	t.after, t.granted = t.after[:0], t.w.granted
 	if t.counts == nil {
-		t.counts, t.kinds, t.shapes, t.spaces = map[countKey]int64{}, map[kind]int64{}, map[shapeKey]bool{}, map[int64]bool{}
+		t.counts, t.kinds, t.shapes, t.spaces = map[countKey]int64{}, map[kind]int64{}, map[shapeKey]codec.Shape{}, map[int64]bool{}
 		t.jobs, t.lanes = map[int64]int64{}, map[lane]int64{}
 	}
 	clear(t.counts)

@@ -125,8 +125,9 @@ func (v *view) Fresh(instance string) []store.Subscription {
 }
 
 func (v *view) Kept(s store.Subscription) []store.Event {
-	typ, shape, match := matchOf(&s.Filter)
-	if match == noMatch {
+	typ := s.Filter.Type
+	shape, match := codec.MatchOf(&s.Filter)
+	if match == codec.NoMatch {
 		return nil
 	}
 	after := int64(0)
