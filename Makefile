@@ -31,7 +31,7 @@ RACY    = $(shell $(GO) list ./... | grep -E '^$(MODULE)/(core|engine|store|effe
 PLAIN   = $(shell $(GO) list ./... | grep -vE '^$(MODULE)/(core|engine|store|effect|event|scenario|cmd|server|client)(/|$$)')
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: help build test race lint fmt fuzz bench bench-scale soak cover clean ui ui-check page-tools postgres
+.PHONY: help build test race lint fmt fuzz bench bench-scale bench-nodes soak cover clean ui ui-check page-tools postgres
 .DEFAULT_GOAL := build
 
 help: ## list the targets
@@ -85,6 +85,9 @@ bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a sta
 	$(GO) run ./bench -waiting 1000000
 	$(GO) run ./bench -recover 100000
 
+bench-nodes: postgres ## one, two and three servers on one PostgreSQL: throughput, and where the time goes
+	$(GO) run ./bench -store postgres -nodes 1,2,3 -time 20s
+
 soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, a campaign of 1000 devices, three servers harmed for two minutes, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
@@ -94,7 +97,7 @@ soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, ever
 	$(GO) test -vet=off -count=1 -timeout 4h ./cmd/lockstep -run '^TestKilledUnderLoad$$' -kills=$(KILLS)
 	$(GO) test -vet=off -count=1 -timeout 1h ./cmd/lockstep -run '^TestCampaign$$' -campaign.devices=1000
 	$(GO) test -vet=off -count=1 -timeout 1h ./engine -run '^TestOverPostgres$$' -engine.postgres
-	$(GO) test -vet=off -count=1 -timeout 1h ./cluster -cluster.time=2m -cluster.restarts=10
+	$(GO) test -vet=off -count=1 -timeout 1h -v ./cluster -cluster.time=2m -cluster.restarts=10
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
 
 cover: ## coverage of the tests, by function, and coverage.html

@@ -16,11 +16,12 @@
 // Instead of the table, -foreach N, -waiting N, -recover N and -jobs N measure one large thing each,
 // on SQLite. README.md says how to read all of it.
 //
-// With -store postgres, -snapshot 10m runs W1 for so long without and with a transaction beside it that
-// keeps an old snapshot (postgres.go).
+// With -store postgres, -nodes 1,2,3 runs loads on so many processes of the real program, and
+// -snapshot 10m runs W1 for so long without and with a transaction beside it that keeps an old snapshot.
 //
-// main.go is the table: loads.go what is run, floor.go the store alone, measure.go the
+// options.go is the command line, main.go the table: loads.go what is run, floor.go the store alone, measure.go the
 // loop, stores.go the stores. scales.go is the rest: foreach.go; fill.go makes instances
 // that wait, waiting.go measures among them, in processes of their own (child.go);
-// jobs.go measures lists of jobs.
+// jobs.go measures lists of jobs. nodes.go runs several nodes, over HTTP (http.go); watch.go looks at their
+// database meanwhile and cpu.go at the processors. snapshot.go is about old snapshots.
 package main

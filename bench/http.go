@@ -20,50 +20,56 @@ const jobWorkflow = `{"name": "bench", "states": [{"name": "NEW"}, {"name": "LOA
 	"transitions": [{"from": "NEW", "to": "LOAD", "eligible": "CLIENT"}, {"from": "LOAD", "to": "INSTALL", "eligible": "CLIENT"},
 	{"from": "INSTALL", "to": "DONE", "eligible": "CLIENT"}]}`
 
-// jobServer serves an engine over HTTP, and is its client.
-type jobServer struct {
-	http         *http.Client
-	north, south string
-	stop         func()
-}
-
-// serveJobs serves an engine on two ports of this machine.
-func serveJobs(ctx context.Context, e *engine.Engine) (*jobServer, error) {
+// serveJobs serves an engine on two ports of this machine, and returns a client of it.
+func serveJobs(ctx context.Context, e *engine.Engine) (client *jobClient, stop func(), err error) {
 	registry := dialect.NewRegistry(wfx.FrontEnd{})
 	c, ds := registry.Compile("bench.json", []byte(jobWorkflow), nil, dialect.Options{})
 	if c.Program == nil {
-		return nil, fmt.Errorf("workflow: %v", ds)
+		return nil, nil, fmt.Errorf("workflow: %v", ds)
 	}
 	if err := e.Deploy(ctx, c.Program); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err := server.New(server.Config{Engine: e, Registry: registry})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	north, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	south, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		_ = north.Close()
-		return nil, err
+		return nil, nil, err
 	}
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
 		ended <- s.ServeSides(running, server.Listeners{North: []net.Listener{north}, South: []net.Listener{south}})
 	}()
-	return &jobServer{
-		http:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}},
-		north: "http://" + north.Addr().String(), south: "http://" + south.Addr().String(),
-		stop: func() { cancel(); complain(<-ended) },
-	}, nil
+	client = &jobClient{http: manyConnections(), sides: func() (string, string) { return "http://" + north.Addr().String(), "http://" + south.Addr().String() }}
+	return client, func() { cancel(); complain(<-ended) }, nil
 }
 
-func (j *jobServer) send(ctx context.Context, method, side, path string, body []byte, into any) error {
-	r, err := http.NewRequestWithContext(ctx, method, side+"/api/wfx/v1"+path, bytes.NewReader(body))
+// manyConnections is a client that keeps as many connections to a server as are in flight.
+func manyConnections() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+}
+
+// jobClient makes jobs over HTTP.
+type jobClient struct {
+	http  *http.Client
+	sides func() (north, south string) // of the server that gets the next request
+}
+
+// send makes a request of the operators' side or of the devices'.
+func (j *jobClient) send(ctx context.Context, method string, device bool, path string, body []byte, into any) error {
+	at, south := j.sides()
+	if device {
+		at = south
+	}
+	r, err := http.NewRequestWithContext(ctx, method, at+"/api/wfx/v1"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -87,14 +93,14 @@ func (j *jobServer) send(ctx context.Context, method, side, path string, body []
 }
 
 // one creates a job and updates its status four times, one request after the other.
-func (j *jobServer) one(ctx context.Context, i int64) error {
+func (j *jobClient) one(ctx context.Context, i int64) error {
 	var job struct{ ID string }
 	body := fmt.Appendf(nil, `{"clientId": "device-%d", "workflow": "bench", "tags": ["bench"], "definition": {"url": "https://example.com/firmware/%d.bin", "size": 1048576}}`, i, i)
-	if err := j.send(ctx, http.MethodPost, j.north, "/jobs", body, &job); err != nil {
+	if err := j.send(ctx, http.MethodPost, false, "/jobs", body, &job); err != nil {
 		return err
 	}
 	for _, status := range []string{`{"state": "LOAD"}`, `{"state": "LOAD", "progress": 50}`, `{"state": "INSTALL"}`, `{"state": "DONE"}`} {
-		if err := j.send(ctx, http.MethodPut, j.south, "/jobs/"+job.ID+"/status", []byte(status), nil); err != nil {
+		if err := j.send(ctx, http.MethodPut, true, "/jobs/"+job.ID+"/status", []byte(status), nil); err != nil {
 			return err
 		}
 	}

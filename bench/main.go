@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/pprof"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -31,32 +28,16 @@ func main() {
 	}
 }
 
-type options struct {
-	store    string
-	time     time.Duration
-	loads    []string
-	inFlight []int
-}
-
 func run(ctx context.Context, args []string) error {
 	if ordered, err := child(ctx); ordered {
 		return err
 	}
-	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	var o options
-	flags.StringVar(&o.store, "store", "sqlite", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL")
-	snapshot := flags.Duration("snapshot", 0, "instead: W1 for so long without and with an old snapshot, on PostgreSQL")
-	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
-	names := flags.String("loads", "", "names, comma-separated; all if empty")
-	profile := flags.String("cpuprofile", "", "write a profile of everything into this `file`")
-	inFlight := flags.String("inflight", "1,16,128", "how many at a time, comma-separated")
-	var big scales
-	big.add(flags)
-	if err := flags.Parse(args); err != nil {
+	o, err := parse(args)
+	if err != nil {
 		return err
 	}
-	if *profile != "" {
-		f, err := os.Create(*profile)
+	if o.profile != "" {
+		f, err := os.Create(o.profile)
 		if err != nil {
 			return err
 		}
@@ -66,8 +47,8 @@ func run(ctx context.Context, args []string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if big.any() {
-		return big.run(ctx)
+	if o.big.any() {
+		return o.big.run(ctx)
 	}
 	if isPostgres(o.store) {
 		address, stop, err := startPostgres(o.store)
@@ -77,19 +58,17 @@ func run(ctx context.Context, args []string) error {
 		defer stop()
 		o.store = address
 	}
-	if *snapshot > 0 {
-		return reportSnapshot(ctx, o.store, *snapshot)
+	switch {
+	case o.snapshot > 0:
+		return reportSnapshot(ctx, o.store, o.snapshot)
+	case len(o.nodes) > 0:
+		return reportNodes(ctx, o)
 	}
-	if *names != "" {
-		o.loads = strings.Split(*names, ",")
-	}
-	for text := range strings.SplitSeq(*inFlight, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return fmt.Errorf("-inflight: %q is not a positive number", text)
-		}
-		o.inFlight = append(o.inFlight, n)
-	}
+	return reportTable(ctx, o)
+}
+
+// reportTable prints all loads beside the store alone.
+func reportTable(ctx context.Context, o options) error {
 	if isPostgres(o.store) {
 		if err := reportCommits(ctx, o); err != nil {
 			return err
@@ -97,10 +76,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("%-8s%10s%12s%10s%10s%14s%10s%8s%8s%10s%12s\n",
 		"load", "in flight", "per second", "p50", "p99", "store alone", "p50", "ratio", "writes", "bytes", "statements")
-	for _, l := range loads() {
-		if len(o.loads) > 0 && !slices.Contains(o.loads, l.name) {
-			continue
-		}
+	for _, l := range o.loads {
 		for _, n := range o.inFlight {
 			if err := measure(ctx, o, l, n); err != nil {
 				return fmt.Errorf("%s with %d in flight: %w", l.name, n, err)
@@ -164,11 +140,11 @@ func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		j, err := serveJobs(ctx, e)
+		j, stop, err := serveJobs(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		return &runner{j.one, j.stop}, nil
+		return &runner{j.one, stop}, nil
 	}
 	p, err := compile(l.definition)
 	if err != nil {

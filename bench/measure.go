@@ -46,14 +46,24 @@ func closedLoop(ctx context.Context, n int, d time.Duration, do func(ctx context
 	}
 	wg.Wait()
 	took := time.Since(began)
-	if err := errors.Join(errs...); err != nil {
-		return figure{}, err
+	for _, err := range errs { // most are the same
+		if err != nil {
+			return figure{}, err
+		}
 	}
 	if len(times) == 0 {
 		return figure{}, fmt.Errorf("nothing was done in %v", d)
 	}
+	return figureOf(times, took), nil
+}
+
+// figureOf is the figure of what ended in a time.
+func figureOf(times []time.Duration, took time.Duration) figure {
+	if len(times) == 0 {
+		return figure{took: took}
+	}
 	slices.Sort(times)
-	return figure{len(times), took, times[len(times)/2], times[len(times)*99/100]}, nil
+	return figure{len(times), took, times[len(times)/2], times[len(times)*99/100]}
 }
 
 // batchOf does each of so many things once, n at a time.
@@ -81,6 +91,5 @@ func batchOf(ctx context.Context, n, count int, do func(ctx context.Context, i i
 	if err := errors.Join(errs...); err != nil || count == 0 {
 		return figure{}, err
 	}
-	slices.Sort(times)
-	return figure{count, took, times[count/2], times[count*99/100]}, nil
+	return figureOf(times, took), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -91,72 +90,4 @@ func reportCommits(ctx context.Context, o options) error {
 		fmt.Printf("one row a commit, %d connections: %.0f/s, p50 %s, p99 %s\n", n, got.rate(), short(got.p50), short(got.p99))
 	}
 	return nil
-}
-
-const (
-	snapshotFlight   = 128
-	snapshotInterval = 10 * time.Second
-)
-
-// reportSnapshot runs W1 for so long, and as long again while a transaction keeps an old
-// snapshot, so that no dead row goes.
-func reportSnapshot(ctx context.Context, address string, d time.Duration) error {
-	if !isPostgres(address) {
-		return fmt.Errorf("-snapshot: it needs -store postgres")
-	}
-	s, err := openStore(address)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	b, err := newRunner(ctx, s.Store, loads()[0])
-	if err != nil {
-		return err
-	}
-	defer b.stop()
-	if err := curve(ctx, "without", d, b); err != nil {
-		return err
-	}
-	other, err := pgx.Connect(ctx, address)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = other.Close(context.WithoutCancel(ctx)) }()
-	if _, err := other.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class", pgx.QueryExecModeSimpleProtocol); err != nil {
-		return err
-	}
-	return curve(ctx, "with an old snapshot", d, b)
-}
-
-// curve prints the throughput of every interval.
-func curve(ctx context.Context, name string, d time.Duration, b *runner) error {
-	var done atomic.Int64
-	ended := make(chan struct{})
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		tick := time.NewTicker(snapshotInterval)
-		defer tick.Stop()
-		for last, began := int64(0), time.Now(); ; {
-			select {
-			case <-ended:
-				return
-			case <-tick.C:
-			}
-			n := done.Load()
-			fmt.Printf("%s: %4.0f s %8.0f/s\n", name, time.Since(began).Seconds(), float64(n-last)/snapshotInterval.Seconds())
-			last = n
-		}
-	}()
-	got, err := closedLoop(ctx, snapshotFlight, d, func(ctx context.Context, i int64) error {
-		err := b.one(ctx, i)
-		done.Add(1)
-		return err
-	})
-	close(ended)
-	<-printed
-	if err == nil {
-		fmt.Printf("%s: %.0f/s, p50 %s, p99 %s\n", name, got.rate(), short(got.p50), short(got.p99))
-	}
-	return err
 }

@@ -2,6 +2,7 @@
 // the real program, killed, stopped and cut off from their database under load. What was
 // acknowledged is there, nothing happened twice, and calls came again only under the same key.
 //
-// servers_test.go starts the processes, load_test.go sends starts and events and counts afterwards,
-// faults_test.go does harm meanwhile, jobs_test.go is about jobs.
+// servers_test.go starts the processes (internal/nodetest), load_test.go sends starts and events and has them
+// counted afterwards (internal/callcheck), faults_test.go does harm meanwhile, jobs_test.go is about jobs.
+// `go test -v ./cluster -cluster.time=2m -cluster.restarts=10` is the long run; -v shows what was done and found.
 package cluster

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"math/rand/v2"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -21,41 +21,78 @@ var (
 	restarts = flag.Int("cluster.restarts", 2, "how often they restart PostgreSQL meanwhile")
 )
 
-// stop stops a node until the others have its part of the work, as another one tells.
-func (s *servers) stop(i, witness int) {
-	p := s.at(i)
-	p.signal(s.t, syscall.SIGSTOP)
-	defer p.signal(s.t, syscall.SIGCONT)
-	s.eventually("others have the work of one that is stopped", func(ctx context.Context) bool {
-		nodes, err := s.at(witness).api.ListNodes(ctx)
-		return err == nil && !slices.ContainsFunc(nodes, func(n client.Node) bool { return strings.HasSuffix(p.url, n.Address) && n.Shards > 0 })
+// harmDone is what was done to the servers.
+type harmDone struct{ kills, stops, restarts int }
+
+func (d harmDone) String() string {
+	return fmt.Sprintf("%d kills, %d stops, %d restarts of the database", d.kills, d.stops, d.restarts)
+}
+
+// stop stops a node until the others have its part of the work, as any of them tells.
+func (s *servers) stop() {
+	i, letGo := s.pick()
+	defer letGo()
+	n := s.at(i)
+	s.signal(n, syscall.SIGSTOP)
+	defer s.signal(n, syscall.SIGCONT)
+	s.comes("others have the work of one that is stopped", func(ctx context.Context) bool {
+		witness := s.any()
+		if witness == n {
+			return false
+		}
+		nodes, err := witness.API.ListNodes(ctx)
+		return err == nil && !slices.ContainsFunc(nodes, func(o client.Node) bool { return strings.HasSuffix(n.URL, o.Address) && o.Shards > 0 })
 	})
 }
 
-// harm kills one node every second, stops another now and then, and restarts the database,
-// for a while. Then all of them run.
-func (s *servers) harm(total time.Duration, restarts int) (kills, stops int) {
-	end := time.Now().Add(total)
-	every := total / time.Duration(restarts+1)
-	restart := time.Now().Add(every)
+// pauseOfStops lies between two nodes that are stopped.
+const pauseOfStops = 3 * time.Second
+
+// stops stops one node after the other until it is told to end, and returns how many.
+func (s *servers) stops(over <-chan struct{}) (n int) {
+	beat := time.NewTicker(pauseOfStops)
+	defer beat.Stop()
+	for !s.t.Failed() {
+		select {
+		case <-over:
+			return n
+		case <-beat.C:
+		}
+		s.stop()
+		n++
+	}
+	return n
+}
+
+// harm kills one node every second, stops another now and then, and restarts the database
+// so often. It ends after the time, or with the last restart if that is later. Then all of them run.
+func (s *servers) harm(total time.Duration, restarts int) (done harmDone) {
+	over := make(chan struct{})
+	var stopper sync.WaitGroup
+	stopper.Go(func() { done.stops = s.stops(over) })
+	defer stopper.Wait()
+	defer close(over)
+	began, every := time.Now(), total/time.Duration(restarts+1)
 	beat := time.NewTicker(time.Second)
 	defer beat.Stop()
-	for n := 0; time.Now().Before(end) && !s.t.Failed(); n++ {
+	for !s.t.Failed() && (time.Since(began) < total || done.restarts < restarts) {
 		<-beat.C
-		victim := rand.IntN(len(s.all))
-		if other := (victim + 1) % len(s.all); n%3 == 2 {
-			s.stop(other, (victim+2)%len(s.all))
-			stops++
-		}
-		if time.Now().After(restart) {
+		if done.restarts < restarts && time.Since(began) > time.Duration(done.restarts+1)*every {
 			s.pg.Restart(s.t)
-			restart = restart.Add(every)
+			done.restarts++
 		}
-		s.at(victim).kill()
-		s.up(victim)
-		kills++
+		s.kill()
+		done.kills++
 	}
-	return kills, stops
+	return done
+}
+
+// kill ends a node that is not stopped, and starts it again.
+func (s *servers) kill() {
+	victim, letGo := s.pick()
+	defer letGo()
+	s.at(victim).Kill()
+	s.up(victim)
 }
 
 // TestThreeNodesUnderHarm: nothing that was acknowledged is lost, nothing happens twice, and
@@ -64,10 +101,13 @@ func TestThreeNodesUnderHarm(t *testing.T) {
 	s := newServers(t, 3)
 	l := newLoad(t, s)
 	l.begin(8)
-	kills, stops := s.harm(*harm, *restarts)
+	done := s.harm(*harm, *restarts)
 	l.finish()
-	l.check()
-	t.Logf("%d kills, %d stops, %d restarts of the database", kills, stops, *restarts)
+	v := l.check()
+	if v.Acknowledged == 0 || v.Calls == 0 {
+		t.Error("nothing was shown")
+	}
+	t.Logf("%v; %d starts and %d events; %v", done, len(l.starts), len(l.events), v)
 }
 
 // TestOneKeyOneInstance sends the same start a hundred times to three nodes at a time.
@@ -78,7 +118,7 @@ func TestOneKeyOneInstance(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range ids {
 		all.Go(func() {
-			in, err := s.at(i%3).api.StartInstance(t.Context(), "started", client.Start{Key: "once", Input: client.Data(`{"n":"once"}`)})
+			in, err := s.at(i%3).API.StartInstance(t.Context(), "started", client.Start{Key: "once", Input: client.Data(`{"n":"once"}`)})
 			if err != nil {
 				t.Error(err)
 			}
@@ -100,11 +140,11 @@ func TestOneKeyOneInstance(t *testing.T) {
 func TestStoppedNode(t *testing.T) {
 	s := newServers(t, 3, "--max-calls", "1")
 	l := newLoad(t, s)
-	l.calls.hold = make(chan struct{})
+	release := l.calls.Hold()
 	const starts = 12
 	for n := range starts { // ids that n0 draws are its own
 		name := string(rune('a' + n))
-		res, err := s.http.Post(s.at(0).url+"/api/v1/definitions/started/instances", "application/json", strings.NewReader(`{"n":"`+name+`"}`))
+		res, err := s.http.Post(s.at(0).URL+"/api/v1/definitions/started/instances", "application/json", strings.NewReader(`{"n":"`+name+`"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,23 +154,20 @@ func TestStoppedNode(t *testing.T) {
 		}
 		l.starts[name] = in.ID
 	}
-	s.eventually("a call is in flight", func(context.Context) bool { n, _ := l.calls.count(); return n == 1 })
-	s.at(0).signal(t, syscall.SIGSTOP)
-	l.calls.mu.Lock()
-	close(l.calls.hold)
-	l.calls.hold = nil
-	l.calls.mu.Unlock()
+	s.eventually("a call is in flight", func(context.Context) bool { n, _ := l.calls.Count(); return n == 1 })
+	s.signal(s.at(0), syscall.SIGSTOP)
+	release()
 	s.eventually("the others do everything", func(ctx context.Context) bool {
-		stats, err := s.at(1).api.GetStats(ctx)
+		stats, err := s.at(1).API.GetStats(ctx)
 		return err == nil && stats.Statuses["completed"] == 2*starts
 	})
-	keys, _ := l.calls.count()
-	s.at(0).signal(t, syscall.SIGCONT)
+	keys, _ := l.calls.Count()
+	s.signal(s.at(0), syscall.SIGCONT)
 	s.shared(3) // it is heard of again, and does its part
 	l.check()
 	// Those that came again have the same key, which check sees to. How many there are depends on
 	// how often a busy machine lets a lease lapse.
-	if after, _ := l.calls.count(); after != keys || keys != 3*starts {
+	if after, _ := l.calls.Count(); after != keys || keys != 3*starts {
 		t.Errorf("%d calls; after it woke there were %d; want %d", keys, after, 3*starts)
 	}
 }
@@ -140,14 +177,14 @@ func TestDatabaseAway(t *testing.T) {
 	s := newServers(t, 2)
 	s.pg.Stop()
 	for i := range 2 {
-		s.eventually("it is not ready", func(ctx context.Context) bool { return s.at(i).api.Readyz(ctx) != nil })
-		if err := s.at(i).api.Healthz(t.Context()); err != nil {
+		s.eventually("it is not ready", func(ctx context.Context) bool { return s.at(i).API.Readyz(ctx) != nil })
+		if err := s.at(i).API.Healthz(t.Context()); err != nil {
 			t.Errorf("it lives nevertheless: %v", err)
 		}
 	}
 	s.pg.Resume(t)
 	for i := range 2 {
-		s.eventually("it is ready", func(ctx context.Context) bool { return s.at(i).api.Readyz(ctx) == nil })
+		s.eventually("it is ready", func(ctx context.Context) bool { return s.at(i).API.Readyz(ctx) == nil })
 	}
 	s.shared(2)
 }

@@ -2,21 +2,18 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/internal/callcheck"
+	"github.com/lockstep-workflows/lockstep/internal/nodetest"
 )
 
 const definitions = `
@@ -61,7 +58,7 @@ var steps = map[string][]string{"started": {"first", "second"}, "heard": {"heard
 // load sends starts and events to any server, each until one has acknowledged it.
 type load struct {
 	*servers
-	calls *recorder
+	calls callcheck.Calls
 
 	mu      sync.Mutex
 	starts  map[string]string // the instance, by name
@@ -73,11 +70,11 @@ type load struct {
 
 func newLoad(t *testing.T, s *servers) *load {
 	t.Helper()
-	l := &load{servers: s, calls: &recorder{times: map[string]map[string]int{}}, starts: map[string]string{}, events: map[string]bool{}, stop: make(chan struct{})}
-	service := httptest.NewServer(l.calls)
+	l := &load{servers: s, starts: map[string]string{}, events: map[string]bool{}, stop: make(chan struct{})}
+	service := httptest.NewServer(&l.calls)
 	t.Cleanup(service.Close)
 	for text := range strings.SplitSeq(strings.ReplaceAll(definitions, "SERVICE", service.URL), "---\n") {
-		if _, _, err := s.at(0).api.DeployDefinition(t.Context(), []byte(text), client.Deploy{}); err != nil {
+		if _, _, err := s.at(0).API.DeployDefinition(t.Context(), []byte(text), client.Deploy{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +90,7 @@ func (l *load) begin(workers int) {
 				l.next++
 				n := l.next
 				l.mu.Unlock()
-				if !l.until(fmt.Sprint("n", n), []func(*server, string) error{l.start, l.event}[n%2]) {
+				if !l.until(fmt.Sprint("n", n), []func(*nodetest.Node, string) error{l.start, l.event}[n%2]) {
 					return
 				}
 				select {
@@ -107,7 +104,7 @@ func (l *load) begin(workers int) {
 }
 
 // until sends the same until a server has it.
-func (l *load) until(name string, send func(*server, string) error) bool {
+func (l *load) until(name string, send func(*nodetest.Node, string) error) bool {
 	for l.t.Context().Err() == nil {
 		err := send(l.any(), name)
 		if err == nil {
@@ -122,8 +119,8 @@ func (l *load) until(name string, send func(*server, string) error) bool {
 	return false
 }
 
-func (l *load) start(s *server, name string) error {
-	in, err := s.api.StartInstance(context.Background(), "started", client.Start{Key: name, Input: client.Data(fmt.Sprintf(`{"n":%q}`, name))})
+func (l *load) start(n *nodetest.Node, name string) error {
+	in, err := n.API.StartInstance(context.Background(), "started", client.Start{Key: name, Input: client.Data(fmt.Sprintf(`{"n":%q}`, name))})
 	if err != nil {
 		return err
 	}
@@ -133,8 +130,8 @@ func (l *load) start(s *server, name string) error {
 	return nil
 }
 
-func (l *load) event(s *server, name string) error {
-	got, err := s.api.SendEvents(context.Background(), client.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
+func (l *load) event(n *nodetest.Node, name string) error {
+	got, err := n.API.SendEvents(context.Background(), client.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
 	if err != nil {
 		return err
 	}
@@ -154,149 +151,54 @@ func (l *load) finish() {
 }
 
 // check waits for all instances and counts.
-func (l *load) check() {
+func (l *load) check() callcheck.Verdict {
 	t := l.t
 	t.Helper()
 	l.eventually("everything is over", func(ctx context.Context) bool {
-		stats, err := l.at(0).api.GetStats(ctx)
+		stats, err := l.at(0).API.GetStats(ctx)
 		return err == nil && stats.Statuses["completed"] == stats.Total && stats.Total >= int64(2*len(l.starts)+len(l.events))
 	})
-	made := map[string][]string{} // instances by definition and name
+	ledger := callcheck.Ledger{Calls: &l.calls, Steps: steps}
+	for name, id := range l.starts {
+		ledger.Acknowledged("started", name, id)
+		ledger.Acknowledged("echo", name, "") // by the event with which it ends
+	}
+	for name := range l.events {
+		ledger.Acknowledged("heard", name, "")
+	}
 	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
-		return l.any().api.ListInstances(t.Context(), client.InstanceQuery{Paging: client.Paging{Limit: 500, After: after}})
+		return l.any().API.ListInstances(t.Context(), client.InstanceQuery{Paging: client.Paging{Limit: 500, After: after}})
 	}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, called := l.history(in)
-		made[in.Definition.ID+" "+name] = append(made[in.Definition.ID+" "+name], in.ID)
-		if !slices.Equal(called, steps[in.Definition.ID]) {
-			t.Errorf("instance %s of %s called %q", in.ID, in.Definition.ID, called)
-		}
-		for _, step := range called {
-			if keys := l.calls.keys(name + " " + step); len(keys) != 1 {
-				t.Errorf("step %s of %s was called under the keys %q", step, name, keys)
-			}
-		}
+		ledger.Found(in, l.history(in))
 	}
-	for name, id := range l.starts {
-		if got := made["started "+name]; len(got) != 1 || got[0] != id {
-			t.Errorf("%s, which was acknowledged as instance %s, is %q", name, id, got)
-		}
-		if got := made["echo "+name]; len(got) != 1 {
-			t.Errorf("the end of %s started %q", name, got)
-		}
+	v := ledger.Verdict()
+	if len(v.Problems) > 0 {
+		t.Error(v.Text())
 	}
-	for name := range l.events {
-		if got := made["heard "+name]; len(got) != 1 {
-			t.Errorf("event %s, which was acknowledged, started %q", name, got)
-		}
-	}
-	if want := 2*len(l.starts) + len(l.events); len(made) != want {
-		t.Errorf("%d instances were made, want %d: %d starts and %d events were acknowledged", len(made), want, len(l.starts), len(l.events))
-	}
-	l.calls.only(t, made)
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(path, "doctor", "--store", l.database).CombinedOutput(); err != nil {
-		t.Errorf("doctor: %v\n%s", err, out)
-	}
-	kept, repeated := l.calls.count()
-	t.Logf("%d starts and %d events were acknowledged; %d calls, of which %d came again under the same key", len(l.starts), len(l.events), kept, repeated)
+	l.doctor()
+	return v
 }
 
-// history sees that an instance's has no gap and nothing twice, and returns its name and the
-// steps that it called.
-func (l *load) history(in client.Instance) (name string, called []string) {
+// doctor lets the program itself look for what does not fit together.
+func (l *load) doctor() {
+	path, err := program()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if out, err := exec.Command(path, "doctor", "--store", l.database).CombinedOutput(); err != nil {
+		l.t.Errorf("doctor: %v\n%s", err, out)
+	}
+}
+
+func (l *load) history(in client.Instance) []client.Record {
 	var page client.Page[client.Record]
 	l.eventually("a history can be read", func(ctx context.Context) (ok bool) {
 		var err error
-		page, err = l.any().api.GetHistory(ctx, in.ID, client.Paging{Limit: 1000})
+		page, err = l.any().API.GetHistory(ctx, in.ID, client.Paging{Limit: 1000})
 		return err == nil
 	})
-	seen := map[string]int{}
-	for i, rec := range page.Items {
-		if rec.Seq != int64(i+1) {
-			l.t.Errorf("instance %s: record %d has the number %d", in.ID, i+1, rec.Seq)
-		}
-		seen[rec.Type+" "+rec.Node]++
-		var data struct{ N, Step string }
-		if rec.Type == "called" && json.Unmarshal(rec.Data, &data) == nil {
-			name, called = data.N, append(called, data.Step)
-		}
-	}
-	for what, times := range seen {
-		if times != 1 {
-			l.t.Errorf("instance %s: %q happened %d times", in.ID, what, times)
-		}
-	}
-	return name, called
-}
-
-// recorder is the service that instances call.
-type recorder struct {
-	mu    sync.Mutex
-	times map[string]map[string]int // by name and step: how often it came, by key
-	hold  chan struct{}             // nil: it answers at once
-}
-
-func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	body, _ := io.ReadAll(req.Body)
-	var data struct{ N, Step string }
-	key := req.Header.Get("Idempotency-Key")
-	if json.Unmarshal(body, &data) != nil || key == "" {
-		http.Error(w, "a call without a key or arguments", http.StatusBadRequest)
-		return
-	}
-	r.mu.Lock()
-	of := data.N + " " + data.Step
-	if r.times[of] == nil {
-		r.times[of] = map[string]int{}
-	}
-	r.times[of][key]++
-	hold := r.hold
-	r.mu.Unlock()
-	if hold != nil {
-		select {
-		case <-hold:
-		case <-req.Context().Done():
-		case <-time.After(time.Minute):
-		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, `{}`)
-}
-
-func (r *recorder) keys(of string) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Keys(r.times[of]))
-}
-
-// count is how many calls there were by key, and how many of those came again.
-func (r *recorder) count() (keys, again int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, byKey := range r.times {
-		for _, n := range byKey {
-			keys++
-			again += n - 1
-		}
-	}
-	return keys, again
-}
-
-// only sees that nothing was called for what does not exist.
-func (r *recorder) only(t *testing.T, made map[string][]string) {
-	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for of := range r.times {
-		name, step, _ := strings.Cut(of, " ")
-		if !slices.ContainsFunc([]string{"started", "heard", "echo"}, func(d string) bool { return slices.Contains(steps[d], step) && len(made[d+" "+name]) > 0 }) {
-			t.Errorf("%s was called, and no instance was made for it", of)
-		}
-	}
+	return page.Items
 }

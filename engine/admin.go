@@ -36,22 +36,34 @@ func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id 
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	d, err := e.find(ctx, r.Definition, "")
-	if err != nil && !isMissing(err) {
-		return "", false, err
+	r.key, r.derived = key, true
+	for range maxConflicts {
+		if id, err = e.Start(ctx, r); err == nil {
+			return id, false, nil
+		}
+		// Someone was first, or what was right then is not any more: the first time counts.
+		d, missing := e.find(ctx, r.Definition, "")
+		if missing != nil && !isMissing(missing) {
+			return "", false, missing
+		}
+		r.ID = r.keyedID(d)
+		if same := e.sameStart(ctx, r, key); !isMissing(same) {
+			return r.ID, true, same
+		}
+		if exists := (*ExistsError)(nil); !errors.As(err, &exists) {
+			break
+		} // else it was deleted meanwhile
 	}
-	if r.ID, r.derived = deriveID(keyed, r.Definition, key), true; err == nil && d.prog.Job {
-		r.ID = keyedJobID(r.Definition, key)
+	return "", false, err
+}
+
+// keyedID is the id of what is started under a key, also where the definition is not there any
+// more (nil).
+func (r *StartRequest) keyedID(d *definition) string {
+	if d != nil && d.prog.Job {
+		return keyedJobID(r.Definition, r.key)
 	}
-	if err := e.sameStart(ctx, r, key); !isMissing(err) {
-		return r.ID, true, err
-	}
-	id, err = e.Start(ctx, r)
-	var exists *ExistsError
-	if errors.As(err, &exists) { // someone was faster
-		return r.ID, true, e.sameStart(ctx, r, key)
-	}
-	return id, false, err
+	return deriveID(keyed, r.Definition, r.key)
 }
 
 func isMissing(err error) bool {

@@ -154,7 +154,7 @@ func (e *Engine) deleted(id string, d store.Deletion) {
 	if e.cfg.OnRecord != nil {
 		e.cfg.OnRecord(id, d.Record())
 	}
-	e.changed(id, nil)
+	e.changed(id)
 }
 
 // DeleteDefinition removes a version of a definition; "" removes all of them. While

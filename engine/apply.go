@@ -43,6 +43,9 @@ func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
 
 // applyUntil applies until nobody else was faster.
 func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
+	if done, err := e.applyUnread(ctx, l, extra); done {
+		return err
+	}
 	for range maxConflicts {
 		err := e.applyTo(ctx, l, &extra)
 		if !errors.Is(err, store.ErrConflict) {
@@ -51,6 +54,46 @@ func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 	}
 	return fmt.Errorf("instance %s: %w, %d times", l.id, store.ErrConflict, maxConflicts)
 }
+
+// applyUnread gives an instance in memory what came, where other nodes write too, without
+// reading first: the commit tells whether one of them did, or put something into the inbox.
+// It reports whether that was enough. Only a commit proves what was in memory: where there
+// is none, or it conflicts, the store is to be read.
+func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done bool, err error) {
+	if e.memoryIsTruth() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) {
+		return false, nil
+	}
+	inputs := inOrder(nil, nil, extra)
+	defer func() {
+		for _, in := range inputs {
+			if in.taken != nil && !done {
+				*in.taken = false // as far as is known
+			}
+		}
+	}()
+	f := e.newFold(l)
+	_, rejected, err := f.run(ctx, inputs)
+	if err != nil || !f.changed() {
+		if err != nil || f.did {
+			l.forget()
+		}
+		return false, nil
+	}
+	f.c.Unread = true
+	var broken *brokenError
+	switch err := e.commit(ctx, f); {
+	case err == nil:
+		f.settle(inputs)
+		return true, rejected
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), errors.As(err, &broken), e.lost(ctx, err):
+		return false, nil
+	default: // it may have happened: nobody must do it again
+		return true, err
+	}
+}
+
+// overdue reports whether a timer's time has come. What is in the inbox may have come before.
+func (e *Engine) overdue(l *live) bool { return l.row.HasWake && l.row.Wake <= e.timeFor(l) }
 
 // posted is an input on its way to an instance: the answer to a call, or what someone
 // asks of a job. What became of it is written and read under the instance's lock.
@@ -237,7 +280,10 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	for i := range c.Calls {
 		c.Calls[i].Instance, c.Calls[i].Created = f.l.id, c.Instance.Created
 	}
-	e.enqueue(c.Calls)
+	if len(c.Calls) > 0 {
+		e.enqueue(c.Calls)
+		e.beginCalls()
+	}
 	if e.cfg.Sink != nil && len(c.Emits) > 0 {
 		e.outbox.hear()
 	}
@@ -247,13 +293,25 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		}
 	}
 	row := f.l.row
-	e.changed(f.l.id, &row)
+	e.told(f.l.id, &row)
+	e.changes.tell()
+	if f.madeWork() {
+		e.wakeUp()
+	}
 	return nil
 }
 
+// madeWork reports whether a commit may have made something that only Poll finds. The end of
+// one that waited for events lets go of those that were kept for it.
+func (f *fold) madeWork() bool {
+	c := &f.c
+	return c.Instance.HasWake || c.Instance.More || c.Instance.Status.Final() && len(f.l.prog.Events) > 0 ||
+		len(c.Messages)+len(c.Children)+len(c.Emits)+len(c.Subscribe)+len(c.Release) > 0 || f.e.cfg.Inline && len(c.Calls) > 0
+}
+
 // changed tells those who wait for an instance or for anything, and Run.
-func (e *Engine) changed(id string, row *store.Instance) {
-	e.told(id, row)
+func (e *Engine) changed(id string) {
+	e.told(id, nil)
 	e.changes.tell()
 	e.wakeUp()
 }
@@ -273,6 +331,15 @@ func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input
 	if err := guard(func() error { list = e.due(l); return nil }); err != nil {
 		return nil, err
 	}
+	list = inOrder(list, messages, extra)
+	if l.row.More && len(list) == 0 {
+		list = append(list, input{in: core.Continue{}})
+	}
+	return list, nil
+}
+
+// inOrder adds messages and other inputs to those of timers.
+func inOrder(list []input, messages []store.Message, extra []input) []input {
 	latest := core.Time(math.MinInt64)
 	for _, m := range messages {
 		latest = max(latest, m.At)
@@ -285,18 +352,15 @@ func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input
 		list = append(list, in)
 	}
 	slices.SortStableFunc(list, func(a, b input) int { return cmp.Compare(a.at, b.at) })
-	if l.row.More && len(list) == 0 {
-		list = append(list, input{in: core.Continue{}})
-	}
-	return list, nil
+	return list
 }
 
 // due lists the timers whose time has come.
 func (e *Engine) due(l *live) []input {
-	now := e.timeFor(l)
-	if l.state == nil || !l.row.HasWake || l.row.Wake > now {
+	if l.state == nil || !e.overdue(l) {
 		return nil
 	}
+	now := e.timeFor(l)
 	at := map[core.Ticket]core.Time{}
 	for _, o := range l.state.Open(l.prog) {
 		at[o.Ticket] = o.At
@@ -355,6 +419,6 @@ func (e *Engine) setAside(ctx context.Context, l *live, cause error, extra []inp
 	if e.cfg.OnRecord != nil {
 		e.cfg.OnRecord(l.id, c.Records[0])
 	}
-	e.changed(l.id, nil)
+	e.changed(l.id)
 	return nil
 }

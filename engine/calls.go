@@ -239,6 +239,36 @@ func (e *Engine) dispatch(ctx context.Context) bool {
 	}
 }
 
+// callsBegin is the context that calls begin with; nil while none may begin.
+type callsBegin struct {
+	mu  sync.RWMutex
+	ctx context.Context
+}
+
+// set says with which context calls begin from now on.
+func (b *callsBegin) set(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ctx = ctx
+}
+
+// end says that none may begin any more.
+func (b *callsBegin) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ctx = nil
+}
+
+// beginCalls begins queued calls while Run runs: they need not wait until it has looked for
+// everything else that there is to do.
+func (e *Engine) beginCalls() {
+	e.begins.mu.RLock()
+	defer e.begins.mu.RUnlock()
+	if e.begins.ctx != nil {
+		e.dispatch(e.begins.ctx)
+	}
+}
+
 // fly makes one call. Where ctx, which is that of all calls, ends before the answer
 // came, the call stays in the store and is made again.
 func (e *Engine) fly(ctx, flight context.Context, c *call) {
@@ -248,7 +278,7 @@ func (e *Engine) fly(ctx, flight context.Context, c *call) {
 		e.report(e.land(context.WithoutCancel(ctx), c, out))
 	}
 	e.calls.landed(c, over)
-	e.wakeUp()
+	e.beginCalls()
 }
 
 // invoke asks the invoker. A panic of its is the call's failure.
@@ -327,6 +357,7 @@ func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
 			due = math.MaxInt64 // beyond what time can hold: never
 		}
 		e.calls.hold(c, reply, due)
+		e.wakeUp()
 		return nil
 	}
 	return e.answer(ctx, c, reply, now)

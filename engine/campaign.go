@@ -57,7 +57,7 @@ func (f *fold) delegate(ctx context.Context, c core.Invoke, workflow string) err
 		refuse(effect.InvalidArguments, err.Error())
 		return nil
 	}
-	d, data, err := f.e.checkJob(ctx, r)
+	d, data, err := f.e.jobFor(ctx, r)
 	var input *InputError
 	switch {
 	case isMissing(err):

@@ -14,15 +14,18 @@ import (
 
 // Where the store is shared with other nodes, every node still does everything that it is
 // asked for itself: it commits, and the revision decides. What differs is here: what others
-// may have changed is not answered from memory; calls are made by the node that has the
-// instance, whoever decided on them; definitions are those that any node deployed; and what
-// others commit wakes those who wait here.
+// may have changed is not answered from memory, only committed from it (applyUnread); calls
+// are made by the node that has the part that they were put into, at first the one that
+// decided on them; definitions are those that any node deployed; and what others commit wakes
+// those who wait here.
 
 const (
 	// shortestLook and longestLook bound how long a node waits before it looks for work that
 	// others made, if no hint comes: the longer, the longer there was none.
 	shortestLook = 5 * time.Millisecond
 	longestLook  = 100 * time.Millisecond
+	// followPause is how long a node gathers hints before it reads what others did.
+	followPause = 5 * time.Millisecond
 	// purgePause is how often a node forgets events whose time is up.
 	purgePause = core.Time(time.Second)
 	// auditPause is how often a node compares calls that wait here with the store: another
@@ -58,7 +61,15 @@ type sharedClock struct {
 // Now is the time of the store's clock.
 func (c sharedClock) Now() time.Time { return c.store.Now() }
 
-// mine reports whether the calls of an instance are this node's to make.
+// place is the part that calls of an instance go to.
+func (e *Engine) place(instance string) int {
+	if e.shared == nil {
+		return 0
+	}
+	return e.shared.Place(instance)
+}
+
+// mine reports whether this node does what is to be done for an instance.
 func (e *Engine) mine(instance string) bool { return e.shared == nil || e.shared.Has(instance) }
 
 // own draws ids until one is of an instance that this node has: then its calls and its

@@ -10,7 +10,7 @@ import (
 
 // enqueue queues those of the calls that are this node's. The others' node finds them.
 func (e *Engine) enqueue(calls []store.Call) {
-	if len(calls) > 0 && e.mine(calls[0].Instance) {
+	if len(calls) > 0 && (e.shared == nil || e.shared.HasPart(calls[0].Part)) {
 		e.calls.enqueue(calls)
 	}
 }
@@ -22,7 +22,7 @@ func (e *Engine) share(ctx context.Context, now core.Time) error {
 	}
 	c := &e.cluster
 	if parts := e.shared.Parts(); parts != c.parts {
-		e.calls.dropWaiting(func(instance string) bool { return !e.shared.Has(instance) })
+		e.calls.dropWaiting(func(part int) bool { return !e.shared.HasPart(part) })
 		c.parts = parts
 	}
 	if e.cfg.Sink != nil && c.joined.Load() {
@@ -71,12 +71,12 @@ func (e *Engine) audit(ctx context.Context) error {
 	return nil
 }
 
-// dropWaiting forgets the calls of instances that are not under way, nor answered.
-func (t *callTable) dropWaiting(gone func(instance string) bool) {
+// dropWaiting forgets the calls of parts that are not under way, nor answered.
+func (t *callTable) dropWaiting(gone func(part int) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.all {
-		if c.cancel == nil && t.held[c.key] == nil && gone(c.row.Instance) {
+		if c.cancel == nil && t.held[c.key] == nil && gone(c.row.Part) {
 			t.forget(c)
 		}
 	}
@@ -98,15 +98,15 @@ func (t *callTable) waiting(instances int) map[string][]string {
 	return out
 }
 
-// flights lists the instances of the calls in flight.
-func (e *Engine) flights() []string {
+// flights lists the parts of the calls in flight.
+func (e *Engine) flights() []int {
 	t := &e.calls
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var out []string
+	var out []int
 	for _, c := range t.all {
 		if c.cancel != nil {
-			out = append(out, c.row.Instance)
+			out = append(out, c.row.Part)
 		}
 	}
 	return out

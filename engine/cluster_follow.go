@@ -2,50 +2,59 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
 // follow wakes those who wait here for what other nodes commit.
 func (e *Engine) follow(ctx context.Context) {
-	pos := int64(-1) // nobody waits: not known
+	pos, failing := int64(-1), false // nobody waits: not known
+	look := time.NewTicker(longestLook)
+	defer look.Stop()
+	hinted := false
 	for ctx.Err() == nil {
-		if !e.followed() {
+		if some, soon := e.followed(); !some {
 			pos = -1
+		} else if hinted && !soon { // what is at work here ends here
 		} else if next, err := e.catchUp(ctx, pos); err == nil {
-			pos = next
-		} // else the store is away, which Poll tells
-		alarm := time.NewTimer(longestLook)
+			pos, failing = next, false
+		} else if !failing && ctx.Err() == nil {
+			failing = true // once: it will go on like this
+			e.report(fmt.Errorf("follow what other nodes do: %w", err))
+		}
+		wait(ctx, followPause)
+		hinted = false
 		select {
 		case <-ctx.Done():
-		case <-alarm.C:
+		case <-look.C:
 		case work := <-e.shared.Hints():
+			hinted = true
 			if work {
 				e.wakeUp()
 			}
 		}
-		alarm.Stop()
 	}
 }
 
-// followed reports whether anybody waits for a change.
-func (e *Engine) followed() bool {
+// followed reports whether anybody waits for a change, and whether for one that may well be
+// another node's.
+func (e *Engine) followed() (some, soon bool) {
 	e.changes.mu.Lock()
-	waits := e.changes.next != nil
+	soon = e.changes.next != nil
 	e.changes.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return waits || len(e.watches) > 0
+	for _, w := range e.watches {
+		soon = soon || w.away
+	}
+	return soon || len(e.watches) > 0, soon
 }
 
-// catchUp tells what happened behind a position of the feed, and returns its end. That is
-// read first: who begins to wait after it sees for itself what came before.
+// catchUp tells what happened behind a position of the feed, and returns its end. A position
+// below 0 is none: then everybody looks who waits.
 func (e *Engine) catchUp(ctx context.Context, pos int64) (int64, error) {
-	_, end, err := e.shared.Since(ctx, 0, 0)
-	if err != nil || end == pos {
-		return end, err
-	}
-	told := 0
-	for at := pos; pos >= 0 && at < end && told < maxTold; {
+	at, told := pos, 0
+	for at >= 0 && told < maxTold {
 		ids, next, err := e.shared.Since(ctx, at, maxTold/10)
 		if err != nil {
 			return pos, err
@@ -53,16 +62,22 @@ func (e *Engine) catchUp(ctx context.Context, pos int64) (int64, error) {
 		for _, id := range ids {
 			e.told(id, nil)
 		}
-		if told += len(ids); len(ids) == 0 {
+		told, at = told+len(ids), next
+		if len(ids) < maxTold/10 {
 			break
 		}
-		at = next
 	}
-	if pos < 0 || told >= maxTold {
+	if at < 0 || told >= maxTold {
+		var err error
+		if _, at, err = e.shared.Since(ctx, 0, 0); err != nil {
+			return pos, err
+		}
 		e.tellAll()
 	}
-	e.changes.tell()
-	return end, nil
+	if at != pos {
+		e.changes.tell()
+	}
+	return at, nil
 }
 
 // tellAll lets everybody look who waits for an instance.

@@ -101,7 +101,7 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 			e.cfg.OnRecord(id, r)
 		}
 	}
-	e.changed(id, nil)
+	e.changed(id)
 	return nil
 }
 

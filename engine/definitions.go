@@ -211,10 +211,32 @@ func (e *Engine) inherit(row store.Definition) {
 	e.adopt(d)
 }
 
+// findFor finds a definition of which something is to be created, and has it checked. Where
+// other nodes deploy too, the one in memory will do if it passes: then deployed is not 0, and
+// the commit compares it. So nothing is read before it.
+func (e *Engine) findFor(ctx context.Context, id, version string, check func(*definition) error) (d *definition, deployed int64, err error) {
+	if e.shared != nil {
+		e.mu.Lock()
+		d, deployed = e.byID[aliasKey{id, version}], e.cluster.deployments
+		e.mu.Unlock()
+		if d != nil && deployed != 0 && check(d) == nil {
+			return d, deployed, nil
+		}
+	}
+	if d, err = e.find(ctx, id, version); err == nil {
+		err = check(d)
+	}
+	return d, 0, err
+}
+
 // lost reports whether an error says that the content of a definition is not there any
-// more, as when one is deleted while it is started. What is remembered of it is forgotten:
-// whoever tries again finds what there is now.
+// more, as when one is deleted while it is started, or that another node deployed one. What is
+// remembered of it is forgotten: whoever tries again finds what there is now.
 func (e *Engine) lost(ctx context.Context, err error) bool {
+	if errors.Is(err, store.ErrOutdated) {
+		e.report(e.upToDate(ctx))
+		return true
+	}
 	var gone *store.NoContentError
 	if !errors.As(err, &gone) {
 		return false

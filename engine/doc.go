@@ -38,6 +38,6 @@
 // go, gather.go for starts that need several; outbound.go sends them to the sink;
 // schedule.go knows windows and cron; definitions.go what is deployed; live.go the states in memory; trouble.go what failed;
 // run.go goroutines; jobs*.go are jobs, which actors outside advance, ask.go how several
-// who write to one share a commit, housekeeping.go what becomes of old ones, and campaign.go how instances
-// create them and wait for them; cluster*.go is what differs where other nodes use the store, too; admin.go and admin_read.go are what only those need who serve others.
+// who write to one share a commit, and campaign.go how instances
+// create them and wait for them; housekeeping*.go deletes what is old; cluster*.go is what differs where other nodes use the store, too; admin.go and admin_read.go are what only those need who serve others.
 package engine

@@ -64,6 +64,9 @@ type Config struct {
 
 	// Housekeeping says which jobs are deleted after a time; none without it.
 	Housekeeping []JobRetention
+	// Retention is how long instances stay that are over, jobs among them, FeedRetention how
+	// long the feed tells what happened; 0: for ever. Only the feed tells of these deletions.
+	Retention, FeedRetention time.Duration
 
 	Limits *core.Limits
 	// Stops names states before which instances pause, "*" all: for stepping through.
@@ -94,6 +97,7 @@ type Engine struct {
 	cluster  cluster
 	live     cache
 	calls    callTable
+	begins   callsBegin
 	outbox   outbox
 	house    house
 	work     []source // all kinds of it
@@ -137,10 +141,8 @@ func New(cfg Config) (*Engine, error) {
 	default:
 		return nil, fmt.Errorf("engine: missed fires: %q is none of latest, all, none", cfg.MissedFires)
 	}
-	for _, r := range cfg.Housekeeping {
-		if r.After <= 0 {
-			return nil, fmt.Errorf("engine: housekeeping of workflow %q: the time must be positive, not %s", r.Workflow, r.After)
-		}
+	if err := checkRetention(&cfg); err != nil {
+		return nil, err
 	}
 	if cfg.MaxCalls <= 0 {
 		cfg.MaxCalls = 256
@@ -172,7 +174,7 @@ func New(cfg Config) (*Engine, error) {
 	e.work = e.sources()
 	e.live.init(liveCapacity)
 	e.outbox.init()
-	e.house.init(cfg.Housekeeping)
+	e.house.init(&cfg)
 	e.calls.init(cfg.MaxCallsPerEndpoint)
 	e.outbox.mine = e.mine
 	if err := e.recover(context.Background()); err != nil {

@@ -27,7 +27,11 @@ type fold struct {
 }
 
 func (e *Engine) newFold(l *live) *fold {
-	return &fold{e: e, l: l, now: e.timeFor(l), more: l.row.More, c: store.Commit{Instance: l.row}}
+	f := &fold{e: e, l: l, now: e.timeFor(l), more: l.row.More, c: store.Commit{Instance: l.row}}
+	if l.row.Rev == 0 {
+		f.c.Deployed = l.deployed
+	}
+	return f
 }
 
 // run gives the inputs one after the other. Where one breaks an invariant it returns
@@ -162,7 +166,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 		if workflow, ok := f.e.delegates(&c.Function); ok {
 			return f.delegate(ctx, c, workflow)
 		}
-		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Invoke: c})
+		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Part: f.e.place(f.l.id), Invoke: c})
 	case core.Subscribe:
 		f.subscribe(c)
 	case core.Offers:

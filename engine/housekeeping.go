@@ -5,90 +5,94 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/store"
 )
 
-// JobRetention says that jobs are deleted which did not change for a time.
-type JobRetention struct {
-	Workflow string   // empty: of all workflows
-	States   []string // those in one of these; none: those that are over
-	After    time.Duration
-}
-
 const (
-	// sweepPart is how many jobs a pass looks at for one rule.
-	sweepPart = 128
-	// The time between two looks at all jobs of a rule is a part of its own time, within
-	// these bounds.
+	// The time between two looks at all that is to be deleted after a time is a part of
+	// that time, within these bounds.
 	shortestSweep = time.Second
 	longestSweep  = time.Hour
 	sweepFraction = 32
-	// maxRetention is the longest time: with more, instants do not fit.
-	maxRetention = 100 * 365 * 24 * time.Hour
 )
+
+// MaxRetention is the longest time after which something can be deleted ("retention"): with
+// more, instants do not fit.
+const MaxRetention = 100 * 365 * 24 * time.Hour
 
 // housekeeper is no instance: of several nodes the one keeps house that would have it.
 const housekeeper = "housekeeping"
 
-// house is how far housekeeping is. Poll's lock is around what sweeps do; the instant of
-// the next is read by others, too.
+// house is how far housekeeping is. Poll's lock is around what chores do; the instant of
+// the next, and the figures, are read by others, too.
 type house struct {
-	sweeps []*sweep
+	chores []chore
 
 	mu   sync.Mutex
 	next core.Time
+
+	jobs, instances, items atomic.Int64 // that were deleted
 }
 
-// sweep looks at all jobs of one rule and one state, some at a time, in the order of
-// their creation.
-type sweep struct {
-	rule  JobRetention
-	state string // empty: those that are over
-
-	next   core.Time // when it begins again
-	cursor int64     // Seq of the last that it looked at; 0: it has not begun
-	first  core.Time // when the first of those it looked at will be due
+// chore is one thing that a house needs again and again. Each turn does a part of it, so
+// that what instances wait for has its turn in between.
+type chore interface {
+	due(now core.Time) core.Time
+	work(ctx context.Context, e *Engine, now core.Time, tell func(error)) error
+	// putOff is for a turn that failed: it begins anew at an instant.
+	putOff(until core.Time)
 }
 
-func (h *house) init(rules []JobRetention) {
-	for _, r := range rules {
-		r.After = min(r.After, maxRetention)
-		if len(r.States) == 0 {
-			h.sweeps = append(h.sweeps, &sweep{rule: r})
-		}
-		for _, state := range r.States {
-			h.sweeps = append(h.sweeps, &sweep{rule: r, state: state})
+func (h *house) init(cfg *Config) {
+	for _, r := range cfg.Housekeeping {
+		h.addSweeps(r)
+	}
+	h.addPurges(cfg)
+}
+
+// checkRetention refuses times after which nothing can be deleted.
+func checkRetention(cfg *Config) error {
+	for _, r := range cfg.Housekeeping {
+		if r.After <= 0 {
+			return fmt.Errorf("engine: housekeeping of workflow %q: the time must be positive, not %s", r.Workflow, r.After)
 		}
 	}
+	for i, after := range []time.Duration{cfg.Retention, cfg.FeedRetention} {
+		if after < 0 || after > MaxRetention {
+			of := []string{"instances", "the feed"}[i]
+			return fmt.Errorf("engine: retention of %s: the time must be positive, and at most %s (limit retention), not %s", of, MaxRetention, after)
+		}
+	}
+	return nil
 }
 
 // due is when there is something to look at next.
 func (h *house) due() (core.Time, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.next, len(h.sweeps) > 0
+	return h.next, len(h.chores) > 0
 }
 
-// sweepJobs deletes some of the jobs whose time is up. It reports whether there may be
-// more to look at.
-func (e *Engine) sweepJobs(ctx context.Context, now core.Time, tell func(error)) (more bool, err error) {
-	if len(e.house.sweeps) == 0 || !e.mine(housekeeper) {
+// keepHouse deletes some of what has been there for its time. It reports whether there
+// may be more to look at.
+func (e *Engine) keepHouse(ctx context.Context, now core.Time, tell func(error)) (more bool, err error) {
+	if len(e.house.chores) == 0 || !e.mine(housekeeper) {
 		return false, nil
 	}
 	var next core.Time
 	var errs []error
-	for i, s := range e.house.sweeps {
-		if s.next <= now {
-			if err := e.sweep(ctx, s, now, tell); err != nil {
-				errs = append(errs, err)
-				s.next, s.cursor = now+core.Time(longestRest), 0
+	for i, c := range e.house.chores {
+		if c.due(now) <= now {
+			if err := c.work(ctx, e, now, tell); err != nil {
+				errs = append(errs, fmt.Errorf("housekeeping: %w", err))
+				c.putOff(now + core.Time(longestRest))
 			}
 		}
-		if i == 0 || s.next < next {
-			next = s.next
+		if at := c.due(now); i == 0 || at < next {
+			next = at
 		}
 	}
 	e.house.mu.Lock()
@@ -97,44 +101,20 @@ func (e *Engine) sweepJobs(ctx context.Context, now core.Time, tell func(error))
 	return next <= now, errors.Join(errs...)
 }
 
-// sweep goes on with one sweep.
-func (e *Engine) sweep(ctx context.Context, s *sweep, now core.Time, tell func(error)) error {
-	after := core.Time(s.rule.After)
-	if s.cursor == 0 {
-		s.first = now + after // what comes into the state from now on is not due before
-	}
-	q := store.Query{Jobs: true, Definition: s.rule.Workflow, State: s.state, After: s.cursor, Limit: sweepPart}
-	if s.state == "" {
-		q.Status = []core.Status{core.Completed, core.Failed, core.Cancelled, core.Terminated}
-	}
-	rows, err := e.store.Instances(ctx, q)
-	if err != nil {
-		return fmt.Errorf("housekeeping: %w", err)
-	}
-	var old []task
-	for _, row := range rows {
-		s.cursor = row.Seq
-		if due := row.Updated + after; due > now {
-			s.first = min(s.first, due)
-			continue
-		}
-		old = append(old, task{do: func(ctx context.Context) error {
-			var changed *RevisionError
-			if err := e.DeleteJob(ctx, row.ID, row.Rev); err != nil && !isMissing(err) && !errors.As(err, &changed) {
-				return fmt.Errorf("housekeeping: delete job %s: %w", row.ID, err)
-			}
-			return nil
-		}})
-	}
-	for _, err := range e.each(ctx, old, true) {
-		if err != nil {
-			tell(err)
-		}
-	}
-	if len(rows) == sweepPart {
-		return nil
-	}
-	pause := min(max(s.rule.After/sweepFraction, shortestSweep), longestSweep)
-	s.next, s.cursor = max(s.first, now+core.Time(pause)), 0
-	return nil
+// sweepPause is the time between two looks at what is deleted after a time.
+func sweepPause(after time.Duration) core.Time {
+	return core.Time(min(max(after/sweepFraction, shortestSweep), longestSweep))
+}
+
+// HouseFigures tells what this engine's housekeeping deleted.
+type HouseFigures struct {
+	Jobs      int64 // by Config.Housekeeping
+	Instances int64 // by Config.Retention, jobs among them
+	FeedItems int64 // by Config.FeedRetention
+}
+
+// HouseFigures counts since the engine began; ok is false where nothing is ever deleted.
+func (e *Engine) HouseFigures() (f HouseFigures, ok bool) {
+	h := &e.house
+	return HouseFigures{h.jobs.Load(), h.instances.Load(), h.items.Load()}, len(h.chores) > 0
 }

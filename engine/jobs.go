@@ -96,9 +96,10 @@ func (e *Engine) CreateJob(ctx context.Context, r JobRequest) (job Job, err erro
 }
 
 func (e *Engine) createJob(ctx context.Context, r JobRequest) (Job, error) {
-	d, input, err := e.checkJob(ctx, r)
+	input := jobInput(r.Client, r.Tags, r.Definition)
+	d, deployed, err := e.findFor(ctx, r.Workflow, "", func(d *definition) error { return e.checkJob(d, &r, input) })
 	if err != nil {
-		return Job{}, err
+		return Job{}, noWorkflow(err, r.Workflow)
 	}
 	if r.ID == "" {
 		r.ID = e.own(e.newJobID)
@@ -106,7 +107,7 @@ func (e *Engine) createJob(ctx context.Context, r JobRequest) (Job, error) {
 	row := newRow(d, r.ID, e.now())
 	row.Job = jobOf(d.prog, input, store.Job{})
 	var a ask
-	if _, err := e.create(ctx, d, row, core.Start{Data: input}, &a); err != nil {
+	if _, err := e.create(ctx, d, deployed, row, core.Start{Data: input}, &a); err != nil {
 		return Job{}, err
 	}
 	return a.job, a.err
@@ -134,43 +135,57 @@ func UUID(b [16]byte, version byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// checkJob says why a request for a job cannot be met, else what it is started with.
-func (e *Engine) checkJob(ctx context.Context, r JobRequest) (*definition, expr.Value, error) {
-	d, err := e.find(ctx, r.Workflow, "")
-	switch {
-	case isMissing(err), err == nil && !d.prog.Job:
-		return nil, expr.Null, &NotFoundError{Kind: "workflow", ID: r.Workflow}
-	case err != nil:
-		return nil, expr.Null, err
-	case r.ID != "" && !validID(r.ID):
-		return nil, expr.Null, &IDError{r.ID}
-	}
+// jobFor finds what a request is for, and what a job is to start with.
+func (e *Engine) jobFor(ctx context.Context, r JobRequest) (*definition, expr.Value, error) {
 	input := jobInput(r.Client, r.Tags, r.Definition)
+	d, err := e.find(ctx, r.Workflow, "")
+	if err == nil {
+		err = e.checkJob(d, &r, input)
+	}
+	return d, input, noWorkflow(err, r.Workflow)
+}
+
+// noWorkflow names what is missing as its caller does.
+func noWorkflow(err error, workflow string) error {
+	if isMissing(err) {
+		return &NotFoundError{Kind: "workflow", ID: workflow}
+	}
+	return err
+}
+
+// checkJob says why a request for a job cannot be met that is to start with the input.
+func (e *Engine) checkJob(d *definition, r *JobRequest, input expr.Value) error {
+	switch {
+	case !d.prog.Job:
+		return &NotFoundError{Kind: "workflow", ID: r.Workflow}
+	case r.ID != "" && !validID(r.ID):
+		return &IDError{r.ID}
+	}
 	if err := guard(func() error { return checkInput(d, input) }); err != nil {
-		return nil, expr.Null, err
+		return err
 	}
 	refuse := func(pointer, message string) error {
 		return &InputError{Definition: r.Workflow, Violations: []Violation{{pointer, message}}, Input: input}
 	}
 	if len(r.Client) > maxClientBytes {
-		return nil, expr.Null, refuse("/"+core.JobClient, fmt.Sprintf("the id of a client has at most %d bytes (limit job-client-bytes)", maxClientBytes))
+		return refuse("/"+core.JobClient, fmt.Sprintf("the id of a client has at most %d bytes (limit job-client-bytes)", maxClientBytes))
 	}
 	if strings.ContainsFunc(r.Client, unicode.IsControl) { // no header or certificate could ever name it
-		return nil, expr.Null, refuse("/"+core.JobClient, fmt.Sprintf("the id of a client has no control characters; %.100q has", r.Client))
+		return refuse("/"+core.JobClient, fmt.Sprintf("the id of a client has no control characters; %.100q has", r.Client))
 	}
 	if why := badTags(tidy(slices.Clone(r.Tags))); why != "" {
-		return nil, expr.Null, refuse("/"+core.JobTags, why)
+		return refuse("/"+core.JobTags, why)
 	}
 	if err := checkNumbers(r.Workflow, "/"+core.JobDefinition, r.Definition); err != nil {
-		return nil, expr.Null, err
+		return err
 	}
 	if why, err := e.tooMuch(d, input); why != "" || err != nil {
 		if err == nil {
 			err = refuse("/"+core.JobDefinition, why)
 		}
-		return nil, expr.Null, err
+		return err
 	}
-	return d, input, nil
+	return nil
 }
 
 func badTags(tags []string) string {
@@ -207,7 +222,7 @@ func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) ([]Job, error)
 	var errs []error
 	seen := map[string]bool{}
 	for i, r := range rs {
-		_, _, err := e.checkJob(ctx, r)
+		_, _, err := e.jobFor(ctx, r)
 		if err == nil && r.ID != "" && seen[r.ID] {
 			err = &ExistsError{r.ID}
 		}

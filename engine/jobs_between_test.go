@@ -285,7 +285,7 @@ func TestSpawnDepthOfJobs(t *testing.T) {
 		}
 		row := newRow(d, h.cfg.NewID(), h.now())
 		row.Depth = n
-		id, err := h.create(t.Context(), d, row, core.Start{Data: parse(t, `{"client":"d1"}`)}, nil)
+		id, err := h.create(t.Context(), d, 0, row, core.Start{Data: parse(t, `{"client":"d1"}`)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,10 +26,15 @@ type live struct {
 	mu     sync.Mutex
 	id     string
 	loaded bool
-	row    store.Instance // as stored
-	prog   *core.Program
-	state  *core.State // nil: it has not taken its start yet
-	large  pageSizes
+	// trusted says that memory was right when it was last compared with the store, where
+	// others write to it too: then it is worth trying whether it still is.
+	trusted bool
+	row     store.Instance // as stored
+	prog    *core.Program
+	state   *core.State // nil: it has not taken its start yet
+	large   pageSizes
+
+	deployed int64 // for the commit that creates it, see store.Commit
 
 	box    sync.Mutex
 	posted []*posted // inputs that wait for whoever has the lock
@@ -136,6 +141,13 @@ func (c *cache) release(l *live) {
 	}
 }
 
+// has reports whether an instance is in memory.
+func (c *cache) has(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[id] != nil
+}
+
 // idleRow is the row of an instance that is in memory and nobody works on.
 func (c *cache) idleRow(id string) (store.Instance, bool) {
 	c.mu.Lock()
@@ -162,11 +174,12 @@ func (c *cache) idleJob(id string) (store.Instance, expr.Value, bool) {
 func (e *Engine) memoryIsTruth() bool { return e.alone }
 
 // forget drops what is in memory: the next use reads the store.
-func (l *live) forget() { l.loaded, l.state, l.large = false, nil, pageSizes{} }
+func (l *live) forget() { l.loaded, l.trusted, l.state, l.large = false, false, nil, pageSizes{} }
 
 // load reads an instance unless it is in memory. A brokenError leaves the row.
 func (e *Engine) load(ctx context.Context, l *live) error {
-	if l.loaded && (e.memoryIsTruth() || l.row.Rev == 0) {
+	// One that is over may be deleted at any time, see dropInstances.
+	if l.loaded && (e.memoryIsTruth() && !l.row.Status.Final() || l.row.Rev == 0) {
 		return nil
 	}
 	row, pages, err := e.read(ctx, l)
@@ -176,6 +189,7 @@ func (e *Engine) load(ctx context.Context, l *live) error {
 	case err != nil:
 		return fmt.Errorf("load instance %s: %w", l.id, err)
 	case l.loaded && l.isAt(&row):
+		l.trusted = true
 		return nil
 	}
 	l.forget()

@@ -134,7 +134,7 @@ func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, e
 	if err != nil {
 		unread = append(unread, err)
 	}
-	swept, err := e.sweepJobs(ctx, now, tell)
+	swept, err := e.keepHouse(ctx, now, tell)
 	if err != nil {
 		unread = append(unread, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -142,12 +143,20 @@ func missed(ev store.Event, s store.Subscription) string {
 
 // Wait blocks until an instance is over, or set aside.
 func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
-	for {
+	for mayWait := true; ; {
 		w := e.watch(id)
 		var row Instance
 		known := false
 		if e.memoryIsTruth() {
 			row, known = e.live.idleRow(id)
+		} else if mayWait && e.live.has(id) {
+			if e.changesSoon(ctx, w) {
+				if w.over() {
+					return *w.row, nil
+				}
+				mayWait = w.row != nil // else another node may have ended it
+				continue
+			}
 		}
 		if !known {
 			var err error
@@ -162,9 +171,10 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 		}
 		select {
 		case <-w.changed:
-			if w.row != nil && (w.row.Status.Final() || w.row.Quarantine != "") {
+			if w.over() {
 				return *w.row, nil
 			}
+			mayWait = w.row != nil
 		case <-ctx.Done():
 			e.unwatch(id, w)
 			return row, ctx.Err()
@@ -176,7 +186,31 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 type watch struct {
 	changed chan struct{}
 	callers int
+	away    bool      // it was not in memory when it began
 	row     *Instance // once changed is closed: as it was committed, if that is known
+}
+
+// over reports whether what was committed is the end. It is called after changed is closed.
+func (w *watch) over() bool {
+	return w.row != nil && (w.row.Status.Final() || w.row.Quarantine != "")
+}
+
+// readLater is how long one who waits for an instance that is at work here puts off reading
+// it. Most are over before.
+const readLater = 100 * time.Millisecond
+
+// changesSoon waits a moment for a change of an instance that is in memory, where what is there
+// proves nothing. It reports whether one came.
+func (e *Engine) changesSoon(ctx context.Context, w *watch) bool {
+	alarm := time.NewTimer(readLater)
+	defer alarm.Stop()
+	select {
+	case <-w.changed:
+		return true
+	case <-alarm.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 func (e *Engine) watch(id string) *watch {
@@ -184,7 +218,7 @@ func (e *Engine) watch(id string) *watch {
 	defer e.mu.Unlock()
 	w := e.watches[id]
 	if w == nil {
-		w = &watch{changed: make(chan struct{})}
+		w = &watch{changed: make(chan struct{}), away: !e.live.has(id)}
 		e.watches[id] = w
 	}
 	w.callers++

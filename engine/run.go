@@ -22,6 +22,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer abort()
 	leave := e.join(ctx)
 	background := e.background(ctx)
+	if !e.cfg.Inline {
+		e.begins.set(calls)
+	}
 	for ctx.Err() == nil {
 		progress, err := e.poll(ctx, calls, e.report)
 		pause := time.Duration(-1)
@@ -45,6 +48,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		e.rest(ctx, pause)
 	}
+	e.begins.end()
 	background.Go(leave) // what has no call in flight is another's at once
 	e.drain(abort)
 	background.Wait()

@@ -214,7 +214,7 @@ func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time)
 func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time) error {
 	cause := []string{d.row.ID, at.String()}
 	if len(d.prog.Start.Events) == 0 {
-		_, err := e.create(ctx, d, newRow(d, deriveID("schedule", cause...), e.now()), core.Start{Data: e.startInput(d.row.ID)}, nil)
+		_, err := e.create(ctx, d, 0, newRow(d, deriveID("schedule", cause...), e.now()), core.Start{Data: e.startInput(d.row.ID)}, nil)
 		var exists *ExistsError
 		if errors.As(err, &exists) {
 			return nil

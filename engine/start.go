@@ -20,6 +20,7 @@ type StartRequest struct {
 	ID         string     // empty: a new one; else as IDError says
 	RestartOf  string     // the instance that this one repeats, if it does
 
+	key     string       // see StartOnce: the ID is that of the key
 	derived bool         // the ID is the engine's
 	events  []startEvent // that it begins with
 }
@@ -36,26 +37,19 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (id string, err erro
 }
 
 func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
-	d, err := e.find(ctx, r.Definition, r.Version)
-	if err != nil {
-		return "", err
-	}
-	if now := e.now(); !d.schedule.allows(now) {
-		return "", d.schedule.refusal(d.row.ID, now)
-	}
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	if r.ID == "" && d.prog.Job {
+	d, deployed, err := e.findFor(ctx, r.Definition, r.Version, func(d *definition) error { return e.checkStart(d, &r) })
+	if err != nil {
+		return "", err
+	}
+	if r.key != "" {
+		r.ID = r.keyedID(d)
+	} else if r.ID == "" && d.prog.Job {
 		r.ID = e.own(e.newJobID)
 	} else if r.ID == "" {
 		r.ID = e.own(e.cfg.NewID)
-	}
-	if !r.derived && !validID(r.ID) {
-		return "", &IDError{r.ID}
-	}
-	if err := guard(func() error { return checkInput(d, r.Input) }); err != nil {
-		return "", err
 	}
 	row := newRow(d, r.ID, e.now())
 	row.RestartOf, row.Job = r.RestartOf, jobOf(d.prog, r.Input, store.Job{})
@@ -64,7 +58,18 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 		row.Keys = fixKeys(row.Keys, &d.prog.Events[a.id], a.ev)
 		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
 	}
-	return e.create(ctx, d, row, start, nil)
+	return e.create(ctx, d, deployed, row, start, nil)
+}
+
+// checkStart says why a request cannot be met.
+func (e *Engine) checkStart(d *definition, r *StartRequest) error {
+	if now := e.now(); !d.schedule.allows(now) {
+		return d.schedule.refusal(d.row.ID, now)
+	}
+	if r.ID != "" && !r.derived && !validID(r.ID) {
+		return &IDError{r.ID}
+	}
+	return guard(func() error { return checkInput(d, r.Input) })
 }
 
 // maxGivenID is how long an id may be that is chosen by hand ("instance-id").
@@ -108,17 +113,19 @@ func newRow(d *definition, id string, now core.Time) store.Instance {
 	}
 }
 
-// create starts an instance under an id that must be new. Where someone asked for a job
-// it is told.
-func (e *Engine) create(ctx context.Context, d *definition, row store.Instance, start core.Start, a *ask) (string, error) {
+// create starts an instance under an id that must be new, unless something else is deployed
+// by now than was then; 0: it does not matter. Where someone asked for a job it is told.
+func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row store.Instance, start core.Start, a *ask) (string, error) {
 	id := row.ID
 	l := e.live.acquire(id)
 	defer e.live.release(l)
-	if l.loaded {
+	if l.loaded && !l.row.Status.Final() && e.memoryIsTruth() { // else the store knows whether it is still there
 		return "", &ExistsError{id}
 	}
+	l.forget()
 	start.Seed = e.cfg.Seed(id)
-	l.row, l.prog, l.state, l.loaded = row, d.prog, nil, true
+	l.row, l.prog, l.state, l.loaded, l.trusted = row, d.prog, nil, true, true
+	l.deployed = deployed
 	err := e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1, ask: a}})
 	if errors.Is(err, store.ErrConflict) {
 		return "", &ExistsError{id}

@@ -56,13 +56,12 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 // await reads an instance, after it is over if that happens within the given time. Who
 // waits does not count among the requests in flight.
 func (s *Server) await(r *request, id string, wait time.Duration) (store.Instance, error) {
-	row, err := s.engine.Get(r.Context(), id)
-	if err != nil || wait == 0 || over(&row) {
-		return row, err
+	if wait == 0 {
+		return s.engine.Get(r.Context(), id)
 	}
 	place := s.acquire(s.waiting)
 	if place == nil {
-		return row, nil // it runs, and can be asked for
+		return s.engine.Get(r.Context(), id) // it runs, and can be asked for
 	}
 	defer place.release()
 	r.slot.release()

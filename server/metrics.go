@@ -116,6 +116,12 @@ func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
 		x.family("lockstep_sink_waiting", "gauge", "Events that wait for the sink; of very many, at least so many.")
 		x.sample("lockstep_sink_waiting", f.Waiting)
 	}
+	if f, ok := s.engine.HouseFigures(); ok {
+		x.family("lockstep_deleted_total", "counter", "What this server deleted since it began because of its age, by the setting that asks for it: jobs, instances (jobs among them), items of the feed.")
+		x.sample("lockstep_deleted_total", f.Jobs, "setting", "job-retention")
+		x.sample("lockstep_deleted_total", f.Instances, "setting", "retention")
+		x.sample("lockstep_deleted_total", f.FeedItems, "setting", "feed-retention")
+	}
 	s.writeSources(x)
 	s.writeJobs(r.Context(), x)
 	s.figures.write(x)

@@ -97,6 +97,7 @@ type Call struct {
 	Instance string
 	Created  core.Time // of the instance; given by the store
 	Parked   bool      // it waits for a person; a Shared store tells
+	Part     int       // of a Shared store: the node that has it makes the call; 0: where its instance is
 	core.Invoke
 }
 
@@ -147,7 +148,9 @@ type Gathering struct {
 
 // Commit is the outcome of one step of one instance.
 type Commit struct {
-	Instance Instance // as it is now; Rev as it was read, 0 to create it
+	Instance Instance // as it is now; Rev and Created as they were read, Rev 0 to create it
+	Deployed int64    // where not 0: what Shared.Deployments was; ErrOutdated if it is another now
+	Unread   bool     // nobody looked into the inbox: the commit conflicts where something is in it
 	Pages    []core.Page
 	Records  []core.Record
 

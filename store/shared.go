@@ -21,15 +21,23 @@ type Shared interface {
 	// returned is called, which gives everything back.
 	Join(ctx context.Context, m Member) (leave func(context.Context) error, err error)
 
-	// Has reports whether the calls of an instance are this node's to make. One that
-	// has not joined has all of them.
+	// Has reports whether an instance is in a part that this node has. One that has not
+	// joined has all of them.
 	Has(instance string) bool
+
+	// Place is the part for the calls that this node decides on for an instance: that of
+	// the instance, or where another node has that, one that this node has. So a call is
+	// made where it was decided on, and by others only once they have the part.
+	Place(instance string) (part int)
+
+	// HasPart reports whether the calls of a part are this node's to make.
+	HasPart(part int) bool
 
 	// Leased reports whether this node may begin calls now, by its own clock. One that was
 	// stopped for a while learns so that its time is over.
 	Leased() bool
 
-	// Parts counts changes of what Has tells.
+	// Parts counts changes of what Has and HasPart tell.
 	Parts() int64
 
 	// Handed lists the calls that became this node's to make: other nodes decided on
@@ -45,8 +53,9 @@ type Shared interface {
 	// Deployments counts changes of the definitions. Who asks after a change was made sees it.
 	Deployments(ctx context.Context) (int64, error)
 
-	// Since lists the instances that commits of any node changed after a position of the
-	// feed, and the position behind them; with limit 0 only the end of the feed.
+	// Since lists the instances that ended, were set aside or deleted after a position of
+	// the feed, by commits of any node, and the position behind them: the end of the feed
+	// where there are fewer than limit. A store may list others, too.
 	Since(ctx context.Context, after int64, limit int) (instances []string, next int64, err error)
 
 	// Hints gets something when other nodes may have written, true where there may be work for
@@ -64,7 +73,7 @@ type Shared interface {
 // Member is how a node describes itself.
 type Member struct {
 	Name, Address, Version string
-	Calls                  func() []string // the instances that have calls in flight here, one for each call
+	Calls                  func() []int // the parts of the calls in flight here, one for each call
 }
 
 // Node is one process of those that use a store together.

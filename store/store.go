@@ -14,6 +14,7 @@ var (
 	ErrNotFound  = errors.New("not found")
 	ErrConflict  = errors.New("changed meanwhile") // the revision, or the alias of a definition
 	ErrDuplicate = errors.New("duplicate")         // an event of the same source and id is known
+	ErrOutdated  = errors.New("definitions changed meanwhile")
 	ErrLive      = errors.New("not over yet")      // an instance that is to be deleted
 	ErrFull      = errors.New("no space left")     // nothing was stored; later it may be
 	ErrDamaged   = errors.New("damaged")           // what is stored cannot be read; it will not be later

@@ -88,7 +88,7 @@ type host struct {
 	store    opened
 	engine   *engine.Engine
 	onRecord func(id string, r core.Record) // nil: nobody looks
-	jobs     []engine.JobRetention
+	kept     retention
 }
 
 // configure checks the settings and opens what they name, but no store and no port.
@@ -113,7 +113,7 @@ func (h *hostFlags) configure(ctx context.Context, a *app) (*host, error) {
 	if err = h.sources.use(n.log); err != nil {
 		return nil, err
 	}
-	if n.jobs, err = h.retention.use(); err != nil {
+	if n.kept, err = h.retention.use(); err != nil {
 		return nil, err
 	}
 	known, err := h.functions.use(ctx, a, n.client)
@@ -135,7 +135,7 @@ func (n *host) open(redeploy bool) error {
 		Store: n.store.Store, Node: n.member(), Invoker: n.invoker, Sink: n.sink, Languages: languages.All(), Namespace: n.flags.namespace,
 		Timezone: n.flags.timezone, EventWindow: n.flags.window, MissedFires: engine.MissedFires(n.flags.missedFires.value),
 		MaxCalls: n.flags.maxCalls, MaxCallsPerEndpoint: n.flags.perEndpoint, Redeploy: redeploy,
-		Housekeeping: n.jobs, OnRecord: n.onRecord,
+		Housekeeping: n.kept.jobs, Retention: n.kept.instances, FeedRetention: n.kept.feed, OnRecord: n.onRecord,
 		OnError: func(err error) { n.log.Error("engine", "error", err) },
 	})
 	return err

@@ -2,24 +2,20 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/internal/callcheck"
 )
 
 var kills = flag.Int("kills", 10, "how often TestKilledUnderLoad kills the server")
@@ -49,7 +45,6 @@ func TestKilledUnderLoad(t *testing.T) {
 	if code := lockstep([]string{"doctor", "--store", "sqlite:" + l.database}, strings.NewReader(""), &out, &told); code != exitOK {
 		t.Errorf("doctor: %s%s", out.String(), told.String())
 	}
-	t.Logf("%d kills, %d starts, %d events, %d calls of which %d were repeated", *kills, len(l.starts), len(l.events), l.calls.keys(), l.calls.repeated())
 }
 
 // workers is how many requests are under way at a time.
@@ -60,7 +55,7 @@ type load struct {
 	t        *testing.T
 	dir      string
 	database string
-	calls    *callRecorder
+	calls    callcheck.Calls
 	server   *process
 
 	mu      sync.Mutex
@@ -101,11 +96,11 @@ states:
 
 func newLoad(t *testing.T) *load {
 	l := &load{
-		t: t, dir: t.TempDir(), calls: &callRecorder{keysOf: map[string]map[string]int{}},
+		t: t, dir: t.TempDir(),
 		starts: map[string]string{}, events: map[string]string{}, change: make(chan struct{}), acks: make(chan struct{}),
 	}
 	l.database = filepath.Join(l.dir, "lockstep.db")
-	service := httptest.NewServer(l.calls)
+	service := httptest.NewServer(&l.calls)
 	t.Cleanup(service.Close)
 	l.up()
 	for _, text := range []string{startedDefinition, eventDefinition} {
@@ -269,10 +264,19 @@ func (l *load) finish() {
 	}
 }
 
+// killedSteps are those that an instance of a definition calls, in order.
+var killedSteps = map[string][]string{"started": {"first", "second"}, "heard": {"heard"}}
+
 // check counts, and returns all instances.
 func (l *load) check() (instances []string) {
 	t, ctx := l.t, l.t.Context()
-	made := map[string][]string{} // instances by what they were made for
+	ledger := callcheck.Ledger{Calls: &l.calls, Steps: killedSteps}
+	for name, id := range l.starts {
+		ledger.Acknowledged("started", name, id)
+	}
+	for name, id := range l.events {
+		ledger.Acknowledged("heard", name, id)
+	}
 	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
 		return l.client.ListInstances(ctx, client.InstanceQuery{Paging: client.Paging{Limit: 1000, After: after}})
 	}) {
@@ -287,125 +291,16 @@ func (l *load) check() (instances []string) {
 			continue
 		}
 		instances = append(instances, in.ID)
-		name, steps := l.history(in)
-		made[name] = append(made[name], in.ID)
-		l.calls.expect(t, in, name, steps)
-	}
-	for _, acknowledged := range []map[string]string{l.starts, l.events} {
-		for name, id := range acknowledged {
-			if len(made[name]) != 1 || id != "" && made[name][0] != id {
-				t.Errorf("%s, which was acknowledged as instance %q, made %q", name, id, made[name])
-			}
+		history, err := l.client.GetHistory(ctx, in.ID, client.Paging{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
 		}
+		ledger.Found(in, history.Items)
 	}
-	if want := len(l.starts) + len(l.events); len(made) != want {
-		t.Errorf("%d instances were made, and %d acknowledged", len(made), want)
+	v := ledger.Verdict()
+	if len(v.Problems) > 0 {
+		t.Error(v.Text())
 	}
-	l.calls.only(t, slices.Collect(maps.Keys(made)))
+	t.Logf("%d kills, %v", *kills, v)
 	return instances
-}
-
-// history sees that an instance's has no gap and nothing twice, and returns what the
-// instance was made for and the steps that it called.
-func (l *load) history(in client.Instance) (name string, steps []string) {
-	page, err := l.client.GetHistory(l.t.Context(), in.ID, client.Paging{Limit: 1000})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for i, rec := range page.Items {
-		if rec.Seq != int64(i+1) {
-			l.t.Errorf("instance %s: record %d has the number %d", in.ID, i+1, rec.Seq)
-		}
-		seen[rec.Type+" "+rec.Node]++
-		var data struct{ N, Step string }
-		if rec.Type == "called" && json.Unmarshal(rec.Data, &data) == nil {
-			name, steps = data.N, append(steps, data.Step)
-		}
-	}
-	for what, times := range seen {
-		if times != 1 {
-			l.t.Errorf("instance %s: %q happened %d times", in.ID, what, times)
-		}
-	}
-	return name, steps
-}
-
-// callRecorder is the service that instances call.
-type callRecorder struct {
-	mu     sync.Mutex
-	keysOf map[string]map[string]int // by what a call was for: how often it came, by key
-}
-
-func (r *callRecorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	body, _ := io.ReadAll(req.Body)
-	var data struct{ N, Step string }
-	if json.Unmarshal(body, &data) != nil || req.Header.Get("Idempotency-Key") == "" {
-		http.Error(w, "a call without a key or arguments", http.StatusBadRequest)
-		return
-	}
-	r.mu.Lock()
-	of := data.N + " " + data.Step
-	if r.keysOf[of] == nil {
-		r.keysOf[of] = map[string]int{}
-	}
-	r.keysOf[of][req.Header.Get("Idempotency-Key")]++
-	r.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, `{}`)
-}
-
-// expect sees that each step of an instance was called, under one key.
-func (r *callRecorder) expect(t *testing.T, in client.Instance, name string, steps []string) {
-	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	want := []string{"heard"}
-	if in.Definition.ID == "started" {
-		want = []string{"first", "second"}
-	}
-	if !slices.Equal(steps, want) {
-		t.Errorf("instance %s called %q, want %q", in.ID, steps, want)
-	}
-	for _, step := range want {
-		if keys := r.keysOf[name+" "+step]; len(keys) != 1 {
-			t.Errorf("instance %s: step %s of %s was called under the keys %v", in.ID, step, name, keys)
-		}
-	}
-}
-
-// only sees that nothing was called for what does not exist.
-func (r *callRecorder) only(t *testing.T, names []string) {
-	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for of := range r.keysOf {
-		if name, _, _ := strings.Cut(of, " "); !slices.Contains(names, name) {
-			t.Errorf("%s was called, and no instance was made for it", of)
-		}
-	}
-}
-
-func (r *callRecorder) keys() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := 0
-	for _, keys := range r.keysOf {
-		n += len(keys)
-	}
-	return n
-}
-
-func (r *callRecorder) repeated() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := 0
-	for _, keys := range r.keysOf {
-		for _, times := range keys {
-			if times > 1 {
-				n++
-			}
-		}
-	}
-	return n
 }

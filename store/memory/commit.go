@@ -29,6 +29,10 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 		return fmt.Errorf("commit instance %s: %w", id, store.ErrNotFound)
 	case in.row.Rev != c.Instance.Rev:
 		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", id, c.Instance.Rev, in.row.Rev, store.ErrConflict)
+	case in.row.Created != c.Instance.Created:
+		return fmt.Errorf("commit instance %s: it is another one: %w", id, store.ErrConflict)
+	case c.Unread && len(in.inbox) > 0:
+		return fmt.Errorf("commit instance %s: it has messages: %w", id, store.ErrConflict)
 	}
 	for _, child := range c.Children {
 		if err := s.needs(child.Instance.Definition, child.Instance.Digest); err != nil {

@@ -33,6 +33,10 @@ type checker struct {
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.ask(ctx, func(ns int32) error {
 		return s.db.snapshot(ctx, func(t *tx) error {
+			// Before the view is taken: no generation is emptied that it still shows rows in.
+			if _, err := t.do(ctx, "LOCK TABLE ~.history, ~.events, ~.event_keys, ~.deliveries IN ACCESS SHARE MODE"); err != nil {
+				return err
+			}
 			k := checker{ctx: ctx, s: s, t: t, ns: ns}
 			for _, f := range []func() error{k.pairs, k.contents, k.instances, k.history, k.inputs, k.subscriptions, k.events, k.counts} {
 				if err := f(); err != nil {
@@ -77,9 +81,10 @@ func (k *checker) pairs() error {
 	for _, table := range []string{"pages", "labels", "owners", "inbox", "ready", "wakes", "calls", "subs"} {
 		queries = append(queries, fmt.Sprintf("SELECT '%s', format('there is no instance %%s', x.inst) FROM ~.%[1]s x WHERE x.ns = $1 AND NOT EXISTS (SELECT 1 FROM ~.instances i WHERE i.ns = x.ns AND i.seq = x.inst)", table))
 	}
-	for _, table := range []string{"deliveries", "event_keys", "kept_for"} {
-		queries = append(queries, fmt.Sprintf("SELECT '%s', format('there is no event %%s', x.event) FROM ~.%[1]s x WHERE x.ns = $1 AND NOT EXISTS (SELECT 1 FROM ~.events e WHERE e.ns = x.ns AND e.seq = x.event)", table))
+	for _, x := range []struct{ table, where string }{{"deliveries", "e.gen = x.gen"}, {"event_keys", "e.gen = x.gen"}, {"kept_for", notForgotten}} {
+		queries = append(queries, fmt.Sprintf("SELECT '%s', format('there is no event %%s', x.event) FROM ~.%[1]s x WHERE x.ns = $1 AND NOT EXISTS (SELECT 1 FROM ~.events e WHERE e.ns = x.ns AND e.seq = x.event AND %[2]s)", x.table, x.where))
 	}
+	queries = append(queries, "SELECT 'events', format('%s events are there with the source and id of event %s', count(*), min(e.seq)) FROM ~.events e WHERE e.ns = $1 AND "+notForgotten+" GROUP BY e.key HAVING count(*) > 1")
 	for _, text := range queries {
 		err := k.each(text+fmt.Sprintf(" LIMIT %d", maxProblems), func(r pgx.Rows) error {
 			where, what := "", ""
@@ -114,7 +119,8 @@ func (k *checker) contents() error {
 // history looks for records that cannot be read, and for those that are missing.
 func (k *checker) history() error {
 	inst, told := int64(0), int64(0)
-	return k.each("SELECT h.inst, h.told, h.instance, h.records, i.told FROM ~.history h LEFT JOIN ~.instances i ON i.ns = h.ns AND i.seq = h.inst WHERE h.ns = $1 ORDER BY h.inst, h.pos", func(r pgx.Rows) error {
+	return k.each("SELECT h.inst, h.told, h.instance, h.records, i.told FROM ~.history h LEFT JOIN ~.instances i ON i.ns = h.ns AND i.seq = h.inst "+
+		"WHERE h.ns = $1 AND (i.seq IS NOT NULL OR EXISTS (SELECT 1 FROM ~.gone g WHERE g.ns = h.ns AND g.inst = h.inst)) ORDER BY h.inst, h.pos", func(r pgx.Rows) error {
 		at, up, id := int64(0), int64(0), ""
 		var data []byte
 		var all *int64
@@ -194,8 +200,8 @@ func (k *checker) events() error {
 	if err != nil {
 		return err
 	}
-	return k.each("SELECT "+eventFields+", (SELECT array_agg(x.typ::text || ' ' || x.match) FROM ~.event_keys x WHERE x.ns = e.ns AND x.event = e.seq), "+
-		"(SELECT array_agg(x.id) FROM unnest(e.fors) f(id) JOIN ~.kept_for x ON x.ns = e.ns AND x.id = f.id AND x.event = e.seq) FROM ~.events e WHERE e.ns = $1", func(r pgx.Rows) error {
+	return k.each("SELECT "+eventFields+", (SELECT array_agg(x.typ::text || ' ' || x.match) FROM ~.event_keys x WHERE x.ns = e.ns AND x.gen = e.gen AND x.event = e.seq), "+
+		"(SELECT array_agg(x.id) FROM unnest(e.fors) f(id) JOIN ~.kept_for x ON x.ns = e.ns AND x.id = f.id AND x.event = e.seq) FROM ~.events e WHERE e.ns = $1 AND "+notForgotten, func(r pgx.Rows) error {
 		var keys, kept []string
 		e, err := readEvent(withMore{r, []any{&keys, &kept}})
 		if err != nil {

@@ -133,6 +133,9 @@ type commitColumns struct {
 	numbers                  numbers
 	of, count, seq, pos, end []int32
 	rev                      []int64
+	unread                   []bool
+	deployed                 []int64
+	needs                    []string // digests, each once
 	records                  [][]byte
 
 	pageRow, pagePart []int32
@@ -147,6 +150,7 @@ type commitColumns struct {
 	answered       []int64
 	callRow        []int32
 	callTicket     []int64
+	callShard      []int16
 	callEpoch      []int64
 	epoch          func(shard int16) int64 // see leases
 	callSeq        []int32
@@ -174,6 +178,7 @@ type commitColumns struct {
 // add appends a commit. Numbers are given out in the order in which the reference does.
 func (c *commitColumns) add(r *commitRequest) int32 {
 	at := c.addRow(r.row, 0, r.Instance.Rev, r.records, len(r.Records))
+	c.unread[at-1], c.deployed[at-1] = r.Unread, r.Deployed
 	c.addPages(at, r.Pages)
 	for _, seq := range r.Taken {
 		c.takenRow, c.taken, c.back = append(c.takenRow, at), append(c.taken, seq), append(c.back, slices.Contains(r.Release, seq))
@@ -187,7 +192,11 @@ func (c *commitColumns) add(r *commitRequest) int32 {
 			continue // the last one counts
 		}
 		c.callRow, c.callTicket, c.callSeq, c.call = append(c.callRow, at), append(c.callTicket, int64(ticket)), append(c.callSeq, seq), append(c.call, data)
-		c.callEpoch = append(c.callEpoch, c.epoch(shardOf(r.Instance.ID)))
+		shard := shardOf(r.Instance.ID)
+		if part := r.Calls[i].Part; part != 0 {
+			shard = int16(part - 1)
+		}
+		c.callShard, c.callEpoch = append(c.callShard, shard), append(c.callEpoch, c.epoch(shard))
 	}
 	for i, data := range r.emits {
 		e := &r.Emits[i]
@@ -216,6 +225,10 @@ func (c *commitColumns) add(r *commitRequest) int32 {
 func (c *commitColumns) addRow(r *row, of int32, rev int64, records []byte, count int) int32 {
 	c.of, c.rev, c.records, c.count = append(c.of, of), append(c.rev, rev), append(c.records, records), append(c.count, int32(count))
 	c.seq, c.pos, c.end = append(c.seq, c.numbers.next()), append(c.pos, c.numbers.next()), append(c.end, 0)
+	c.unread, c.deployed = append(c.unread, false), append(c.deployed, 0)
+	if r.need != "" && !slices.Contains(c.needs, r.need) {
+		c.needs = append(c.needs, r.need)
+	}
 	return c.rowColumns.add(r)
 }
 
@@ -235,16 +248,21 @@ func (c *commitColumns) addMessage(at, child int32, to string, when core.Time, e
 }
 
 func (c *commitColumns) args(ns int32, token pgtype.UUID) []any {
-	return []any{
-		ns, token, int32(c.numbers),
-		c.of, c.id, c.rev, c.kind, c.need, c.status, c.created, c.updated, c.ended, c.wake, c.more, c.aside, c.parent, c.fault, c.client, c.state, c.group,
+	out := []any{
+		ns, token, int32(c.numbers), list(c.needs),
+		c.of, c.id, c.rev, c.unread, c.deployed, c.kind, c.need, c.status, c.created, c.updated, c.ended, c.wake, c.more, c.aside, c.parent, c.fault, c.client, c.state, c.group,
 		c.labels, c.owns, c.shard, c.rest, c.records, c.count, c.seq, c.pos, c.end,
-		list(c.labelRow), list(c.label), list(c.labelKind), list(c.labelState), list(c.ownerRow), list(c.owner),
-		list(c.pageRow), list(c.pageFrame), list(c.pagePart), list(c.pageData), list(c.takenRow), list(c.taken), list(c.back), list(c.answeredRow), list(c.answered),
-		list(c.callRow), list(c.callTicket), list(c.callSeq), list(c.callEpoch), list(c.call), list(c.emitRow), list(c.emitSink), list(c.emitSeq), list(c.emitDefinition), list(c.emit),
-		list(c.unsubRow), list(c.unsub), list(c.subRow), list(c.subTicket), list(c.subTyp), list(c.subWant), list(c.subLate), list(c.subName), list(c.subFilter),
-		list(c.messageRow), list(c.messageChild), list(c.messageTo), list(c.messageAt), list(c.messageEvent), list(c.messageReply), list(c.messageSeq), list(c.message),
+		list(c.pageRow), list(c.pageFrame), list(c.pagePart), list(c.pageData), list(c.answeredRow), list(c.answered),
+		list(c.callRow), list(c.callTicket), list(c.callSeq), list(c.callShard), list(c.callEpoch), list(c.call),
 	}
+	if len(c.label)+len(c.owner)+len(c.taken)+len(c.emit)+len(c.unsub)+len(c.subRow)+len(c.message) == 0 {
+		return out
+	}
+	return append(out,
+		list(c.labelRow), list(c.label), list(c.labelKind), list(c.labelState), list(c.ownerRow), list(c.owner),
+		list(c.takenRow), list(c.taken), list(c.back), list(c.emitRow), list(c.emitSink), list(c.emitSeq), list(c.emitDefinition), list(c.emit),
+		list(c.unsubRow), list(c.unsub), list(c.subRow), list(c.subTicket), list(c.subTyp), list(c.subWant), list(c.subLate), list(c.subName), list(c.subFilter),
+		list(c.messageRow), list(c.messageChild), list(c.messageTo), list(c.messageAt), list(c.messageEvent), list(c.messageReply), list(c.messageSeq), list(c.message))
 }
 
 // commitBatch writes commits as one transaction. Where one of them has what the database
@@ -290,9 +308,10 @@ func (sp *space) writeCommits(batch []*commitRequest) error {
 	var verdict []int16
 	var revs []int64
 	var absent []string
-	err = sp.db.certain(ctx, func(token pgtype.UUID) error {
+	err = sp.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
 		revs, absent = nil, nil
-		return sp.db.one(ctx, callCommit, c.args(ns, token), &verdict, &revs, &absent)
+		args := c.args(ns, token)
+		return sp.db.one(ctx, callCommit(args), args, &verdict, &revs, &absent)
 	}, func(result []int16) { verdict = result })
 	if err != nil {
 		return err
@@ -310,17 +329,29 @@ func (sp *space) writeCommits(batch []*commitRequest) error {
 	return nil
 }
 
-// parts are those of all instances that were changed or sent something.
+// parts are those that have something to do by it.
 func (c *commitColumns) parts() []int16 {
-	out := slices.Clone(c.shard)
+	out := slices.Clone(c.callShard)
+	for i, shard := range c.shard {
+		if c.wake[i] != nil || c.more[i] {
+			out = append(out, shard)
+		}
+	}
+	for _, rows := range [][]int32{c.emitRow, c.subRow} {
+		for _, at := range rows {
+			out = append(out, c.shard[at-1])
+		}
+	}
 	for _, id := range c.messageTo {
 		out = append(out, shardOf(id))
 	}
 	return out
 }
 
-// callCommit is the statement that writes a batch: one round trip.
-var callCommit = "SELECT o_verdict, o_rev, o_absent FROM ~.commit_batch(" + parameters(1, 71) + ")"
+// callCommit is the statement that writes a batch: one round trip. There are two of them.
+func callCommit(args []any) string {
+	return "SELECT o_verdict, o_rev, o_absent FROM ~.commit_batch(" + parameters(1, len(args)) + ")"
+}
 
 // verdict is the error that the function's answer stands for.
 func (r *commitRequest) verdict(code int16, rev int64, absent []string) error {
@@ -332,9 +363,14 @@ func (r *commitRequest) verdict(code int16, rev int64, absent []string) error {
 		if in.Rev == 0 {
 			return fmt.Errorf("create instance %s: it exists: %w", in.ID, store.ErrConflict)
 		}
+		if rev == in.Rev {
+			return fmt.Errorf("commit instance %s at revision %d: it is another one, or has messages: %w", in.ID, in.Rev, store.ErrConflict)
+		}
 		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, rev, store.ErrConflict)
 	case 2:
 		return fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
+	case 4:
+		return fmt.Errorf("commit instance %s: %w", in.ID, store.ErrOutdated)
 	}
 	for _, row := range append([]*row{r.row}, r.children...) {
 		if row.need != "" && (absent == nil || slices.Contains(absent, row.need)) {

@@ -108,20 +108,17 @@ func (t *tx) reschedule(ctx context.Context, id string, sched *store.Schedule) (
 
 // Advance moves a schedule to its next fire time.
 func (s *Store) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
-	return s.transact(ctx, func(ctx context.Context, t *tx) (err error) {
-		n := int64(0)
-		switch {
-		case !storable(definition):
-		case next == nil:
-			n, err = t.do(ctx, "DELETE FROM ~.schedules WHERE ns = $1 AND definition = $2 AND next = $3", t.ns, definition, int64(from))
-		default:
-			n, err = t.do(ctx, "UPDATE ~.schedules SET next = $4 WHERE ns = $1 AND definition = $2 AND next = $3", t.ns, definition, int64(from), int64(*next))
+	moved := false
+	if storable(definition) {
+		args := []any{definition, int64(from), (*int64)(next)}
+		if err := s.call(ctx, "SELECT ~.advance", args, func([]int16) { moved = true }, &moved); err != nil {
+			return err
 		}
-		if err == nil && n == 0 {
-			err = fmt.Errorf("schedule of %s: %w", definition, store.ErrConflict)
-		}
-		return err
-	})
+	}
+	if !moved {
+		return fmt.Errorf("schedule of %s: %w", definition, store.ErrConflict)
+	}
+	return nil
 }
 
 const definitionQuery = "SELECT a.info, c.program, a.source, a.current, a.seq FROM ~.aliases a JOIN ~.contents c ON c.ns = a.ns AND c.digest = a.digest AND c.edition = a.edition WHERE a.ns = $1 AND "

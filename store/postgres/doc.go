@@ -5,8 +5,8 @@
 // A write is one call of one function of the schema (schema/), which is one transaction:
 // whoever stops or is cut off in the middle holds no lock. Commits that wait are written
 // together, one statement for all of them (gather.go, commit.go); those that lose are told
-// so, the others go on. What is rare (definitions, deletions) is a transaction of
-// several statements, which the server ends when its client falls silent (tx.go).
+// so, the others go on. What is rare (definitions, new shapes, a routing that lost too often) is a transaction of
+// several statements, which the server ends when its client falls silent for a second (tx.go).
 //
 // Numbers are given out under a lock of the namespace, the last thing that a transaction
 // takes: so they become visible in order, and no reader of the feed skips one that comes
@@ -38,6 +38,7 @@
 // # Rows
 //
 // Instances are updated in place. What is to be done (ready, wakes, inbox, calls) is in
-// narrow tables of its own; history is only inserted. Statements find rows by keys and have
+// narrow tables of its own. Nothing is deleted from history and events: what is forgotten is garbage, which
+// readers pass over, until whole tables of it are emptied (generations.go). Statements find rows by keys and have
 // their plans pinned: tables grow faster than their statistics.
 package postgres

@@ -91,7 +91,7 @@ func (s *Store) ingest(ctx context.Context, e store.Event, data []byte, emit int
 // arrive looks for an event of the same source and id, and gives out a Seq.
 func (v *view) arrive(e *store.Event) (known *store.Event, err error) {
 	b := &pgx.Batch{}
-	b.Queue(v.sp.db.sql("SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND e.key = $2"), v.ns, eventID(&e.Event)).Query(func(r pgx.Rows) error {
+	b.Queue(v.sp.db.sql("SELECT * FROM ~.arrived($1, $2)"), v.ns, eventID(&e.Event)).Query(func(r pgx.Rows) error {
 		return drain(r, func(r pgx.Rows) error {
 			found, err := readEvent(r)
 			known = &found
@@ -143,12 +143,16 @@ func (s *Store) Purge(ctx context.Context, now core.Time) error {
 		if err != nil {
 			return err
 		}
-		if n < purgeBatch {
+		if n < purgeBatch { // more, if many end at one instant
 			break
 		}
 	}
 	if err := s.fold(ctx); err != nil {
 		return err
 	}
-	return s.db.forgetOutcomes(ctx)
+	if err := s.db.forgetOutcomes(ctx); err != nil {
+		return err
+	}
+	s.db.keepHouseSometimes()
+	return nil
 }

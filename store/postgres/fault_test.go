@@ -226,7 +226,8 @@ func TestLateTransaction(t *testing.T) {
 	var verdict []int16
 	var revs []int64
 	var absent []string
-	if err := db.one(ctx, callCommit, c.args(ns, token), &verdict, &revs, &absent); err == nil {
+	args := c.args(ns, token)
+	if err := db.one(ctx, callCommit(args), args, &verdict, &revs, &absent); err == nil {
 		t.Error("it was committed")
 	}
 	if _, err := db.Namespace("x").Instance(ctx, "late"); !errors.Is(err, store.ErrNotFound) {
@@ -304,28 +305,6 @@ func TestDatabaseAway(t *testing.T) {
 		if got, err := s.Instance(ctx, "a"); err != nil || got.Rev != row.Rev+1 {
 			t.Errorf("revision %d, %v", got.Rev, err)
 		}
-	}
-}
-
-// TestSilentClient: one that stops inside of a transaction does not keep others out for ever.
-func TestSilentClient(t *testing.T) {
-	db := openTest(t, Options{})
-	s := db.Namespace("x").(*Store)
-	if err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "a", Status: core.Waiting}}); err != nil {
-		t.Fatal(err)
-	}
-	ns, _ := s.ns(ctx)
-	err := db.begin(ctx, ns, func(stopped *tx) error {
-		if err := stopped.exclusive(ctx); err != nil {
-			return err
-		}
-		return s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "b", Status: core.Waiting}}) // it waits until the server loses patience
-	})
-	if err == nil {
-		t.Error("the silent transaction was committed")
-	}
-	if _, err := s.Instance(ctx, "b"); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -11,7 +11,8 @@ const (
 	maxBatch      = 1024
 	maxBatchBytes = 16 << 20
 	// maxFlying is how many batches of a namespace are under way: while one is made durable,
-	// the next one is sent.
+	// the next one is sent. Where other nodes write too, theirs are that: what waits meanwhile
+	// is better off in one batch.
 	maxFlying = 2
 	// answerTimeout is how long the answer to a batch is waited for ("answer-timeout"). Then its
 	// outcome is asked for by another connection.
@@ -45,8 +46,9 @@ func (w *waiter) finish(err error) {
 // gatherer takes all that waits as one batch. Who comes while batches are under way waits
 // for the next; with nobody else around nothing is waited for.
 type gatherer[R request] struct {
-	db  *DB
-	run func([]R) // finishes all of them
+	db      *DB
+	run     func([]R)   // finishes all of them
+	several func() bool // other processes do the same; nil: that does not matter
 
 	mu      sync.Mutex
 	waiting []R
@@ -65,12 +67,20 @@ func (g *gatherer[R]) submit(r R) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = append(g.waiting, r)
-	if g.flying < maxFlying {
+	if g.flying < g.most() {
 		g.flying++
 		g.db.flying.Add(1) // enter said that the database is open
 		go g.loop()
 	}
 	return nil
+}
+
+// most is how many batches may be under way.
+func (g *gatherer[R]) most() int {
+	if g.several != nil && g.several() {
+		return 1
+	}
+	return maxFlying
 }
 
 // loop writes batches until nobody waits.
@@ -95,10 +105,14 @@ func (g *gatherer[R]) loop() {
 	}
 }
 
-// take is the next batch. None: nobody waits, and this loop has ended.
+// take is the next batch. None: nobody waits, or others see to it, and this loop has ended.
 func (g *gatherer[R]) take() []R {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.flying > g.most() {
+		g.flying--
+		return nil
+	}
 	var batch, left []R
 	keys, bytes := map[string]bool{}, 0
 	for i, r := range g.waiting {

@@ -73,6 +73,22 @@ func (l *leases) has(shard int16) bool {
 	return !l.node.Valid || l.epochs[shard] != 0 && l.going[shard].IsZero()
 }
 
+// place is a part that this process has: the given one if it does, else another; where it has
+// none, the given one.
+func (l *leases) place(shard int16) int16 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.node.Valid {
+		return shard
+	}
+	for i := range int16(shardCount) { // from the given one on: they spread
+		if n := (shard + i) % shardCount; l.epochs[n] != 0 && l.going[n].IsZero() {
+			return n
+		}
+	}
+	return shard
+}
+
 // owned lists the parts whose work is this process's now; nil: all.
 func (l *leases) owned() []int16 {
 	shards, _ := l.held(false)

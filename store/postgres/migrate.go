@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,12 +20,15 @@ import (
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// migration is one file of the schema.
+// migration is one file of the schema. CONTRIBUTING.md says how to write one.
 type migration struct {
 	name, text string
 	// since is the oldest schema whose programs still work once this one is there. Files
 	// only add, so that nodes of the version before go on while a newer one migrates.
 	since int
+	// online: its statements are run one after the other, each by itself, because they would take long in
+	// a transaction, whose locks stop everybody. They may be run again.
+	online bool
 }
 
 func (m *migration) sum() string {
@@ -42,13 +48,53 @@ var migrations = func() (out []migration) {
 		if err != nil {
 			panic(err)
 		}
-		out = append(out, migration{path.Base(name), string(text), 1})
+		m, err := parseMigration(path.Base(name), string(text))
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, m)
 	}
 	return out
 }()
 
-// migrate brings the schema to this version's, all of it or nothing. Of several processes
-// that start at a time one does it.
+// parseMigration reads what the first line of a file may say: "-- migration: online since=8".
+func parseMigration(name, text string) (migration, error) {
+	m := migration{name: name, text: text, since: 1}
+	first, _, _ := strings.Cut(text, "\n")
+	words, ok := strings.CutPrefix(first, "-- migration:")
+	if !ok {
+		return m, nil
+	}
+	for _, word := range strings.Fields(words) {
+		since, isSince := strings.CutPrefix(word, "since=")
+		n, err := strconv.Atoi(since)
+		switch {
+		case word == "online":
+			m.online = true
+		case isSince && err == nil && n > 0:
+			m.since = n
+		default:
+			return m, fmt.Errorf("%s: its first line says %q: known are online and since=N", name, word)
+		}
+	}
+	return m, nil
+}
+
+const (
+	// lockWait is how long a migration waits for a lock: everybody waits behind it meanwhile.
+	lockWait = "200ms"
+	// lockPause is how long it lets others go on before it tries again, and maxLockPause the longest.
+	lockPause    = 100 * time.Millisecond
+	maxLockPause = time.Second
+	// migrateLimit is how long a migration is tried while others have locks that it needs ("migrate-limit").
+	migrateLimit = time.Minute
+)
+
+// errMigrating says that another process is at it.
+var errMigrating = errors.New("another process brings the schema to its version")
+
+// migrate brings the schema to this version's, one file after the other, each all of it or nothing. Of several
+// processes that start at a time one does it, and the others wait for it.
 func (db *DB) migrate(ctx context.Context, steps []migration) error {
 	version, err := db.version(ctx, db.pool, steps)
 	if err != nil || version >= len(steps) {
@@ -57,33 +103,99 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 	if db.opts.KeepSchema {
 		return fmt.Errorf("it has schema %d, this version would migrate it to %d; use the version that wrote it, or let a server migrate it", version, len(steps))
 	}
-	return db.retry(ctx, func(ctx context.Context) error {
-		return db.begin(ctx, 0, func(t *tx) error {
-			defer unhurried(t.Conn())() // tables may be large, and another process may be at it
-			if _, err := t.do(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "lockstep schema "+db.prefix); err != nil {
-				return err
-			}
-			version, err := db.version(ctx, t.Tx, steps)
-			if err != nil {
-				return err
-			}
-			if version == 0 {
-				if err := t.makeSchema(ctx); err != nil {
-					return err
-				}
-			}
-			for i := version; i < len(steps); i++ {
-				m := &steps[i]
-				if err := t.script(ctx, m.text); err != nil {
-					return fmt.Errorf("migrate to schema %d (%s): %w", i+1, m.name, err)
-				}
-				if _, err := t.do(ctx, "INSERT INTO ~.schema_versions (version, name, sum, since) VALUES ($1, $2, $3, $4)", i+1, m.name, m.sum(), m.since); err != nil {
-					return err
-				}
-			}
+	began, wait := time.Now(), lockPause
+	for {
+		done, err := db.migrateOne(ctx, steps)
+		switch {
+		case err == nil && done:
 			return nil
-		})
+		case err == nil:
+			began, wait = time.Now(), lockPause
+			continue
+		case errors.Is(err, errMigrating):
+			began = time.Now()
+		case time.Since(began)+wait > db.migrateTime(err):
+			return err
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		wait = min(2*wait, maxLockPause)
+	}
+}
+
+// migrateTime is how long a migration is tried that fails with an error.
+func (db *DB) migrateTime(err error) time.Duration {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01") { // others have locks
+		return db.opts.migration
+	}
+	if again, _ := passing(err); again || errors.As(err, new(*lostError)) { // it is seen how far it came
+		return db.opts.Patience
+	}
+	return 0
+}
+
+// migrateOne applies the first file that the schema does not have yet. done: it has all.
+func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err error) {
+	err = db.begin(ctx, 0, func(t *tx) error {
+		defer unhurried(t.Conn())() // tables may be large
+		// Who waited for this lock would have a snapshot, and an index that is built online waits for those.
+		mine := false
+		if err := t.one(ctx, "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", []any{"lockstep schema " + db.prefix}, &mine); err != nil {
+			return err
+		}
+		if !mine {
+			return errMigrating
+		}
+		version, err := db.version(ctx, t.Tx, steps)
+		if done = version >= len(steps); err != nil || done {
+			return err
+		}
+		if version == 0 {
+			if err := t.makeSchema(ctx); err != nil {
+				return err
+			}
+		}
+		m := &steps[version]
+		if err := t.apply(ctx, m); err != nil {
+			return m.failed(version+1, err)
+		}
+		_, err = t.do(ctx, "INSERT INTO ~.schema_versions (version, name, sum, since) VALUES ($1, $2, $3, $4)", version+1, m.name, m.sum(), m.since)
+		return err
 	})
+	return done && err == nil, err
+}
+
+// failed says what to do about a migration that did not happen.
+func (m *migration) failed(version int, err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "55P03" {
+		err = fmt.Errorf("others have a table that it must change (migrate-limit): end the long transactions that pg_stat_activity shows, and start again: %w", err)
+	}
+	return fmt.Errorf("migrate to schema %d (%s): %w", version, m.name, err)
+}
+
+// apply runs a file.
+func (t *tx) apply(ctx context.Context, m *migration) error {
+	if !m.online {
+		return t.script(ctx, "SET LOCAL lock_timeout = '"+lockWait+"'; "+m.text)
+	}
+	// This transaction is only the lock that keeps other processes from doing the same.
+	if err := t.script(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+		return err
+	}
+	other := line{db: t.db}
+	defer other.close()
+	for _, statement := range strings.Split(m.text, ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if err := other.do(ctx, statement); err != nil {
+			return wrap(err)
+		}
+	}
+	return nil
 }
 
 // makeSchema makes the schema where it is not there, and the table of its versions. IF NOT EXISTS
@@ -115,7 +227,7 @@ func (db *DB) version(ctx context.Context, q querier, steps []migration) (versio
 		return 0, err
 	}
 	since := 0
-	err = db.each(ctx, q, "SELECT version, sum, since FROM ~.schema_versions ORDER BY version", nil, func(r pgx.Rows) error {
+	err = db.each(ctx, q, "SELECT version, sum, max(since) OVER () FROM ~.schema_versions ORDER BY version", nil, func(r pgx.Rows) error {
 		n, sum := 0, ""
 		if err := r.Scan(&n, &sum, &since); err != nil {
 			return err
@@ -131,7 +243,22 @@ func (db *DB) version(ctx context.Context, q querier, steps []migration) (versio
 		return 0, nil
 	}
 	if err == nil && since > len(steps) {
-		err = fmt.Errorf("its schema is version %d, which needs a lockstep that knows schema %d; this one knows %d: start a newer one", version, since, len(steps))
+		err = tooOld(since, len(steps))
 	}
 	return version, err
+}
+
+// tooOld says that a program does not fit the schema.
+func tooOld(since, knows int) error {
+	return fmt.Errorf("the schema of the database needs a lockstep that knows schema %d; this one knows %d: start a newer one instead", since, knows)
+}
+
+// fits sees whether a newer version has left this one behind. If so, nothing is written any more.
+func (db *DB) fits(since int) error {
+	if since <= len(db.opts.steps) {
+		return nil
+	}
+	err := tooOld(since, len(db.opts.steps))
+	db.outgrown.Store(&err)
+	return err
 }

@@ -19,8 +19,8 @@ import (
 
 var _ store.Shared = (*Store)(nil)
 
-// defaultLease is how long a node has its parts without being heard of. It beats often
-// enough to miss two of three beats.
+// defaultLease is how long a node has its parts without being heard of. It beats three times as often, and
+// where a beat fails, soon again.
 const defaultLease = 900 * time.Millisecond
 
 // node is this process among others of its namespace.
@@ -47,7 +47,7 @@ func (s *Store) Join(ctx context.Context, m store.Member) (func(context.Context)
 		return nil, fmt.Errorf("join: the name or address of the node: %w", errText)
 	}
 	if m.Calls == nil {
-		m.Calls = func() []string { return nil }
+		m.Calls = func() []int { return nil }
 	}
 	n := &node{Store: s, id: pgtype.UUID{Valid: true}, ns: ns, member: m, kicks: make(chan struct{}, 1), beats: line{db: s.db}}
 	_, _ = rand.Read(n.id.Bytes[:]) // never fails
@@ -79,6 +79,10 @@ func (n *node) run(ctx context.Context) {
 		case n.silent.Load():
 		case n.db.answers.stuck(stuckLeases * n.lease()):
 			err = errStuck // others take over what it does not get done
+		case n.db.outgrown.Load() != nil:
+			_ = n.giveBack(ctx) // the schema never goes back
+			<-ctx.Done()
+			return
 		default:
 			wait, err = n.beat(ctx, false)
 		}
@@ -107,8 +111,8 @@ func (n *node) kick() {
 func (n *node) busy() (calls int, shards map[int16]bool) {
 	list := n.member.Calls()
 	shards = map[int16]bool{}
-	for _, id := range list {
-		shards[shardOf(id)] = true
+	for _, part := range list {
+		shards[int16(part-1)] = true
 	}
 	return len(list), shards
 }
@@ -118,7 +122,7 @@ func (n *node) busy() (calls int, shards map[int16]bool) {
 func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	calls, busy := n.busy()
 	back := n.leases.surplus(busy, leaving)
-	every := n.lease() * 5 / 18
+	every := n.lease() / 3
 	late := n.heard.IsZero() || time.Since(n.heard) > n.lease()
 	ctx, cancel := context.WithTimeout(ctx, n.lease())
 	defer cancel()
@@ -127,16 +131,18 @@ func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	var shards []int16
 	var epochs []int64
 	var free *float64
+	var since int
 	sent := time.Now()
-	err := n.beats.one(ctx, "SELECT o_now, o_nodes, o_shard, o_epoch, o_wait FROM ~.heartbeat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+	err := n.beats.one(ctx, "SELECT o_now, o_nodes, o_shard, o_epoch, o_wait, o_since FROM ~.heartbeat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
 		[]any{n.ns, n.id, n.member.Name, n.member.Version, n.member.Address, calls, n.lease(), shardCount, list(back), !late && !leaving},
-		&showed, &nodes, &shards, &epochs, &free)
+		&showed, &nodes, &shards, &epochs, &free, &since)
 	if err != nil {
 		return 0, fmt.Errorf("heartbeat: %w", err)
 	}
 	came := time.Now()
 	fresh := n.heard.IsZero()
 	n.heard = came
+	_ = n.db.fits(since) // the next one knows
 	n.leases.measure(sent, came, showed)
 	if n.leases.renewed(sent, n.lease(), shards, epochs, nodes) {
 		n.hints.hear(true) // a part that came has work
@@ -158,6 +164,11 @@ func (n *node) leave(ctx context.Context) error {
 	n.stop()
 	n.done.Wait()
 	defer n.beats.close()
+	return n.giveBack(ctx)
+}
+
+// giveBack gives back what it has, and is not heard of any more.
+func (n *node) giveBack(ctx context.Context) error {
 	for {
 		_, err := n.beat(ctx, true)
 		if held, _ := n.leases.held(false); err != nil || len(held) == 0 {
@@ -216,8 +227,14 @@ func (l *line) do(ctx context.Context, text string, args ...any) error {
 	return err
 }
 
-// Has reports whether the calls of an instance are this process's to make.
+// Has reports whether an instance is in a part that this process has.
 func (s *Store) Has(instance string) bool { return s.leases.has(shardOf(instance)) }
+
+// Place is the part for calls of an instance. Parts count from 1 outside of this package.
+func (s *Store) Place(instance string) int { return int(s.leases.place(shardOf(instance))) + 1 }
+
+// HasPart reports whether the calls of a part are this process's to make.
+func (s *Store) HasPart(part int) bool { return s.leases.has(int16(part - 1)) }
 
 // Leased reports whether this process may begin calls.
 func (s *Store) Leased() bool {
@@ -263,7 +280,7 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 		return nil, nil
 	}
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT seq, id, created, parked, call FROM ~.hand_over($1, $2, $3)", []any{ns, shards, epochs}, func(r pgx.Rows) error {
+		return s.db.each(ctx, s.db.pool, "SELECT seq, id, created, parked, shard, call FROM ~.hand_over($1, $2, $3)", []any{ns, shards, epochs}, func(r pgx.Rows) error {
 			c, err := readCall(r)
 			out = append(out, c)
 			return err
@@ -279,16 +296,17 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 
 func readCall(r pgx.Rows) (c store.Call, err error) {
 	var data []byte
-	if err := r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &data); err != nil {
+	if err := r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &c.Part, &data); err != nil {
 		return c, err
 	}
+	c.Part++
 	if c.Invoke, err = codec.DecodeInvoke(data); err != nil {
 		err = fmt.Errorf("call of %s is %w: %w", c.Instance, store.ErrDamaged, err)
 	}
 	return c, err
 }
 
-// HandOver has the calls of an instance handed anew to the node that has it.
+// HandOver has the calls of an instance handed anew to the nodes that have them.
 func (s *Store) HandOver(ctx context.Context, instance string) error {
 	return s.changeCalls(ctx, "SET epoch = 0", "", instance)
 }
@@ -311,19 +329,29 @@ func (s *Store) changeCalls(ctx context.Context, set, which, instance string, ar
 	})
 }
 
-// Since lists the instances that were changed behind a position of the feed.
+// Since lists the instances for which waiting may be over behind a position of the feed. The end is
+// read first: what is not visible then lies behind it.
 func (s *Store) Since(ctx context.Context, after int64, limit int) (out []string, next int64, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		if limit == 0 {
-			return s.db.one(ctx, "SELECT coalesce(max(pos), 0) FROM ~.history WHERE ns = $1", []any{ns}, &next)
+		last := after
+		b := &pgx.Batch{}
+		b.Queue(s.db.sql(newestPos), ns).QueryRow(func(r pgx.Row) error { return r.Scan(&next) })
+		if limit > 0 {
+			b.Queue(s.db.sql("SELECT pos, instance FROM ~.changed($1, $2, $3)"), ns, after, limit).Query(func(r pgx.Rows) error {
+				return drain(r, func(r pgx.Rows) error {
+					id := ""
+					err := r.Scan(&last, &id)
+					out = append(out, id)
+					return err
+				})
+			})
 		}
-		next = after
-		return s.db.each(ctx, s.db.pool, "SELECT pos, instance FROM ~.history WHERE ns = $1 AND pos > $2 ORDER BY pos LIMIT $3", []any{ns, after, limit}, func(r pgx.Rows) error {
-			id := ""
-			err := r.Scan(&next, &id)
-			out = append(out, id)
-			return err
-		})
+		err := wrap(s.db.pool.SendBatch(ctx, b).Close())
+		if limit > 0 && len(out) == limit {
+			next = last
+		}
+		next = max(next, last)
+		return err
 	})
 	return out, next, err
 }

@@ -29,7 +29,11 @@ type Options struct {
 	KeepSchema  bool          // an older one is refused, not migrated
 
 	answer    time.Duration         // how long a connection may be silent: answerLimit
+	outcome   time.Duration         // outcomeLimit
+	migration time.Duration         // migrateLimit
+	steps     []migration           // tests have a next version
 	configure func(*pgxpool.Config) // tests watch connections
+	house     housekeeping          // generationRows and so on
 }
 
 const (
@@ -50,11 +54,15 @@ type DB struct {
 	names   sync.Map
 	shards  atomic.Pointer[[]int16] // see own
 
+	outgrown atomic.Pointer[error] // not nil: the schema is that of a later version
+
 	mu     sync.Mutex // for what follows
 	spaces map[string]*space
 	kinds  map[kindKey]int32
 	closed bool
 	flying sync.WaitGroup
+
+	house atomic.Int64 // when house is kept next, by time.Now; see keepHouseSometimes
 }
 
 // kindKey is what instances are instances of.
@@ -101,7 +109,7 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	db.pool = pool
 	db.answers.pool.Store(pool)
 	db.own(opts.Shards)
-	if err := db.migrate(ctx, migrations); err != nil {
+	if err := db.migrate(ctx, opts.steps); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open PostgreSQL at %s: %w", config.ConnConfig.Host, err)
 	}
@@ -121,6 +129,16 @@ func (o *Options) defaults() error {
 	if o.answer <= 0 {
 		o.answer = answerLimit
 	}
+	if o.outcome <= 0 {
+		o.outcome = outcomeLimit
+	}
+	if o.migration <= 0 {
+		o.migration = migrateLimit
+	}
+	if o.steps == nil {
+		o.steps = migrations
+	}
+	o.house.defaults()
 	if !schemaName.MatchString(o.Schema) {
 		return fmt.Errorf("open PostgreSQL: schema %q: a name has small letters, digits and underscores, at most 63", o.Schema)
 	}
@@ -177,12 +195,15 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// enter begins a write that Close waits for; the caller leaves with db.flying.Done.
+// enter begins a write or a read that Close waits for; the caller leaves with db.flying.Done.
 func (db *DB) enter() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.closed {
 		return errClosed
+	}
+	if old := db.outgrown.Load(); old != nil {
+		return *old
 	}
 	db.flying.Add(1)
 	return nil
@@ -241,6 +262,7 @@ func newSpace(db *DB, name string) *space {
 	sp := &space{db: db, name: name}
 	sp.commits.run, sp.routes.run = sp.commitBatch, sp.routeBatch
 	sp.commits.db, sp.routes.db = db, db
+	sp.commits.several, sp.routes.several = sp.leases.several, sp.leases.several
 	sp.instances.run, sp.inboxes.run = sp.readInstances, sp.readInboxes
 	sp.instances.db, sp.inboxes.db = db, db
 	sp.counts.read, sp.counts.limit = sp.readDeployments, max(db.opts.Patience, db.opts.answer)

@@ -30,9 +30,10 @@ func tokenAt(t time.Time) pgtype.UUID {
 
 // outcome finds out whether a transaction was committed whose answer did not come. It
 // inserts the token itself: that waits for a transaction that is still under way, and keeps
-// one from committing that comes late.
+// one from committing that comes late. It is asked for outcomeLimit longer than the write was tried.
 func (db *DB) outcome(ctx context.Context, token pgtype.UUID) (result []int16, done bool, err error) {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := afterwards(ctx, db.opts.outcome)
+	defer cancel()
 	err = db.retry(ctx, func(ctx context.Context) error {
 		_, err := db.pool.Exec(ctx, db.sql("INSERT INTO ~.outcomes VALUES ($1, NULL) ON CONFLICT DO NOTHING"), token)
 		if err != nil {
@@ -60,10 +61,10 @@ func (db *DB) forgetOutcomes(ctx context.Context) error {
 
 // certain calls write with a token until it is certain that it was committed once, or not
 // at all. Where the answer was lost, done gets the outcome instead.
-func (db *DB) certain(ctx context.Context, write func(pgtype.UUID) error, done func([]int16)) error {
-	return db.retry(ctx, func(ctx context.Context) error {
+func (db *DB) certain(ctx context.Context, write func(context.Context, pgtype.UUID) error, done func([]int16)) error {
+	return db.patiently(ctx, func(ctx context.Context) error {
 		token := newToken()
-		err := write(token)
+		err := write(ctx, token)
 		if err == nil {
 			return nil
 		}

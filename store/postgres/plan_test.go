@@ -55,10 +55,10 @@ func (e *explained) configure(c *pgxpool.Config) {
 // write: they list something, and end early.
 var looksAtAll = []string{
 	"SELECT id FROM ready WHERE ns = p_ns",                                   // who is ready
-	"ORDER BY seq) FROM events WHERE ns = p_ns",                              // a shape that is not stored
 	"SELECT pos FROM history WHERE ns = p_ns ORDER BY pos DESC LIMIT 1",      // the last one
 	"SELECT min(next) FROM schedules",                                        // a few
 	"SELECT pos FROM folds WHERE ns",                                         // the last one
+	"SELECT over FROM purges WHERE ns",                                       // the last one
 	"SELECT count(*) FROM shapes",                                            // all shapes
 	"UPDATE namespaces SET oldest", "SELECT oldest FROM namespaces WHERE ns", // one row
 }

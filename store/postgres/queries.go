@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -128,29 +130,30 @@ func (s *Store) Records(ctx context.Context, id string, after int64, limit int) 
 	return out, err
 }
 
-// Events lists kept events: of a type by its index, else as they came.
+// maxForgotten is how many events one query looks at, most of them forgotten ("forgotten-scan").
+const maxForgotten = 64 * store.MaxEventScan
+
+// Events lists kept events: of a type by its index, else as they came. Where very many that are forgotten
+// lie between them, a page has few, or none.
 func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.EventPage, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		text, args := "SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND ", []any{ns}
+		from, args := "FROM ~.events e WHERE e.ns = $1 AND ", []any{ns}
 		if q.Type != "" {
-			text, args = text+"e.typ = $2 AND ", append(args, typeOf(q.Type))
+			from, args = from+"e.typ = $2 AND ", append(args, typeOf(q.Type))
 		}
-		at := fmt.Sprintf("$%d", len(args)+1)
-		switch {
-		case q.Newest && q.After == 0:
-			text, args = text+"e.seq < "+at+" ORDER BY e.seq DESC", append(args, int64(never))
-		case q.Newest:
-			text, args = text+"e.seq < "+at+" ORDER BY e.seq DESC", append(args, q.After)
-		default:
-			text, args = text+"e.seq > "+at+" ORDER BY e.seq", append(args, q.After)
+		after, order, way := q.After, " ORDER BY e.seq", ">"
+		if q.Newest {
+			order, way, after = order+" DESC", "<", cmp.Or(after, never)
 		}
+		from += fmt.Sprintf("e.seq %s $%d", way, len(args)+1) + order
+		args = append(args, after)
 		most := store.MaxEventScan
 		if q.Limit > 0 && !q.Untaken {
 			most = min(most, q.Limit)
 		}
-		args = append(args, most+1)
+		text := fmt.Sprint("SELECT ", eventFields, " FROM (SELECT * ", from, " LIMIT ", maxForgotten, ") e WHERE ", notForgotten, order, " LIMIT ", most+1)
 		seen, last := 0, int64(0)
-		return s.db.each(ctx, s.db.pool, text+fmt.Sprintf(" LIMIT $%d", len(args)), args, func(r pgx.Rows) error {
+		err := s.db.each(ctx, s.db.pool, text, args, func(r pgx.Rows) error {
 			if out.Next != 0 {
 				return nil
 			}
@@ -165,6 +168,20 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 			}
 			return err
 		})
+		if err != nil || out.Next != 0 {
+			return err
+		}
+		edge := int64(0) // the first that was not looked at; a generation may have been emptied since
+		err = s.db.one(ctx, fmt.Sprint("SELECT e.seq ", from, " OFFSET ", maxForgotten, " LIMIT 1"), args, &edge)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case q.Newest:
+			out.Next = min(edge+1, cmp.Or(last, never))
+		default:
+			out.Next = max(edge-1, last)
+		}
+		return err
 	})
 	return out, err
 }
@@ -185,7 +202,7 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 			after = max(after, out.Oldest)
 			err = t.each(ctx, "SELECT h.pos, h.instance, k.definition, h.client, h.status, h.at, h.records FROM "+
 				"(SELECT *, row_number() OVER w AS n, sum(coalesce(octet_length(records), 0)) OVER w AS size FROM "+
-				"(SELECT * FROM ~.history WHERE ns = $1 AND pos > $2 ORDER BY pos LIMIT $3) part WINDOW w AS (ORDER BY pos)) h "+
+				"~.feed($1, $2, $3) part WINDOW w AS (ORDER BY pos)) h "+
 				"JOIN ~.kinds k ON k.kind = h.kind WHERE h.n = 1 OR h.size <= $4 ORDER BY h.pos",
 				[]any{ns, after, limit, int64(store.MaxFeedBytes)}, func(r pgx.Rows) error {
 					item, err := readItem(r)

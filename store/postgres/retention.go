@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
@@ -16,54 +14,35 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion)
 	if !storable(id) {
 		return nobody(id)
 	}
-	return s.transact(ctx, func(ctx context.Context, t *tx) error {
-		found := false
-		var rev int64
-		var status int16
-		err := t.each(ctx, "SELECT rev, status FROM ~.instances WHERE ns = $1 AND id = $2 FOR UPDATE", []any{t.ns, id}, func(r pgx.Rows) error {
-			found = true
-			return r.Scan(&rev, &status)
-		})
-		switch {
-		case err != nil:
-			return err
-		case !found:
-			return nobody(id)
-		case d.Rev != 0 && d.Rev != rev:
-			return fmt.Errorf("delete instance %s at revision %d, it is at %d: %w", id, d.Rev, rev, store.ErrConflict)
-		case !d.Live && status < firstFinal:
-			return fmt.Errorf("delete instance %s, which is %s: %w", id, codec.StatusOf(int64(status)), store.ErrLive)
-		}
-		return t.remove(ctx, []string{id}, d)
-	})
+	var verdict, status int16
+	var rev int64
+	args := []any{id, d.Rev, d.Live, int64(d.At), codec.AppendRecords(nil, []core.Record{d.Record()})}
+	if err := s.call(ctx, "SELECT o_verdict, o_rev, o_status FROM ~.delete_instance", args, func([]int16) { verdict = deleted }, &verdict, &rev, &status); err != nil {
+		return err
+	}
+	switch verdict {
+	case deleted:
+		return nil
+	case deleteChanged:
+		return fmt.Errorf("delete instance %s at revision %d, it is at %d: %w", id, d.Rev, rev, store.ErrConflict)
+	case deleteLive:
+		return fmt.Errorf("delete instance %s, which is %s: %w", id, codec.StatusOf(int64(status)), store.ErrLive)
+	}
+	return nobody(id)
 }
 
-// remove forgets instances whose rows are locked.
-func (t *tx) remove(ctx context.Context, ids []string, d store.Deletion) error {
-	_, err := t.do(ctx, "SELECT ~.remove_instances($1, $2, $3, $4)", t.ns, ids, int64(d.At), codec.AppendRecords(nil, []core.Record{d.Record()}))
-	return err
-}
+// What the function that deletes answers.
+const (
+	deleted       = 0
+	deleteChanged = 1
+	deleteLive    = 3
+)
 
 // PurgeInstances deletes instances that ended long ago.
 func (s *Store) PurgeInstances(ctx context.Context, before, at core.Time, limit int) (n int, err error) {
-	err = s.transact(ctx, func(ctx context.Context, t *tx) error {
-		var ids []string
-		// Others may lock rows in the order of ids: what is taken is left for later.
-		err := t.each(ctx, "SELECT i.id FROM ~.instances i WHERE i.ns = $1 AND i.status >= 4 AND i.ended < $2 AND "+
-			"NOT EXISTS (SELECT 1 FROM ~.inbox b WHERE b.ns = i.ns AND b.inst = i.seq) ORDER BY i.ended, i.seq LIMIT $3 FOR UPDATE OF i SKIP LOCKED",
-			[]any{t.ns, int64(before), limit}, func(r pgx.Rows) error {
-				id := ""
-				err := r.Scan(&id)
-				ids = append(ids, id)
-				return err
-			})
-		n = len(ids)
-		if err != nil || n == 0 {
-			return err
-		}
-		return t.remove(ctx, ids, store.Deletion{At: at})
-	})
-	if err != nil {
+	d := store.Deletion{At: at}
+	args := []any{int64(before), limit, int64(at), codec.AppendRecords(nil, []core.Record{d.Record()})}
+	if err := s.call(ctx, "SELECT ~.purge_instances", args, func(gone []int16) { n = len(gone) }, &n); err != nil {
 		return 0, err
 	}
 	return n, nil

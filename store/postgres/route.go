@@ -200,7 +200,7 @@ func (sp *space) writeRoutes(batch []*routeRequest) error {
 	}
 	text := "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])"
 	var results []int16
-	err := sp.db.certain(ctx, func(token pgtype.UUID) error {
+	err := sp.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
 		args[0] = token
 		return sp.db.one(ctx, text, args, &results)
 	}, func(kept []int16) { results = kept })
@@ -271,7 +271,8 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 
 // routeLocked looks and decides in one transaction.
 func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, error)) error {
-	return s.transact(ctx, func(ctx context.Context, t *tx) error {
+	var parts []int16
+	err := s.transact(ctx, func(ctx context.Context, t *tx) error {
 		if err := t.exclusive(ctx); err != nil {
 			return err
 		}
@@ -287,8 +288,13 @@ func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, err
 		if err := t.one(ctx, "SELECT ~.route("+parameters(1, routeArgs)+")", d.args(t.ns, &notes{}), &result); err != nil {
 			return err
 		}
+		parts = d.parts()
 		return s.routeResult(ctx, t.ns, result, d)
 	})
+	if err == nil {
+		s.wrote(parts...)
+	}
+	return err
 }
 
 // routeResult is the error that the function's answer stands for.

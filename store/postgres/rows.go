@@ -11,9 +11,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
-// firstFinal is the first status that is final; the schema knows it too.
-const firstFinal = 4
-
 // row is an instance as it is stored.
 type row struct {
 	in     *store.Instance

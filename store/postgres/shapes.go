@@ -1,10 +1,8 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -69,6 +67,14 @@ func (sp *space) learn(ctx context.Context, ns int32, typ int64, s codec.Shape) 
 	if err != nil || k.has(typ, s) {
 		return err
 	}
+	var found filing
+	err = sp.db.retry(ctx, func(ctx context.Context) error { // most of it before others have to wait
+		found = filing{typ: typ, shape: s}
+		return found.read(ctx, sp.db, ns)
+	})
+	if err != nil {
+		return err
+	}
 	err = (&Store{sp.db, sp}).transact(ctx, func(ctx context.Context, t *tx) error {
 		if err := t.exclusive(ctx); err != nil {
 			return err
@@ -77,7 +83,11 @@ func (sp *space) learn(ctx context.Context, ns int32, typ int64, s codec.Shape) 
 		if err != nil || n == 0 {
 			return err // another process knows it already
 		}
-		return t.fileUnder(ctx, typ, s)
+		all := found.clone() // it may be done again
+		if err := all.read(ctx, sp.db, ns); err != nil {
+			return err
+		}
+		return all.write(ctx, t)
 	})
 	if err != nil {
 		return err
@@ -86,10 +96,22 @@ func (sp *space) learn(ctx context.Context, ns int32, typ int64, s codec.Shape) 
 	return err
 }
 
-// fileUnder files the events that are kept under a shape.
-func (t *tx) fileUnder(ctx context.Context, typ int64, s codec.Shape) error {
-	found := map[eventKey][]int64{}
-	err := t.each(ctx, "SELECT seq, event FROM ~.events WHERE ns = $1 AND ($2::bigint = 0 OR typ = $2)", []any{t.ns, typ}, func(r pgx.Rows) error {
+// filing is what is kept of a type, as it is found by a shape.
+type filing struct {
+	typ            int64
+	shape          codec.Shape
+	seen           []int64 // events
+	matches, event []int64 // belong together
+}
+
+func (f *filing) clone() filing {
+	return filing{f.typ, f.shape, slices.Clone(f.seen), slices.Clone(f.matches), slices.Clone(f.event)}
+}
+
+// read adds the events that were not seen yet.
+func (f *filing) read(ctx context.Context, db *DB, ns int32) error {
+	args := []any{ns, f.typ, list(f.seen)}
+	return db.each(ctx, db.conn(ctx), "SELECT seq, event FROM ~.events e WHERE ns = $1 AND ($2::bigint = 0 OR typ = $2) AND NOT seq = ANY ($3) AND "+notForgotten, args, func(r pgx.Rows) error {
 		seq, data := int64(0), []byte(nil)
 		if err := r.Scan(&seq, &data); err != nil {
 			return err
@@ -98,20 +120,19 @@ func (t *tx) fileUnder(ctx context.Context, typ int64, s codec.Shape) error {
 		if err != nil {
 			return fmt.Errorf("event %d: %w", seq, err)
 		}
-		for _, m := range s.Matches(&e) {
-			found[eventKey{typ, m}] = append(found[eventKey{typ, m}], seq)
+		f.seen = append(f.seen, seq)
+		for _, m := range f.shape.Matches(&e) {
+			f.matches, f.event = append(f.matches, m), append(f.event, seq)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(found), func(a, b eventKey) int { return cmp.Compare(a.match, b.match) }) {
-		if _, err := t.do(ctx, "INSERT INTO ~.event_keys SELECT $1, $2, $3, unnest($4::bigint[]) ON CONFLICT DO NOTHING", t.ns, k.typ, k.match, found[k]); err != nil {
-			return err
-		}
-	}
-	return nil
+}
+
+// write files those of them that are still there.
+func (f *filing) write(ctx context.Context, t *tx) error {
+	_, err := t.do(ctx, "INSERT INTO ~.event_keys (ns, gen, typ, match, event) SELECT e.ns, e.gen, $2, u.match, e.seq FROM unnest($3::bigint[], $4::bigint[]) u(match, event) "+
+		"JOIN ~.events e ON e.ns = $1 AND e.seq = u.event ON CONFLICT DO NOTHING", t.ns, f.typ, list(f.matches), list(f.event))
+	return err
 }
 
 // stateKey is a state that a job was in.

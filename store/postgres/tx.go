@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -180,6 +181,40 @@ func (db *DB) retry(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
+// outcomeLimit is how much longer than a write is tried its outcome is asked for, where the answer was lost.
+const outcomeLimit = 2 * time.Second
+
+// patiently is retry with one deadline for all attempts ("write-limit"): one that began late gets what time is left.
+func (db *DB) patiently(ctx context.Context, f func(context.Context) error) error {
+	if within(ctx) != nil {
+		return f(ctx)
+	}
+	bounded, cancel := context.WithTimeout(ctx, db.opts.Patience)
+	defer cancel()
+	err := db.retry(bounded, f)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !errors.As(err, new(*lostError)) {
+		return &lateError{db.opts.Patience}
+	}
+	return err
+}
+
+// afterwards is a context for what must still be done when the one of a write is over: it ends so much later.
+func afterwards(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	end, bounded := ctx.Deadline()
+	ctx = context.WithoutCancel(ctx)
+	if !bounded {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, end.Add(d))
+}
+
+// lateError says that a write was given up, and that nothing happened. It is no timeout of its user's.
+type lateError struct{ limit time.Duration }
+
+func (e *lateError) Error() string {
+	return "the database did not take it within " + e.limit.String() + " (write-limit); see whether it answers, and who holds locks"
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -192,8 +227,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // silence is how long the server waits for a client inside of a transaction before it ends
-// it: so long others may have to wait for one that stopped.
-const silence = "3s"
+// it: so long others may have to wait for one that stopped. One that was only slow does it again.
+const silence = "1s"
 
 // tx is a transaction of several statements.
 type tx struct {
@@ -238,7 +273,7 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error
 		return err
 	}
 	defer s.db.flying.Done()
-	return s.db.retry(ctx, func(ctx context.Context) error {
+	err = s.db.patiently(ctx, func(ctx context.Context) error {
 		token := newToken()
 		err := s.db.begin(ctx, ns, func(t *tx) error {
 			if err := f(context.WithValue(ctx, txKey{}, t), t); err != nil {
@@ -260,6 +295,30 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error
 		}
 		return err
 	})
+	if err == nil {
+		s.wrote()
+	}
+	return err
+}
+
+// call writes with one call of a function of the schema, whose first arguments are the namespace and a token.
+// Where the answer is lost, done gets what the function noted instead.
+func (s *Store) call(ctx context.Context, text string, args []any, done func([]int16), into ...any) error {
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.db.enter(); err != nil {
+		return err
+	}
+	defer s.db.flying.Done()
+	err = s.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
+		return s.db.one(ctx, text+"("+parameters(1, 2+len(args))+")", append([]any{ns, token}, args...), into...)
+	}, done)
+	if err == nil {
+		s.wrote()
+	}
+	return err
 }
 
 // lostError says that the answer to a commit did not come.
@@ -272,20 +331,20 @@ func (e *lostError) Unwrap() error { return e.err }
 func (e *lostError) Is(target error) bool { return target == store.ErrUncertain }
 
 func (db *DB) begin(ctx context.Context, ns int32, f func(*tx) error) error {
-	raw, err := db.pool.BeginTx(ctx, pgx.TxOptions{})
+	raw, err := db.pool.BeginTx(ctx, pgx.TxOptions{
+		BeginQuery: "BEGIN; SET LOCAL search_path = " + strings.TrimSuffix(db.prefix, ".") + "; SET LOCAL idle_in_transaction_session_timeout = '" + silence + "'",
+	})
 	if err != nil {
 		return wrap(err)
 	}
 	t := &tx{raw, db, ns}
 	defer func() { _ = raw.Rollback(context.WithoutCancel(ctx)) }() // nothing after a commit
-	setup := "SET LOCAL search_path = " + strings.TrimSuffix(db.prefix, ".") + "; SET LOCAL idle_in_transaction_session_timeout = '" + silence + "'"
-	if _, err := raw.Exec(ctx, setup, pgx.QueryExecModeSimpleProtocol); err != nil {
-		return wrap(err)
-	}
 	if err := f(t); err != nil {
 		return err
 	}
-	if err := raw.Commit(context.WithoutCancel(ctx)); err != nil {
+	ctx, cancel := afterwards(ctx, 0) // whoever asked for it may have left
+	defer cancel()
+	if err := raw.Commit(ctx); err != nil {
 		if _, nothing := passing(err); !nothing {
 			return &lostError{err}
 		}

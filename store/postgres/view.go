@@ -92,7 +92,10 @@ func (v *view) noted(l look) bool {
 }
 
 const eventFields = "e.seq, e.received, e.until, e.producer, e.origin, e.fors, e.fate, e.event, " +
-	"e.started OR EXISTS (SELECT 1 FROM ~.deliveries d WHERE d.ns = e.ns AND d.event = e.seq AND NOT d.refused)"
+	"e.started OR EXISTS (SELECT 1 FROM ~.deliveries d WHERE d.ns = e.ns AND d.gen = e.gen AND d.event = e.seq AND NOT d.refused)"
+
+// notForgotten is what holds of events e that are kept, with $1 for the namespace.
+const notForgotten = "e.over > coalesce((SELECT p.over FROM ~.purges p WHERE p.ns = $1 ORDER BY p.over DESC LIMIT 1), -9223372036854775808)"
 
 func readEvent(r pgx.Rows) (e store.Event, err error) {
 	var fate, data []byte
@@ -117,7 +120,7 @@ func (v *view) Event(seq int64) (out store.Event, ok bool) {
 	if v.pending != nil && seq == v.pending.Seq {
 		return *v.pending, true
 	}
-	v.query([]look{{what: "e", a: seq}}, "SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND e.seq = $2", []any{v.ns, seq}, func(r pgx.Rows) (err error) {
+	v.query([]look{{what: "e", a: seq}}, "SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND e.seq = $2 AND "+notForgotten, []any{v.ns, seq}, func(r pgx.Rows) (err error) {
 		out, err = readEvent(r)
 		ok = err == nil
 		return err
@@ -210,13 +213,13 @@ func (v *view) Kept(s store.Subscription) (out []store.Event) {
 	if !s.Filter.Correlated() {
 		after = s.InstanceSeq // what came before is not for it
 	}
-	const open = "NOT EXISTS (SELECT 1 FROM ~.deliveries o WHERE o.ns = e.ns AND o.event = e.seq AND o.inst = $3 AND (NOT o.refused OR o.ticket = $4))"
-	text, args := "SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND e.seq > $2 AND "+open+" ORDER BY e.seq", []any{v.ns, after, s.InstanceSeq, int64(s.Ticket)}
+	const open = "NOT EXISTS (SELECT 1 FROM ~.deliveries o WHERE o.ns = e.ns AND o.gen = e.gen AND o.event = e.seq AND o.inst = $3 AND (NOT o.refused OR o.ticket = $4))"
+	text, args := "SELECT "+eventFields+" FROM ~.events e WHERE 0 + e.ns = $1 AND e.seq > $2 AND "+notForgotten+" AND "+open+" ORDER BY e.seq", []any{v.ns, after, s.InstanceSeq, int64(s.Ticket)}
 	looks := []look{{what: "t"}}
 	v.noteShapes()
 	if v.known.has(typ, shape) { // else nobody waits like this: it is not stored
-		text = "SELECT " + eventFields + " FROM ~.event_keys k JOIN ~.events e ON e.ns = k.ns AND e.seq = k.event " +
-			"WHERE k.ns = $1 AND k.event > $2 AND k.typ = $5 AND k.match = $6 AND " + open + " ORDER BY k.event"
+		text = "SELECT " + eventFields + " FROM ~.event_keys k JOIN ~.events e ON e.ns = k.ns AND e.gen = k.gen AND e.seq = k.event " +
+			"WHERE k.ns = $1 AND k.event > $2 AND k.typ = $5 AND k.match = $6 AND " + notForgotten + " AND " + open + " ORDER BY k.event"
 		args, looks = append(args, typ, match), []look{{what: "k", a: typ, b: match}}
 	}
 	v.query(looks, text, args, func(r pgx.Rows) error {

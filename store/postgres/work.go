@@ -54,7 +54,7 @@ func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err err
 }
 
 func (s *Store) callsOf(ctx context.Context, id string, shards []int16) (out []store.Call, err error) {
-	const text = "SELECT c.seq, i.id, i.created, c.parked, c.call FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE NOT i.aside AND c.ns = $1 "
+	const text = "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE NOT i.aside AND c.ns = $1 "
 	err = s.ask(ctx, func(ns int32) error {
 		query, args := text+"AND ($2::smallint[] IS NULL OR c.shard = ANY ($2))", []any{ns, shards}
 		if id != "" {
@@ -88,6 +88,9 @@ func (s *Store) Sent(ctx context.Context, seq int64) error {
 	return s.remove(ctx, "DELETE FROM ~.emits WHERE ns = $1 AND sink AND seq = $2", seq)
 }
 
+// newestPos is a position of which holds: whatever becomes visible later has greater numbers.
+const newestPos = "SELECT coalesce((SELECT pos FROM ~.history WHERE ns = $1 ORDER BY pos DESC LIMIT 1), 0)"
+
 // emits lists from the first that was there when they were listed last: numbers become visible
 // in order, and before it lie all that went since the oldest transaction began.
 func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Emit, err error) {
@@ -104,7 +107,7 @@ func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Em
 		q.mu.Unlock()
 		newest := int64(0)
 		b := &pgx.Batch{}
-		b.Queue(s.db.sql("SELECT coalesce((SELECT pos FROM ~.history WHERE ns = $1 ORDER BY pos DESC LIMIT 1), 0)"), ns).QueryRow(func(r pgx.Row) error { return r.Scan(&newest) })
+		b.Queue(s.db.sql(newestPos), ns).QueryRow(func(r pgx.Row) error { return r.Scan(&newest) })
 		b.Queue(s.db.sql("SELECT seq, instance, definition, event FROM ~.emits WHERE ns = $1"+mine+"AND sink = $3 AND seq >= $5 ORDER BY seq LIMIT $4"), ns, s.owned(), sink, limit, first).Query(func(r pgx.Rows) error {
 			return drain(r, func(r pgx.Rows) error {
 				e, err := readEmit(r)
@@ -157,7 +160,7 @@ func (s *Store) Unchecked(ctx context.Context, limit int) (out []string, err err
 // Again lists the events that must be routed again.
 func (s *Store) Again(ctx context.Context, limit int) (out []int64, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT seq FROM ~.events WHERE ns = $1 AND again"+minesByNumber+"ORDER BY seq LIMIT $3", []any{ns, s.owned(), limit}, func(r pgx.Rows) error {
+		return s.db.each(ctx, s.db.pool, "SELECT seq FROM ~.events e WHERE ns = $1 AND again AND "+notForgotten+minesByNumber+"ORDER BY seq LIMIT $3", []any{ns, s.owned(), limit}, func(r pgx.Rows) error {
 			seq := int64(0)
 			err := r.Scan(&seq)
 			out = append(out, seq)

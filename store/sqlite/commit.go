@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -163,6 +164,13 @@ func (t *tx) compareAndSet(sp *space, c *encoded) (*head, error) {
 		return nil, fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
 	case h.rev != in.Rev:
 		return nil, fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
+	case h.created != int64(in.Created):
+		return nil, fmt.Errorf("commit instance %s: it is another one: %w", in.ID, store.ErrConflict)
+	}
+	if c.Unread && h != nil {
+		if _, met, err := t.conn.number("SELECT 1 FROM inbox WHERE ns = ? AND inst = ? LIMIT 1", sp.ns, h.seq); err != nil || met {
+			return nil, cmp.Or(err, fmt.Errorf("commit instance %s: it has messages: %w", in.ID, store.ErrConflict))
+		}
 	}
 	for i := range c.Children {
 		if err := t.needs(sp, c.Children[i].Instance.Definition, c.Children[i].Instance.Digest); err != nil {

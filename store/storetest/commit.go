@@ -16,6 +16,8 @@ import (
 
 var commitTests = []testCase{
 	{"a commit compares the revision", revision},
+	{"a commit compares which instance it is", another},
+	{"a commit that read no inbox conflicts where there is one", unread},
 	{"a commit that conflicts leaves nothing", conflictLeavesNothing},
 	{"of many commits of one revision one wins", oneWinner},
 	{"a cancelled commit does nothing", cancelled},
@@ -56,6 +58,42 @@ func revision(k kit) {
 	if _, err := k.Instance(ctx, "b"); !errors.Is(err, store.ErrNotFound) {
 		k.t.Errorf("nobody: %v", err)
 	}
+}
+
+func another(k kit) {
+	old := k.create(store.Instance{ID: "a", Created: 1, Status: core.Completed})
+	if err := k.DeleteInstance(ctx, "a", store.Deletion{At: 2}); err != nil {
+		k.t.Fatal(err)
+	}
+	k.create(store.Instance{ID: "a", Created: 3})
+	if err := k.Commit(ctx, store.Commit{Instance: old, Records: []core.Record{{Text: "x"}}}); !errors.Is(err, store.ErrConflict) {
+		k.t.Errorf("a commit to one that is gone: %v", err)
+	}
+	if list, _ := k.Records(ctx, "a", 0, 0); len(list) != 0 || k.row("a").Rev != 1 {
+		k.t.Errorf("it changed another: %+v, records %v", k.row("a"), list)
+	}
+	k.commit(store.Commit{Instance: k.row("a")})
+}
+
+func unread(k kit) {
+	a := k.create(store.Instance{ID: "a"})
+	k.create(store.Instance{ID: "b"})
+	k.commit(store.Commit{Instance: a, Unread: true, Records: []core.Record{{Text: "1"}}})
+	k.commit(store.Commit{Instance: k.row("b"), Messages: []store.Message{{To: "a", Input: core.Continue{}}}})
+	if err := k.Commit(ctx, store.Commit{Instance: k.row("a"), Unread: true, Records: []core.Record{{Text: "2"}}}); !errors.Is(err, store.ErrConflict) {
+		k.t.Errorf("with a message: %v", err)
+	}
+	k.want("ready", k.ready(0, 10), "[a]")
+	k.commit(store.Commit{Instance: k.row("a"), Records: []core.Record{{Text: "3"}}, Taken: []int64{k.inbox("a")[0].Seq}})
+	k.commit(store.Commit{Instance: k.row("a"), Unread: true, Records: []core.Record{{Text: "4"}}})
+	list, _ := k.Records(ctx, "a", 0, 0)
+	text := ""
+	for _, r := range list {
+		text += r.Text
+	}
+	k.want("what was committed", text, "134")
+	k.want("ready in the end", k.ready(0, 10), "[]")
+	k.commit(store.Commit{Instance: store.Instance{ID: "c"}, Unread: true})
 }
 
 func conflictLeavesNothing(k kit) {
@@ -134,7 +172,7 @@ func wholeRow(k kit) {
 	got := k.row("a")
 	want.Seq, want.Rev = got.Seq, 1
 	k.want("row", printRow(got), printRow(want))
-	plain := store.Instance{ID: "a", Seq: got.Seq, Rev: 1, Status: core.Running}
+	plain := store.Instance{ID: "a", Seq: got.Seq, Rev: 1, Created: 1, Status: core.Running}
 	k.commit(store.Commit{Instance: plain})
 	plain.Rev = 2
 	k.want("row without anything", printRow(k.row("a")), printRow(plain))

@@ -169,23 +169,61 @@ CREATE TABLE owners ( -- correlation keys of instances that are not over
 );
 CREATE INDEX owners_inst ON owners (inst);
 
--- What commits did, in their order: the feed, and the history of an instance. Rows are
--- never changed.
+-- Nothing is deleted from history, which is the feed, too, and from events. They lie in generations,
+-- tables of which one is the current one and gets all that is new. What is forgotten is
+-- garbage; of a generation that has much of it, the rest is moved to the current one, and
+-- then it is emptied at once (008_generations.sql).
+
+CREATE TABLE rings ( -- which generation is the current one: 0 of history, 1 of events
+	ring    smallint PRIMARY KEY,
+	current smallint NOT NULL
+);
+INSERT INTO rings VALUES (0, 0), (1, 0);
+
+CREATE TABLE generations (
+	ring    smallint NOT NULL,
+	gen     smallint NOT NULL,
+	state   smallint NOT NULL DEFAULT 0, -- 0 empty, 1 current, 2 closed, 3 what is no garbage is being moved, 4 all of it was
+	rows    bigint NOT NULL DEFAULT 0, -- when it was closed, about
+	garbage bigint NOT NULL DEFAULT 0, -- how many of them
+	at_ns   integer NOT NULL DEFAULT 0, -- how far the move is
+	at_pos  bigint NOT NULL DEFAULT 0,
+	moved   timestamptz, -- when it was over
+	PRIMARY KEY (ring, gen)
+) WITH (fillfactor = 20);
+INSERT INTO generations (ring, gen, state) SELECT 0, g, (g = 0)::integer FROM generate_series(0, 7) g UNION ALL SELECT 1, g, (g = 0)::integer FROM generate_series(0, 3) g;
+
+CREATE TABLE walked ( -- up to where rows of a generation of history were moved or are garbage
+	gen smallint NOT NULL,
+	ns  integer NOT NULL,
+	pos bigint NOT NULL,
+	PRIMARY KEY (gen, ns)
+);
+
+-- What commits did, in their order: the feed, and the history of an instance. Of a row nothing ever
+-- changes but its generation. It is garbage once its instance is neither in instances nor in gone.
 
 CREATE TABLE history (
 	ns         integer NOT NULL,
+	gen        smallint NOT NULL,
+	status     smallint NOT NULL,
 	pos        bigint NOT NULL,
 	inst       bigint NOT NULL,
 	at         bigint NOT NULL,
 	told       bigint NOT NULL, -- how many records of the instance there are up to here
 	kind       integer NOT NULL,
-	status     smallint NOT NULL,
 	instance   text NOT NULL,
 	client     text,
-	records    bytea, -- none: only the status changed
-	PRIMARY KEY (ns, pos)
-);
-CREATE INDEX history_told ON history (inst, told);
+	records    bytea -- none: only the status changed
+) PARTITION BY LIST (gen);
+DO $$
+BEGIN
+	FOR g IN 0..7 LOOP
+		EXECUTE format('CREATE TABLE history_%s PARTITION OF history FOR VALUES IN (%1$s)', g);
+		EXECUTE format('CREATE UNIQUE INDEX history_%s_pos ON history_%1$s (ns, pos)', g);
+		EXECUTE format('CREATE INDEX history_%s_told ON history_%1$s (inst, told)', g);
+	END LOOP;
+END $$;
 
 CREATE TABLE gone ( -- deleted instances that the feed still tells of
 	ns   integer NOT NULL,
@@ -238,8 +276,8 @@ CREATE TABLE calls (
 	inst   bigint NOT NULL,
 	ticket bigint NOT NULL,
 	seq    bigint NOT NULL,
-	epoch  bigint NOT NULL, -- of the part that the instance is in, as the node knew it that has the call; 0: it has not the part
-	shard  smallint NOT NULL,
+	epoch  bigint NOT NULL, -- of the part, as the node knew it that has the call; 0: it has not the part
+	shard  smallint NOT NULL, -- a part of the node that decided on it
 	parked boolean NOT NULL DEFAULT false, -- it waits for a person
 	call   bytea NOT NULL,
 	PRIMARY KEY (inst, ticket)
@@ -285,45 +323,70 @@ CREATE TABLE subs (
 CREATE INDEX subs_match ON subs (typ, match, ns) WHERE NOT busy;
 CREATE INDEX subs_fresh ON subs (ns, inst) WHERE fresh AND NOT busy;
 
+-- Events are forgotten by an instant that only grows: one is there while its over is later. Else it is
+-- garbage, which everybody passes over. Of one that is written when its time is up already, over is
+-- never, and the next purge corrects it. So an index by source and id cannot be unique: who inserts has
+-- the lock of the namespace, and looked. Keys and deliveries of an event are in its generation. Only who
+-- writes 0 + ns finds events by over.
+
+CREATE TABLE purges ( -- the last one holds
+	ns   integer NOT NULL,
+	over bigint NOT NULL,
+	PRIMARY KEY (ns, over)
+);
+
 CREATE TABLE events (
 	ns       integer NOT NULL,
+	gen      smallint NOT NULL,
+	again    boolean NOT NULL, -- to be routed again
+	started  boolean NOT NULL, -- a definition uses it
 	seq      bigint NOT NULL,
 	typ      bigint NOT NULL,
 	received bigint NOT NULL,
 	until    bigint NOT NULL,
+	over     bigint NOT NULL, -- until, or never
 	ver      bigint NOT NULL, -- grows with every change
-	again    boolean NOT NULL, -- to be routed again
-	started  boolean NOT NULL, -- a definition uses it
 	key      bytea NOT NULL, -- a hash of source and id
 	producer text NOT NULL,
 	origin   text NOT NULL,
 	fors     text[] NOT NULL, -- instances that it belongs to
 	fate     bytea NOT NULL, -- used, why
-	event    bytea NOT NULL,
-	PRIMARY KEY (ns, seq)
-);
-CREATE UNIQUE INDEX events_key ON events (key, ns);
-CREATE INDEX events_typ ON events (typ, seq);
-CREATE INDEX events_until ON events (until, seq);
-CREATE INDEX events_again ON events (ns, seq) WHERE again;
+	event    bytea NOT NULL
+) PARTITION BY LIST (gen);
 
 CREATE TABLE event_keys (
 	ns    integer NOT NULL,
+	gen   smallint NOT NULL,
 	typ   bigint NOT NULL, -- 0: of shapes of any type
 	match bigint NOT NULL,
-	event bigint NOT NULL,
-	PRIMARY KEY (ns, typ, match, event)
-);
-CREATE INDEX event_keys_event ON event_keys (event);
+	event bigint NOT NULL
+) PARTITION BY LIST (gen);
 
 CREATE TABLE deliveries ( -- who got an event
 	ns      integer NOT NULL,
+	gen     smallint NOT NULL,
+	refused boolean NOT NULL, -- the instance did not wait for it any more
 	event   bigint NOT NULL,
 	inst    bigint NOT NULL,
 	ticket  bigint NOT NULL,
-	refused boolean NOT NULL, -- the instance did not wait for it any more
-	PRIMARY KEY (ns, event, inst, ticket)
-);
+	PRIMARY KEY (ns, event, inst, ticket, gen)
+) PARTITION BY LIST (gen);
+DO $$
+BEGIN
+	FOR g IN 0..3 LOOP
+		EXECUTE format('CREATE TABLE events_%s PARTITION OF events FOR VALUES IN (%1$s)', g);
+		EXECUTE format('CREATE UNIQUE INDEX events_%s_seq ON events_%1$s (ns, seq)', g);
+		EXECUTE format('CREATE INDEX events_%s_key ON events_%1$s (key)', g);
+		EXECUTE format('CREATE INDEX events_%s_typ ON events_%1$s (typ, seq)', g);
+		EXECUTE format('CREATE INDEX events_%s_over ON events_%1$s ((0 + ns), over)', g);
+		EXECUTE format('CREATE INDEX events_%s_again ON events_%1$s (ns, seq) WHERE again', g);
+		EXECUTE format('CREATE INDEX events_%s_late ON events_%1$s (ns, until) WHERE over <> until', g);
+		EXECUTE format('CREATE TABLE event_keys_%s PARTITION OF event_keys FOR VALUES IN (%1$s)', g);
+		EXECUTE format('CREATE UNIQUE INDEX event_keys_%s_match ON event_keys_%1$s (ns, typ, match, event)', g);
+		EXECUTE format('CREATE INDEX event_keys_%s_event ON event_keys_%1$s (event)', g);
+		EXECUTE format('CREATE TABLE deliveries_%s PARTITION OF deliveries FOR VALUES IN (%1$s)', g);
+	END LOOP;
+END $$;
 
 CREATE TABLE kept_for ( -- events that belong to instances
 	ns    integer NOT NULL,

@@ -18,11 +18,11 @@ BEGIN
 	WHEN 's' THEN
 		SELECT string_agg(concat(inst, '/', ticket, '/', ver), ',' ORDER BY inst, ticket) INTO t FROM subs WHERE ns = p_ns AND typ = p_a AND match = p_b AND NOT busy;
 	WHEN 'k' THEN
-		SELECT string_agg(concat(e.seq, '/', e.ver), ',' ORDER BY e.seq) INTO t FROM event_keys k CROSS JOIN LATERAL (SELECT x.seq, x.ver FROM events x WHERE x.ns = k.ns AND x.seq = k.event OFFSET 0) e WHERE k.ns = p_ns AND k.typ = p_a AND k.match = p_b;
+		SELECT string_agg(concat(e.seq, '/', e.ver), ',' ORDER BY e.seq) INTO t FROM event_keys k CROSS JOIN LATERAL (SELECT x.seq, x.ver FROM events x WHERE x.ns = k.ns AND x.gen = k.gen AND x.seq = k.event AND x.over > (SELECT purged(p_ns)) OFFSET 0) e WHERE k.ns = p_ns AND k.typ = p_a AND k.match = p_b;
 	WHEN 't' THEN
-		SELECT string_agg(concat(seq, '/', ver), ',' ORDER BY seq) INTO t FROM events WHERE ns = p_ns;
+		SELECT string_agg(concat(seq, '/', ver), ',' ORDER BY seq) INTO t FROM events WHERE 0 + ns = p_ns AND over > (SELECT purged(p_ns));
 	WHEN 'e' THEN
-		SELECT ver INTO t FROM events WHERE ns = p_ns AND seq = p_a;
+		SELECT ver INTO t FROM events WHERE ns = p_ns AND seq = p_a AND over > purged(p_ns);
 	WHEN 'i' THEN
 		SELECT string_agg(concat(s.inst, '/', s.ticket, '/', s.ver), ',' ORDER BY s.ticket) INTO t FROM instances i CROSS JOIN LATERAL (SELECT x.inst, x.ticket, x.ver FROM subs x WHERE x.inst = i.seq OFFSET 0) s WHERE i.id = p_c AND i.ns + 0 = p_ns;
 	WHEN 'o' THEN
@@ -57,26 +57,43 @@ BEGIN
 	RETURN true;
 END $$;
 
--- deliver puts an event into an inbox and closes the subscription to others.
-CREATE FUNCTION deliver(p_ns integer, p_event bigint, p_id text, p_at bigint, p_ticket bigint, p_seq bigint, p_input bytea, p_ver bigint) RETURNS void LANGUAGE plpgsql AS $$
+-- deliver puts events into inboxes and closes the subscriptions to others: all of them with the same few
+-- statements, because an event may be for thousands. The numbers of the messages are the offsets d_seq of b.
+-- What is for an instance or of an event that is not there is left out.
+CREATE FUNCTION deliver(p_ns integer, b bigint[], d_event bigint[], d_id text[], d_at bigint[], d_ticket bigint[], d_seq integer[], d_input bytea[]) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
-	v_inst bigint; v_shard smallint; v_aside boolean;
+	v_ns integer[] := array_fill(p_ns, ARRAY[cardinality(d_event)]);
+	v_inst bigint[]; v_shard smallint[]; v_aside boolean[]; -- of each delivery; NULL: it is left out
+	v_there bigint[]; v_gens smallint[]; -- events
 BEGIN
-	SELECT seq, shard, aside INTO v_inst, v_shard, v_aside FROM instances WHERE id = p_id AND ns + 0 = p_ns;
-	IF NOT FOUND THEN
-		RETURN;
+	SELECT array_agg(x.seq ORDER BY u.i), array_agg(x.shard ORDER BY u.i), array_agg(x.aside ORDER BY u.i) INTO v_inst, v_shard, v_aside
+	FROM unnest(d_event, d_id) WITH ORDINALITY u(event, id, i)
+	LEFT JOIN LATERAL (SELECT seq, shard, aside FROM instances WHERE id = u.id AND ns + 0 = p_ns OFFSET 0) x ON true;
+	WITH told AS (
+		UPDATE events e SET ver = b[1], fors = CASE WHEN cardinality(e.fors) = 0 THEN e.fors ELSE (
+			SELECT coalesce(array_agg(f.id ORDER BY f.o) FILTER (WHERE NOT f.got), '{}') FROM (
+				SELECT l.id, l.o, bool_or(l.o IS NULL) OVER (PARTITION BY l.id) AS got
+				FROM (SELECT id, o FROM unnest(e.fors) WITH ORDINALITY k(id, o) UNION ALL SELECT unnest(u.ids), NULL) l
+			) f
+		) END
+		FROM (SELECT ns, event, array_agg(id) AS ids FROM unnest(v_ns, d_event, d_id, v_inst) d(ns, event, id, inst) WHERE inst IS NOT NULL GROUP BY ns, event) u
+		WHERE e.ns = u.ns AND e.seq = u.event AND e.over > (SELECT purged(p_ns)) RETURNING e.seq, e.gen
+	) SELECT array_agg(seq), array_agg(gen) INTO v_there, v_gens FROM told;
+	IF EXISTS (SELECT 1 FROM unnest(d_event, v_inst) d(event, inst) WHERE inst IS NOT NULL AND event <> ALL (coalesce(v_there, '{}'))) THEN
+		SELECT array_agg(CASE WHEN d.event = ANY (v_there) THEN d.inst END ORDER BY d.i) INTO v_inst FROM unnest(d_event, v_inst) WITH ORDINALITY d(event, inst, i);
 	END IF;
-	UPDATE events SET fors = array_remove(fors, p_id), ver = p_ver WHERE ns = p_ns AND seq = p_event;
-	IF NOT FOUND THEN
-		RETURN;
-	END IF;
-	DELETE FROM kept_for WHERE ns = p_ns AND id = p_id AND event = p_event;
-	UPDATE subs SET busy = true, ver = p_ver WHERE inst = v_inst AND ticket = p_ticket AND NOT busy;
-	INSERT INTO deliveries VALUES (p_ns, p_event, v_inst, p_ticket, false) ON CONFLICT (ns, event, inst, ticket) DO UPDATE SET refused = false;
-	INSERT INTO inbox VALUES (p_ns, v_inst, p_seq, p_at, p_event, p_ticket, p_input);
-	IF NOT v_aside THEN
-		INSERT INTO ready VALUES (p_ns, v_inst, p_seq, v_shard, true, NULL, p_id) ON CONFLICT (inst) DO UPDATE SET queued = true WHERE NOT ready.queued;
-	END IF;
+	DELETE FROM kept_for k USING unnest(v_ns, d_event, d_id, v_inst) u(ns, event, id, inst) WHERE u.inst IS NOT NULL AND k.ns = u.ns AND k.id = u.id AND k.event = u.event;
+	UPDATE subs s SET busy = true, ver = b[1] FROM unnest(v_inst, d_ticket) u(inst, ticket) WHERE s.inst = u.inst AND s.ticket = u.ticket AND NOT s.busy;
+	INSERT INTO deliveries (ns, gen, event, inst, ticket, refused)
+	SELECT DISTINCT p_ns, v_gens[array_position(v_there, u.event)], u.event, u.inst, u.ticket, false FROM unnest(d_event, v_inst, d_ticket) u(event, inst, ticket) WHERE u.inst IS NOT NULL
+	ON CONFLICT (ns, event, inst, ticket, gen) DO UPDATE SET refused = false;
+	INSERT INTO inbox SELECT p_ns, u.inst, b[1 + (u.o >> 10)] + (u.o & 1023), u.at, u.event, u.ticket, u.input
+	FROM unnest(v_inst, d_seq, d_at, d_event, d_ticket, d_input) u(inst, o, at, event, ticket, input) WHERE u.inst IS NOT NULL;
+	INSERT INTO ready (ns, inst, turn, shard, queued, id)
+	SELECT DISTINCT ON (u.inst) p_ns, u.inst, b[1 + (u.o >> 10)] + (u.o & 1023), u.shard, true, u.id
+	FROM unnest(v_inst, d_seq, v_shard, v_aside, d_id) u(inst, o, shard, aside, id) WHERE u.inst IS NOT NULL AND NOT u.aside ORDER BY u.inst, u.o
+	ON CONFLICT (inst) DO UPDATE SET queued = true WHERE NOT ready.queued;
 END $$;
 
 -- route does what a router decided, unless something that it looked at (x_) changed since.
@@ -98,17 +115,18 @@ SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off 
 AS $$
 #variable_conflict use_column
 DECLARE
-	b bigint[]; s bigint; w_until bigint; w_fors text[]; w_insts bigint[]; w_made boolean;
+	b bigint[]; s bigint; w_purged bigint; w_gen smallint; w_until bigint; w_fors text[]; w_insts bigint[]; w_made boolean;
 	w_starts bigint[] := array_fill(0::bigint, ARRAY[cardinality(r_id)]); -- of those that were not there
 BEGIN
 	PERFORM exclusive(p_ns);
+	w_purged := purged(p_ns);
 	FOR i IN 1..cardinality(x_what) LOOP
 		IF seen(p_ns, x_what[i], x_a[i], x_b[i], x_c[i], x_d[i]) <> x_sum[i] THEN
 			RETURN 1;
 		END IF;
 	END LOOP;
 	IF n_seq <> 0 THEN
-		SELECT until INTO w_until FROM events WHERE key = n_key AND ns + 0 = p_ns;
+		SELECT until INTO w_until FROM events WHERE key = n_key AND ns + 0 = p_ns AND over + 0 > w_purged;
 		IF FOUND THEN
 			RETURN CASE WHEN w_until > n_received THEN 2 ELSE 1 END;
 		END IF;
@@ -118,25 +136,27 @@ BEGIN
 	END IF;
 	b := blocks(p_numbers);
 	IF n_seq <> 0 THEN
-		INSERT INTO events (ns, seq, typ, received, until, ver, again, started, key, producer, origin, fors, fate, event)
-		VALUES (p_ns, n_seq, n_typ, n_received, n_until, b[1], false, n_started, n_key, n_producer, n_origin, n_fors, n_fate, n_event);
-		INSERT INTO event_keys SELECT p_ns, t, m, n_seq FROM unnest(n_typs, n_matches) u(t, m);
+		SELECT current INTO w_gen FROM rings WHERE ring = 1;
+		INSERT INTO events (ns, gen, seq, typ, received, until, over, ver, again, started, key, producer, origin, fors, fate, event)
+		VALUES (p_ns, w_gen, n_seq, n_typ, n_received, n_until, CASE WHEN n_until > w_purged THEN n_until ELSE 9223372036854775807 END, b[1], false, n_started, n_key, n_producer, n_origin, n_fors, n_fate, n_event);
+		INSERT INTO event_keys (ns, gen, typ, match, event) SELECT p_ns, w_gen, t, m, n_seq FROM unnest(n_typs, n_matches) u(t, m);
 		INSERT INTO kept_for SELECT DISTINCT p_ns, f, n_seq FROM unnest(n_fors) f;
 	END IF;
 	IF p_emit <> 0 THEN
 		DELETE FROM emits WHERE ns = p_ns AND NOT sink AND seq = p_emit;
 	END IF;
 	FOR i IN 1..cardinality(v_seq) LOOP
-		SELECT fors INTO w_fors FROM events WHERE ns = p_ns AND seq = v_seq[i];
+		SELECT fors, gen INTO w_fors, w_gen FROM events WHERE ns = p_ns AND seq = v_seq[i] AND over > w_purged;
 		CONTINUE WHEN NOT FOUND;
 		DELETE FROM kept_for WHERE ns = p_ns AND id = ANY (w_fors) AND event = v_seq[i];
 		SELECT coalesce(array_agg(u.id ORDER BY u.o), '{}') INTO w_fors FROM unnest(f_event, f_id) WITH ORDINALITY u(event, id, o) WHERE u.event = v_seq[i];
 		INSERT INTO kept_for SELECT DISTINCT p_ns, f, v_seq[i] FROM unnest(w_fors) f;
-		UPDATE events SET until = v_until[i], started = v_started[i], fate = v_fate[i], fors = w_fors, again = false, ver = b[1] WHERE ns = p_ns AND seq = v_seq[i];
+		UPDATE events SET until = v_until[i], over = CASE WHEN v_until[i] > w_purged THEN v_until[i] ELSE 9223372036854775807 END, started = v_started[i], fate = v_fate[i], fors = w_fors, again = false, ver = b[1]
+		WHERE ns = p_ns AND gen = w_gen AND seq = v_seq[i];
 	END LOOP;
-	FOR i IN 1..cardinality(d_event) LOOP
-		PERFORM deliver(p_ns, d_event[i], d_id[i], d_at[i], d_ticket[i], b[1 + (d_seq[i] >> 10)] + (d_seq[i] & 1023), d_input[i], b[1]);
-	END LOOP;
+	IF cardinality(d_event) > 0 THEN
+		PERFORM deliver(p_ns, b, d_event, d_id, d_at, d_ticket, d_seq, d_input);
+	END IF;
 	FOR i IN 1..cardinality(g_seq) LOOP
 		INSERT INTO gatherings AS x (ns, seq, ver, until, fits, key, definition, digest, rest)
 		VALUES (
@@ -151,7 +171,7 @@ BEGIN
 		DELETE FROM gatherings WHERE ns = p_ns AND seq = s;
 	END LOOP;
 	FOREACH s IN ARRAY p_again LOOP
-		UPDATE events SET again = true, ver = b[1] WHERE ns = p_ns AND seq = s;
+		UPDATE events SET again = true, ver = b[1] WHERE ns = p_ns AND seq = s AND over > w_purged;
 	END LOOP;
 	FOR i IN 1..cardinality(r_id) LOOP
 		s := b[1 + (r_seq[i] >> 10)] + (r_seq[i] & 1023);
@@ -193,9 +213,10 @@ BEGIN
 END $$;
 
 -- newest is a position of which holds: whatever becomes visible later has greater numbers.
-CREATE FUNCTION newest(p_ns integer) RETURNS bigint LANGUAGE sql STABLE AS $$
-	SELECT coalesce((SELECT pos FROM history WHERE ns = p_ns ORDER BY pos DESC LIMIT 1), 0)
-$$;
+CREATE FUNCTION newest(p_ns integer) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+	RETURN coalesce((SELECT pos FROM history WHERE ns = p_ns ORDER BY pos DESC LIMIT 1), 0);
+END $$;
 
 -- turns lists those that are ready: of those that the caller knows (p_insts, p_turns) the ones that
 -- still are, and p_new that became so after a turn. Turns become visible in order, so that
@@ -266,32 +287,6 @@ BEGIN
 		(SELECT min(until) FROM gatherings WHERE ns + 0 = p_ns AND until > p_after),
 		(SELECT min(next) FROM schedules WHERE ns = p_ns AND next > p_after)
 	);
-END $$;
-
--- purge_events forgets events whose time is up, and tells how many.
-CREATE FUNCTION purge_events(p_ns integer, p_now bigint, p_limit integer) RETURNS integer LANGUAGE plpgsql
-SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
-DECLARE
-	v_seqs bigint[]; v_ids text[]; s bigint;
-BEGIN
-	IF NOT EXISTS (SELECT 1 FROM events WHERE ns + 0 = p_ns AND until <= p_now) THEN
-		RETURN 0;
-	END IF;
-	PERFORM exclusive(p_ns);
-	SELECT array_agg(seq) INTO v_seqs FROM (SELECT seq FROM events WHERE ns + 0 = p_ns AND until <= p_now ORDER BY until, seq LIMIT p_limit) e;
-	IF v_seqs IS NULL THEN
-		RETURN 0;
-	END IF;
-	DELETE FROM event_keys WHERE event = ANY (v_seqs);
-	FOREACH s IN ARRAY v_seqs LOOP
-		DELETE FROM deliveries WHERE ns = p_ns AND event = s;
-		DELETE FROM events WHERE ns = p_ns AND seq = s RETURNING fors INTO v_ids;
-		IF cardinality(v_ids) > 0 THEN
-			DELETE FROM kept_for WHERE ns = p_ns AND id = ANY (v_ids) AND event = s;
-		END IF;
-	END LOOP;
-	RETURN cardinality(v_seqs);
 END $$;
 
 -- open_subs lists the subscriptions with these types and matches that no event is on its way to.

@@ -16,8 +16,8 @@ BEGIN
 		PERFORM refuse(p_ns, r.inst, r.id, r.event, r.ticket, b[1]);
 	END LOOP;
 	PERFORM let_go(p_ns, p_ids, b[1]);
-	INSERT INTO history (ns, pos, inst, at, told, kind, status, instance, client, records)
-	SELECT p_ns, b[1 + (u.o >> 10)] + (u.o & 1023), x.seq, p_at, x.told + 1, x.kind, x.status, x.id, x.client, p_records
+	INSERT INTO history (ns, gen, pos, inst, at, told, kind, status, instance, client, records)
+	SELECT p_ns, (SELECT current FROM rings WHERE ring = 0), b[1 + (u.o >> 10)] + (u.o & 1023), x.seq, p_at, x.told + 1, x.kind, x.status, x.id, x.client, p_records
 	FROM unnest(v_inst) WITH ORDINALITY n(inst, i) CROSS JOIN LATERAL (SELECT n.i::integer AS o) u CROSS JOIN LATERAL (SELECT * FROM instances WHERE ns = p_ns AND seq = n.inst OFFSET 0) x;
 	INSERT INTO gone SELECT p_ns, n.inst, b[1 + (u.o >> 10)] + (u.o & 1023) FROM unnest(v_inst) WITH ORDINALITY n(inst, i) CROSS JOIN LATERAL (SELECT n.i::integer AS o) u;
 	INSERT INTO differences
@@ -39,7 +39,8 @@ BEGIN
 END $$;
 
 -- purge_feed forgets items that are older than an instant, up to the first that is not, and
--- tells how many. What history is left of deleted instances goes with the last item.
+-- tells how many. What history is left of deleted instances is garbage once the last item is forgotten.
+-- Nobody keeps house meanwhile: what is counted is not moved.
 CREATE FUNCTION purge_feed(p_ns integer, p_before bigint, p_limit integer) RETURNS integer LANGUAGE plpgsql
 SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
@@ -47,6 +48,7 @@ AS $$
 DECLARE
 	v_oldest bigint; v_over bigint[]; n integer := 0; r record;
 BEGIN
+	PERFORM pg_advisory_xact_lock('generations'::regclass::oid::integer, 0);
 	PERFORM exclusive(p_ns);
 	SELECT oldest INTO v_oldest FROM namespaces WHERE ns = p_ns;
 	FOR r IN SELECT pos, at FROM history WHERE ns = p_ns AND pos > v_oldest ORDER BY pos LIMIT p_limit LOOP
@@ -60,7 +62,9 @@ BEGIN
 	UPDATE namespaces SET oldest = v_oldest WHERE ns = p_ns;
 	WITH over AS (DELETE FROM gone WHERE ns + 0 = p_ns AND last <= v_oldest RETURNING inst) SELECT array_agg(inst) INTO v_over FROM over;
 	IF v_over IS NOT NULL THEN
-		DELETE FROM history WHERE inst = ANY (v_over);
+		FOR r IN SELECT gen, count(*) AS n FROM history WHERE inst = ANY (v_over) GROUP BY gen ORDER BY gen LOOP
+			PERFORM note_garbage(0, r.gen, r.n);
+		END LOOP;
 	END IF;
 	RETURN n;
 END $$;

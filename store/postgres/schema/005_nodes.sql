@@ -3,10 +3,10 @@
 -- so. A node's number is drawn anew whenever it joins: what has it as its owner, nobody took since. One
 -- call is one transaction, on the clock of the database alone. Whoever takes the parts of a node that is
 -- not heard of locks that node's row: if it comes late, it waits and then sees that they are gone. Other rows
--- that are locked are left alone.
+-- that are locked are left alone. o_since is the oldest schema that a node must know.
 CREATE FUNCTION heartbeat(
 	p_ns integer, p_node uuid, p_name text, p_version text, p_address text, p_calls integer, p_lease interval, p_parts integer, p_back smallint[], p_take boolean,
-	OUT o_now timestamptz, OUT o_nodes integer, OUT o_shard smallint[], OUT o_epoch bigint[], OUT o_wait double precision
+	OUT o_now timestamptz, OUT o_nodes integer, OUT o_shard smallint[], OUT o_epoch bigint[], OUT o_wait double precision, OUT o_since integer
 ) LANGUAGE plpgsql
 SET search_path FROM CURRENT SET jit = off
 AS $$
@@ -34,13 +34,14 @@ BEGIN
 		) f WHERE s.ns = p_ns AND s.shard = f.shard;
 	END IF;
 	SELECT coalesce(array_agg(shard), '{}'), coalesce(array_agg(epoch), '{}') INTO o_shard, o_epoch FROM shards WHERE ns = p_ns AND owner = p_node;
+	SELECT max(since) INTO o_since FROM schema_versions;
 	o_now := clock_timestamp();
 END $$;
 
 -- hand_over makes the calls of the parts that a node has its own, and lists those that were
 -- another's. A call that was decided on under an earlier epoch is found, however late it comes; one
 -- of an instance in quarantine when that is over.
-CREATE FUNCTION hand_over(p_ns integer, h_shard smallint[], h_epoch bigint[]) RETURNS TABLE (seq bigint, id text, created bigint, parked boolean, call bytea) LANGUAGE plpgsql
+CREATE FUNCTION hand_over(p_ns integer, h_shard smallint[], h_epoch bigint[]) RETURNS TABLE (seq bigint, id text, created bigint, parked boolean, shard smallint, call bytea) LANGUAGE plpgsql
 SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
@@ -51,7 +52,7 @@ BEGIN
 		CROSS JOIN LATERAL (SELECT x.inst, x.ticket FROM calls x WHERE x.ns = p_ns AND x.shard = h.shard AND x.epoch < h.epoch OFFSET 0) c
 		CROSS JOIN LATERAL (SELECT 1 FROM instances i WHERE i.ns = p_ns AND i.seq = c.inst AND NOT i.aside OFFSET 0) i
 	), mine AS (
-		UPDATE calls c SET epoch = l.epoch FROM late l WHERE c.inst = l.inst AND c.ticket = l.ticket RETURNING c.seq, c.inst, c.parked, c.call
+		UPDATE calls c SET epoch = l.epoch FROM late l WHERE c.inst = l.inst AND c.ticket = l.ticket RETURNING c.seq, c.inst, c.parked, c.shard, c.call
 	)
-	SELECT m.seq, i.id, i.created, m.parked, m.call FROM mine m CROSS JOIN LATERAL (SELECT x.id, x.created FROM instances x WHERE x.ns = p_ns AND x.seq = m.inst OFFSET 0) i ORDER BY m.seq;
+	SELECT m.seq, i.id, i.created, m.parked, m.shard, m.call FROM mine m CROSS JOIN LATERAL (SELECT x.id, x.created FROM instances x WHERE x.ns = p_ns AND x.seq = m.inst OFFSET 0) i ORDER BY m.seq;
 END $$;

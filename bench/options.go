@@ -1,0 +1,94 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// options are what the command line says.
+type options struct {
+	store    string
+	time     time.Duration
+	loads    []load
+	inFlight []int
+	nodes    []int         // instead of the table: on so many
+	snapshot time.Duration // instead
+	profile  string
+	big      scales
+}
+
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.StringVar(&o.store, "store", "sqlite", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL")
+	flags.DurationVar(&o.snapshot, "snapshot", 0, "instead: W1 for so long beside an old snapshot, and before that without one, on PostgreSQL")
+	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
+	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of everything into this `file`")
+	nodes := flags.String("nodes", "", "instead: so many servers on one PostgreSQL, comma-separated `counts`")
+	names := flags.String("loads", "", "`names`, comma-separated; if empty all, or W1 and J with -nodes")
+	inFlight := flags.String("inflight", "", "how many at a time, comma-separated `counts`; if empty 1,16,128, or 128 with -nodes")
+	o.big.add(flags)
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if (*nodes != "" || o.snapshot > 0) && !isPostgres(o.store) {
+		return o, fmt.Errorf("-nodes and -snapshot need -store postgres, or the address of one")
+	}
+	if o.snapshot != 0 && o.snapshot < shortestSnapshot {
+		return o, fmt.Errorf("-snapshot: %v is too short for a curve; at least %v", o.snapshot, shortestSnapshot)
+	}
+	usualLoads, usualFlight := "", "1,16,128"
+	if *nodes != "" {
+		usualLoads, usualFlight = "W1,J", "128"
+		if o.nodes, err = counts("-nodes", *nodes); err != nil {
+			return o, err
+		}
+	}
+	if o.loads, err = chosen(orElse(*names, usualLoads)); err != nil {
+		return o, err
+	}
+	o.inFlight, err = counts("-inflight", orElse(*inFlight, usualFlight))
+	return o, err
+}
+
+func orElse(text, usual string) string {
+	if text == "" {
+		return usual
+	}
+	return text
+}
+
+// counts reads positive numbers.
+func counts(flag, text string) (out []int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%s: %q is not a positive number", flag, part)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// chosen are loads by their names, in the order of the table; all if there are no names.
+func chosen(names string) (out []load, err error) {
+	if names == "" {
+		return loads(), nil
+	}
+	want, known := strings.Split(names, ","), []string(nil)
+	for _, l := range loads() {
+		known = append(known, l.name)
+		if slices.Contains(want, l.name) {
+			out = append(out, l)
+		}
+	}
+	for _, name := range want {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("-loads: there is no %q; there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
