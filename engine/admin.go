@@ -38,23 +38,39 @@ func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id 
 	}
 	r.key, r.derived = key, true
 	for range maxConflicts {
-		if id, err = e.Start(ctx, r); err == nil {
-			return id, false, nil
+		if id, err = e.Start(ctx, r); err == nil || errors.As(err, new(*QuarantineError)) {
+			return id, false, err
 		}
 		// Someone was first, or what was right then is not any more: the first time counts.
-		d, missing := e.find(ctx, r.Definition, "")
-		if missing != nil && !isMissing(missing) {
-			return "", false, missing
+		var exists *ExistsError
+		first, known := e.startedUnder(ctx, &r, err)
+		switch {
+		case isMissing(known) && errors.As(err, &exists): // it was deleted meanwhile
+		case isMissing(known):
+			return "", false, err
+		case known != nil && !errors.As(known, new(*KeyConflictError)) && errors.Is(err, store.ErrUncertain):
+			return "", false, err // it may have happened, which is what counts
+		default:
+			return first, true, known
 		}
-		r.ID = r.keyedID(d)
-		if same := e.sameStart(ctx, r, key); !isMissing(same) {
-			return r.ID, true, same
-		}
-		if exists := (*ExistsError)(nil); !errors.As(err, &exists) {
-			break
-		} // else it was deleted meanwhile
 	}
 	return "", false, err
+}
+
+// startedUnder finds the instance of a key after a start under it failed, and compares.
+func (e *Engine) startedUnder(ctx context.Context, r *StartRequest, failed error) (id string, err error) {
+	again := *r
+	var exists *ExistsError
+	if errors.As(failed, &exists) {
+		again.ID = exists.ID
+	} else {
+		d, err := e.find(ctx, r.Definition, r.Version)
+		if err != nil && !isMissing(err) {
+			return "", err
+		}
+		again.ID = r.keyedID(d)
+	}
+	return again.ID, e.sameStart(ctx, again, r.key)
 }
 
 // keyedID is the id of what is started under a key, also where the definition is not there any

@@ -55,10 +55,10 @@ func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out
 // told, and may decide otherwise. Where another was faster, the call is not open any more.
 func (e *Engine) answerByHand(ctx context.Context, c *call, reply core.Reply) error {
 	taken := false
-	if err := e.post(ctx, c.row.Instance, input{in: reply, at: e.now(), call: reply.Ticket, taken: &taken}); err != nil {
+	if err := e.post(ctx, c.row.Instance, input{in: reply, at: e.now(), call: reply.Ticket, created: c.row.Created, taken: &taken}); err != nil {
 		return err
 	}
-	e.calls.drop(c.key)
+	e.calls.done(c.key, c.row.Created)
 	if !taken {
 		return &NotFoundError{Kind: "call", ID: c.key}
 	}

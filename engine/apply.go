@@ -19,10 +19,11 @@ type input struct {
 	message int64     // Seq in the inbox, 0: it did not come that way
 	event   bool      // the message carries an event
 	call    core.Ticket
-	rev     int64 // where not 0: the instance must be at this revision
-	extra   int   // position + 1 among those that came neither by inbox nor by timer
-	taken   *bool // if not nil, set to whether someone waited for it
-	ask     *ask  // if not nil: who sent it waits for an answer of its own
+	created core.Time // of the instance that made the call; another may have its id now
+	rev     int64     // where not 0: the instance must be at this revision
+	extra   int       // position + 1 among those that came neither by inbox nor by timer
+	taken   *bool     // if not nil, set to whether someone waited for it
+	ask     *ask      // if not nil: who sent it waits for an answer of its own
 }
 
 // maxConflicts is how often a commit may lose against others before it is an error.
@@ -61,6 +62,9 @@ func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 // is none, or it conflicts, the store is to be read.
 func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done bool, err error) {
 	if e.memoryIsTruth() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) {
+		return false, nil
+	}
+	if slices.ContainsFunc(extra, func(in input) bool { return in.call != 0 && in.created != l.row.Created }) {
 		return false, nil
 	}
 	inputs := inOrder(nil, nil, extra)
@@ -180,6 +184,7 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
 		}
+		*extra = slices.DeleteFunc(*extra, func(in input) bool { return in.call != 0 && in.created != l.row.Created })
 		inputs, err := e.inputsFor(ctx, l, *extra)
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
@@ -275,7 +280,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	f.l.row = c.Instance
 	f.l.row.Rev++
 	for _, t := range c.Answered {
-		e.calls.drop(callKey(f.l.id, t))
+		e.calls.done(callKey(f.l.id, t), c.Instance.Created)
 	}
 	for i := range c.Calls {
 		c.Calls[i].Instance, c.Calls[i].Created = f.l.id, c.Instance.Created

@@ -69,8 +69,11 @@ func (t *callTable) enqueue(rows []store.Call) {
 	defer t.mu.Unlock()
 	for _, row := range rows {
 		key := callKey(row.Instance, row.Ticket)
-		if t.all[key] != nil {
-			continue
+		if old := t.all[key]; old != nil {
+			if old.row.Created == row.Created {
+				continue
+			}
+			t.forget(old) // of an instance that is gone, and whose id another has
 		}
 		t.count++
 		c := &call{key: key, row: row, n: t.count}
@@ -91,6 +94,16 @@ func (t *callTable) drop(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c := t.all[key]; c != nil {
+		t.forget(c)
+	}
+}
+
+// done forgets a call that is over. Another instance that has the id may have one of the
+// same key by now, which is not.
+func (t *callTable) done(key string, created core.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.all[key]; c != nil && c.row.Created == created {
 		t.forget(c)
 	}
 }
@@ -223,6 +236,11 @@ func (e *Engine) dispatch(ctx context.Context) bool {
 		c := e.calls.pop(e.cfg.MaxCalls)
 		if c == nil {
 			return did
+		}
+		if !e.makes(c.row.Part) { // not any more: whoever has the part now finds it
+			e.calls.done(c.key, c.row.Created)
+			e.calls.landed(c, false)
+			continue
 		}
 		did = true
 		flight, cancel := context.WithCancel(ctx)
@@ -368,13 +386,13 @@ func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.
 	if !e.calls.open(c) {
 		return nil // what has its key now may be another instance's
 	}
-	err := e.post(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket})
-	if err != nil {
+	err := e.post(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket, created: c.row.Created})
+	if err != nil && !isMissing(err) {
 		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
 		e.wakeUp()
 		return err
 	}
-	e.calls.drop(c.key)
+	e.calls.done(c.key, c.row.Created)
 	return nil
 }
 

@@ -109,6 +109,24 @@ func (e *Engine) upToDate(ctx context.Context) error {
 	return e.readDefinitions(ctx, n)
 }
 
+// readOutdated reads the definitions after a commit found that others are deployed. Where the
+// database lost the last deployments, their count is smaller than what is known.
+func (e *Engine) readOutdated(ctx context.Context) error {
+	e.deploys.Lock()
+	defer e.deploys.Unlock()
+	n, err := e.shared.Deployments(ctx)
+	if err != nil {
+		return fmt.Errorf("read definitions: %w", err)
+	}
+	e.mu.Lock()
+	same := e.cluster.known && e.cluster.deployments == n
+	e.mu.Unlock()
+	if same {
+		return nil
+	}
+	return e.readDefinitions(ctx, n)
+}
+
 func (e *Engine) deployedAt(n int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

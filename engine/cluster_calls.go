@@ -3,16 +3,18 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
+// makes reports whether the calls of a part are this node's to make.
+func (e *Engine) makes(part int) bool { return e.shared == nil || e.shared.HasPart(part) }
+
 // enqueue queues those of the calls that are this node's. The others' node finds them.
 func (e *Engine) enqueue(calls []store.Call) {
-	if len(calls) > 0 && (e.shared == nil || e.shared.HasPart(calls[0].Part)) {
-		e.calls.enqueue(calls)
-	}
+	e.calls.enqueue(slices.DeleteFunc(slices.Clone(calls), func(c store.Call) bool { return !e.makes(c.Part) }))
 }
 
 // share takes the calls that became this node's, and lets go of those that are not any more.
@@ -22,7 +24,7 @@ func (e *Engine) share(ctx context.Context, now core.Time) error {
 	}
 	c := &e.cluster
 	if parts := e.shared.Parts(); parts != c.parts {
-		e.calls.dropWaiting(func(part int) bool { return !e.shared.HasPart(part) })
+		e.calls.dropWaiting(func(part int) bool { return !e.makes(part) })
 		c.parts = parts
 	}
 	if e.cfg.Sink != nil && c.joined.Load() {

@@ -213,9 +213,9 @@ func (e *Engine) inherit(row store.Definition) {
 
 // findFor finds a definition of which something is to be created, and has it checked. Where
 // other nodes deploy too, the one in memory will do if it passes: then deployed is not 0, and
-// the commit compares it. So nothing is read before it.
-func (e *Engine) findFor(ctx context.Context, id, version string, check func(*definition) error) (d *definition, deployed int64, err error) {
-	if e.shared != nil {
+// the commit compares it. So nothing is read before it. Who was too late once has it read.
+func (e *Engine) findFor(ctx context.Context, id, version string, read bool, check func(*definition) error) (d *definition, deployed int64, err error) {
+	if e.shared != nil && !read {
 		e.mu.Lock()
 		d, deployed = e.byID[aliasKey{id, version}], e.cluster.deployments
 		e.mu.Unlock()
@@ -234,7 +234,7 @@ func (e *Engine) findFor(ctx context.Context, id, version string, check func(*de
 // remembered of it is forgotten: whoever tries again finds what there is now.
 func (e *Engine) lost(ctx context.Context, err error) bool {
 	if errors.Is(err, store.ErrOutdated) {
-		e.report(e.upToDate(ctx))
+		e.report(e.readOutdated(ctx))
 		return true
 	}
 	var gone *store.NoContentError

@@ -19,6 +19,7 @@ type fold struct {
 	l   *live
 	now core.Time
 
+	part    int          // of its calls
 	c       store.Commit // Instance is the row as it becomes
 	did     bool         // the state changed
 	changes int          // how often
@@ -27,7 +28,7 @@ type fold struct {
 }
 
 func (e *Engine) newFold(l *live) *fold {
-	f := &fold{e: e, l: l, now: e.timeFor(l), more: l.row.More, c: store.Commit{Instance: l.row}}
+	f := &fold{e: e, l: l, now: e.timeFor(l), part: e.place(l.id), more: l.row.More, c: store.Commit{Instance: l.row}}
 	if l.row.Rev == 0 {
 		f.c.Deployed = l.deployed
 	}
@@ -166,7 +167,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 		if workflow, ok := f.e.delegates(&c.Function); ok {
 			return f.delegate(ctx, c, workflow)
 		}
-		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Part: f.e.place(f.l.id), Invoke: c})
+		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Part: f.part, Invoke: c})
 	case core.Subscribe:
 		f.subscribe(c)
 	case core.Offers:

@@ -87,17 +87,17 @@ func texts(list []string) expr.Value {
 // fails with *NotFoundError (of a "workflow"), *IDError, *InputError or *ExistsError where
 // the request cannot be met.
 func (e *Engine) CreateJob(ctx context.Context, r JobRequest) (job Job, err error) {
-	for range maxConflicts {
-		if job, err = e.createJob(ctx, r); !e.lost(ctx, err) {
+	for try := range maxConflicts {
+		if job, err = e.createJob(ctx, r, try > 0); !e.lost(ctx, err) {
 			break
 		}
 	}
 	return job, err
 }
 
-func (e *Engine) createJob(ctx context.Context, r JobRequest) (Job, error) {
+func (e *Engine) createJob(ctx context.Context, r JobRequest, read bool) (Job, error) {
 	input := jobInput(r.Client, r.Tags, r.Definition)
-	d, deployed, err := e.findFor(ctx, r.Workflow, "", func(d *definition) error { return e.checkJob(d, &r, input) })
+	d, deployed, err := e.findFor(ctx, r.Workflow, "", read, func(d *definition) error { return e.checkJob(d, &r, input) })
 	if err != nil {
 		return Job{}, noWorkflow(err, r.Workflow)
 	}

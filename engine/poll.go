@@ -175,16 +175,16 @@ func (e *Engine) ready(ctx context.Context, now core.Time, limit int) ([]task, e
 		if _, listed := answers[id]; !listed {
 			ids = append(ids, id)
 		}
-		answers[id] = append(answers[id], input{in: c.reply, at: c.due, call: c.reply.Ticket})
+		answers[id] = append(answers[id], input{in: c.reply, at: c.due, call: c.reply.Ticket, created: c.row.Created})
 	}
 	out := make([]task, len(ids))
 	for i, id := range ids {
 		out[i] = task{key: taskKey{kind: "instance", id: id}, instance: id, do: func(ctx context.Context) error {
-			if err := e.apply(ctx, id, answers[id]...); err != nil {
+			if err := e.apply(ctx, id, answers[id]...); err != nil && !isMissing(err) { // it was deleted
 				return fmt.Errorf("instance %s: %w", id, err)
 			}
 			for _, in := range answers[id] {
-				e.calls.drop(callKey(id, in.call))
+				e.calls.done(callKey(id, in.call), in.created)
 			}
 			return nil
 		}}

@@ -157,6 +157,10 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 				mayWait = w.row != nil // else another node may have ended it
 				continue
 			}
+			if err := ctx.Err(); err != nil {
+				e.unwatch(id, w)
+				return row, err
+			}
 		}
 		if !known {
 			var err error

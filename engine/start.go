@@ -22,6 +22,7 @@ type StartRequest struct {
 
 	key     string       // see StartOnce: the ID is that of the key
 	derived bool         // the ID is the engine's
+	read    bool         // what is deployed is read first
 	events  []startEvent // that it begins with
 }
 
@@ -32,6 +33,7 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (id string, err erro
 		if id, err = e.start(ctx, r); !e.lost(ctx, err) {
 			break
 		}
+		r.read = true
 	}
 	return id, err
 }
@@ -40,7 +42,7 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	d, deployed, err := e.findFor(ctx, r.Definition, r.Version, func(d *definition) error { return e.checkStart(d, &r) })
+	d, deployed, err := e.findFor(ctx, r.Definition, r.Version, r.read, func(d *definition) error { return e.checkStart(d, &r) })
 	if err != nil {
 		return "", err
 	}

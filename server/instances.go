@@ -84,9 +84,6 @@ func (s *Server) await(r *request, id string, wait time.Duration) (store.Instanc
 	return got, err
 }
 
-// over reports whether nothing will happen to an instance by itself any more.
-func over(row *store.Instance) bool { return row.Status.Final() || row.Quarantine != "" }
-
 func (s *Server) getInstance(w http.ResponseWriter, r *request) error {
 	wait, err := s.wait(r)
 	if err != nil {

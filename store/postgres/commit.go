@@ -313,6 +313,9 @@ func (sp *space) writeCommits(batch []*commitRequest) error {
 		args := c.args(ns, token)
 		return sp.db.one(ctx, callCommit(args), args, &verdict, &revs, &absent)
 	}, func(result []int16) { verdict = result })
+	if errors.Is(err, store.ErrUncertain) {
+		sp.doubts.begin() // its calls may be there, and nobody makes them
+	}
 	if err != nil {
 		return err
 	}

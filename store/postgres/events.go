@@ -77,7 +77,7 @@ func (s *Store) ingest(ctx context.Context, e store.Event, data []byte, emit int
 		return e, err
 	}
 	if known.Until <= e.Received { // its time is up
-		if err := s.Purge(ctx, e.Received); err != nil {
+		if err := s.purgeAll(ctx, e.Received); err != nil {
 			return e, err
 		}
 		return e, errKnown
@@ -112,13 +112,11 @@ func (s *Store) emitted(ctx context.Context, seq int64) error {
 
 // remove deletes something by its number; what is not there is gone already.
 func (s *Store) remove(ctx context.Context, text string, seq int64) error {
-	ns, err := s.ns(ctx)
-	if err != nil {
-		return err
-	}
-	return s.db.retry(ctx, func(ctx context.Context) error {
-		_, err := s.db.pool.Exec(ctx, s.db.sql(text), ns, seq)
-		return wrap(err)
+	return s.write(ctx, func(ns int32) error {
+		return s.db.retry(ctx, func(ctx context.Context) error {
+			_, err := s.db.pool.Exec(ctx, s.db.sql(text), ns, seq)
+			return wrap(err)
+		})
 	})
 }
 
@@ -131,28 +129,45 @@ const (
 
 // Purge forgets events whose time is up.
 func (s *Store) Purge(ctx context.Context, now core.Time) error {
-	ns, err := s.ns(ctx)
-	if err != nil {
-		return err
-	}
+	return s.write(ctx, func(ns int32) error {
+		if _, err := s.purgeEvents(ctx, ns, now); err != nil {
+			return err
+		}
+		if err := s.fold(ctx); err != nil {
+			return err
+		}
+		if err := s.db.forgetOutcomes(ctx); err != nil {
+			return err
+		}
+		s.db.keepHouseSometimes()
+		return nil
+	})
+}
+
+// purgeAll forgets all events whose time is up, however many: one of them is in the way.
+func (s *Store) purgeAll(ctx context.Context, now core.Time) error {
+	return s.write(ctx, func(ns int32) error {
+		for {
+			if more, err := s.purgeEvents(ctx, ns, now); err != nil || !more {
+				return err
+			}
+		}
+	})
+}
+
+// purgeEvents forgets some, and tells whether there may be more.
+func (s *Store) purgeEvents(ctx context.Context, ns int32, now core.Time) (more bool, err error) {
 	for range purgeBatches {
 		n := 0
 		err := s.db.retry(ctx, func(ctx context.Context) error {
-			return s.db.one(ctx, "SELECT ~.purge_events($1, $2, $3)", []any{ns, int64(now), purgeBatch}, &n)
+			return s.db.one(ctx, "SELECT ~.purge_events($1, $2, $3)", []any{ns, int64(now), s.db.opts.house.purge}, &n)
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
-		if n < purgeBatch { // more, if many end at one instant
-			break
+		if n < s.db.opts.house.purge { // more, if many end at one instant
+			return false, nil
 		}
 	}
-	if err := s.fold(ctx); err != nil {
-		return err
-	}
-	if err := s.db.forgetOutcomes(ctx); err != nil {
-		return err
-	}
-	s.db.keepHouseSometimes()
-	return nil
+	return true, nil
 }

@@ -30,11 +30,13 @@ const (
 type housekeeping struct {
 	rows, batch int
 	rest        time.Duration
+	purge       int  // purgeBatch
 	quiet       bool // not by itself
 }
 
 func (h *housekeeping) defaults() {
 	h.rows, h.batch, h.rest = cmp.Or(h.rows, generationRows), cmp.Or(h.batch, generationBatch), cmp.Or(h.rest, generationRest)
+	h.purge = cmp.Or(h.purge, purgeBatch)
 }
 
 // keepHouse does one step towards giving back the space of what was forgotten, and tells whether

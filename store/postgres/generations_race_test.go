@@ -350,7 +350,7 @@ func TestNoTableIsEmpty(t *testing.T) {
 	for round := range 60 {
 		// Of instances that are gone, but which the feed still tells of.
 		for _, text := range []string{
-			"INSERT INTO lockstep.gone SELECT 1, x, x FROM generate_series(1 + $1 * 50, 50 + $1 * 50) x",
+			"INSERT INTO lockstep.gone SELECT 1, x, x, 1 FROM generate_series(1 + $1 * 50, 50 + $1 * 50) x",
 			"INSERT INTO lockstep.history (ns, gen, status, pos, inst, at, told, kind, instance) SELECT 1, r.current, 0, x, x, 0, 1, 1, 'i' FROM generate_series(1 + $1 * 50, 50 + $1 * 50) x, lockstep.rings r WHERE r.ring = 0",
 		} {
 			if _, err := db.pool.Exec(ctx, text, round); err != nil {

@@ -157,6 +157,9 @@ func TestUncertain(t *testing.T) {
 			if err := c.write(s, "lost"); !errors.Is(err, store.ErrUncertain) || lost() != 1 {
 				t.Errorf("its answer is lost (%d): %v", lost(), err)
 			}
+			if c.what == "a batch" && !s.(*Store).doubts.due(time.Now()) {
+				t.Error("nobody looks for the calls that it may have decided on")
+			}
 			if err := c.there(looks, "lost"); err != nil {
 				t.Errorf("it happened: %v", err)
 			}

@@ -247,7 +247,7 @@ type space struct {
 	leases leases
 	hints  hints
 	silent atomic.Bool // tests let a node fall silent
-	unsure atomic.Bool // which calls were handed over
+	doubts doubts      // which calls were handed over
 	counts reading     // of deployments
 
 	unfolded atomic.Int64 // transactions, see foldSometimes

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/internal/pgtest"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/storetest"
@@ -37,6 +38,58 @@ func TestPgBouncer(t *testing.T) {
 	}
 	if clients > poolSize+1 {
 		t.Errorf("%d connections to the server: the pooler was not between", clients)
+	}
+}
+
+// TestLostAnswerBehindPgBouncer: a pooler that loses the server answers with an error of its own. Whether
+// the write happened is found out all the same.
+func TestLostAnswerBehindPgBouncer(t *testing.T) {
+	server := pgtest.Start(t)
+	p := newProxy(t, server.Addr())
+	s := openURL(t, behindPgBouncer(t, p.url(t, server.Database(t))), Options{}).Namespace("x")
+	row := store.Instance{ID: "a", Status: core.Waiting}
+	if err := s.Commit(ctx, store.Commit{Instance: row}); err != nil {
+		t.Fatal(err)
+	}
+	row.Rev = 1
+	for name, c := range map[string]struct {
+		lose  func() (lost func() int)
+		write func() error
+	}{
+		"a commit": {
+			func() func() int { return p.cutOnce("commit_batch", func() {}) },
+			func() error {
+				return s.Commit(ctx, store.Commit{Instance: row, Records: []core.Record{{Text: "once"}}})
+			},
+		},
+		"a start": {
+			func() func() int { return p.cutOnce("commit_batch", func() {}) },
+			func() error {
+				return s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "b", Status: core.Waiting}})
+			},
+		},
+		"several statements": {
+			func() func() int { return p.cutQuery("commit", func() {}) },
+			func() error {
+				_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false)
+				return err
+			},
+		},
+	} {
+		lost := c.lose()
+		if err := c.write(); err != nil {
+			t.Errorf("%s happened, and is told as %v", name, err)
+		}
+		p.setCut(nil)
+		if n := lost(); n != 1 {
+			t.Errorf("%s: %d answers were lost", name, n)
+		}
+	}
+	if got, err := s.Instance(ctx, "a"); err != nil || got.Rev != 2 {
+		t.Errorf("revision %d, %v", got.Rev, err)
+	}
+	if records, err := s.Records(ctx, "a", 0, 0); err != nil || len(records) != 1 {
+		t.Errorf("%d records, %v", len(records), err)
 	}
 }
 

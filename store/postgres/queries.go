@@ -46,6 +46,17 @@ func (s *Store) ask(ctx context.Context, f func(ns int32) error) error {
 	return f(ns)
 }
 
+// write is ask for what changes something: it counts as being under way, and a database that a later version has changed refuses it.
+func (s *Store) write(ctx context.Context, f func(ns int32) error) error {
+	return s.ask(ctx, func(ns int32) error {
+		if err := s.db.enter(); err != nil {
+			return err
+		}
+		defer s.db.flying.Done()
+		return f(ns)
+	})
+}
+
 func nobody(id string) error { return fmt.Errorf("instance %s: %w", id, store.ErrNotFound) }
 
 // of lists what belongs to an instance, with one statement: its first row is the instance.
@@ -147,43 +158,52 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 		}
 		from += fmt.Sprintf("e.seq %s $%d", way, len(args)+1) + order
 		args = append(args, after)
-		most := store.MaxEventScan
-		if q.Limit > 0 && !q.Untaken {
-			most = min(most, q.Limit)
-		}
-		text := fmt.Sprint("SELECT ", eventFields, " FROM (SELECT * ", from, " LIMIT ", maxForgotten, ") e WHERE ", notForgotten, order, " LIMIT ", most+1)
-		seen, last := 0, int64(0)
-		err := s.db.each(ctx, s.db.pool, text, args, func(r pgx.Rows) error {
-			if out.Next != 0 {
-				return nil
+		// One view: if a generation were emptied in between, the edge would lie behind events that nobody looked at.
+		return s.db.look(ctx, func(t *tx) error {
+			last, err := t.events(ctx, &q, from, order, args, &out)
+			if err != nil || out.Next != 0 {
+				return err
 			}
-			if seen == store.MaxEventScan || q.Limit > 0 && len(out.Events) >= q.Limit {
-				out.Next = last
+			edge := int64(0) // the first that was not looked at
+			err = t.one(ctx, fmt.Sprint("SELECT e.seq ", from, " OFFSET ", maxForgotten, " LIMIT 1"), args, &edge)
+			switch {
+			case errors.Is(err, pgx.ErrNoRows):
 				return nil
-			}
-			e, err := readEvent(r)
-			seen, last = seen+1, e.Seq
-			if err == nil && q.Selects(&e) {
-				out.Events = append(out.Events, e)
+			case q.Newest:
+				out.Next = min(edge+1, cmp.Or(last, never))
+			default:
+				out.Next = max(edge-1, last)
 			}
 			return err
 		})
-		if err != nil || out.Next != 0 {
-			return err
-		}
-		edge := int64(0) // the first that was not looked at; a generation may have been emptied since
-		err = s.db.one(ctx, fmt.Sprint("SELECT e.seq ", from, " OFFSET ", maxForgotten, " LIMIT 1"), args, &edge)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
+	})
+	return out, err
+}
+
+// events reads a page of events, and tells the last one that it looked at. Next is set where the page is full.
+func (t *tx) events(ctx context.Context, q *store.EventQuery, from, order string, args []any, out *store.EventPage) (last int64, err error) {
+	most := store.MaxEventScan
+	if q.Limit > 0 && !q.Untaken {
+		most = min(most, q.Limit)
+	}
+	text := fmt.Sprint("SELECT ", eventFields, " FROM (SELECT * ", from, " LIMIT ", maxForgotten, ") e WHERE ", notForgotten, order, " LIMIT ", most+1)
+	seen := 0
+	err = t.each(ctx, text, args, func(r pgx.Rows) error {
+		if out.Next != 0 {
 			return nil
-		case q.Newest:
-			out.Next = min(edge+1, cmp.Or(last, never))
-		default:
-			out.Next = max(edge-1, last)
+		}
+		if seen == store.MaxEventScan || q.Limit > 0 && len(out.Events) >= q.Limit {
+			out.Next = last
+			return nil
+		}
+		e, err := readEvent(r)
+		seen, last = seen+1, e.Seq
+		if err == nil && q.Selects(&e) {
+			out.Events = append(out.Events, e)
 		}
 		return err
 	})
-	return out, err
+	return last, err
 }
 
 // never is later than anything.

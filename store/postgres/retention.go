@@ -48,13 +48,25 @@ func (s *Store) PurgeInstances(ctx context.Context, before, at core.Time, limit 
 	return n, nil
 }
 
+// feedGarbage is about how many rows of history one transaction counts that become garbage with what the feed
+// forgets ("feed-garbage"): nobody else commits meanwhile.
+const feedGarbage = 20_000
+
 // PurgeFeed forgets what happened long ago. The history of instances that are still there
 // stays: the feed only begins later.
 func (s *Store) PurgeFeed(ctx context.Context, before core.Time, limit int) (n int, err error) {
-	err = s.ask(ctx, func(ns int32) error {
-		return s.db.retry(ctx, func(ctx context.Context) error {
-			return s.db.one(ctx, "SELECT ~.purge_feed($1, $2, $3)", []any{ns, int64(before), limit}, &n)
-		})
+	err = s.write(ctx, func(ns int32) error {
+		for more := true; more && n < limit; {
+			part := 0
+			err := s.db.retry(ctx, func(ctx context.Context) error {
+				return s.db.one(ctx, "SELECT o_n, o_more FROM ~.purge_feed($1, $2, $3, $4)", []any{ns, int64(before), limit - n, feedGarbage}, &part, &more)
+			})
+			if err != nil {
+				return err
+			}
+			n += part
+		}
+		return nil
 	})
 	return n, err
 }

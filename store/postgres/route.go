@@ -176,8 +176,15 @@ func (d *decision) gatherArgs() []any {
 // routeBatch writes routings as one transaction, a statement that calls the function for
 // each. Each has a result of its own, also where the answer is lost. Where the database refuses one of them, each is written by itself.
 func (sp *space) routeBatch(batch []*routeRequest) {
+	var late error // the database did not take the part before: the others waited as long
 	for part := range slices.Chunk(batch, maxRoutes) {
-		err := sp.writeRoutes(part)
+		err := late
+		if late == nil {
+			err = sp.writeRoutes(part)
+		}
+		if errors.As(err, new(*lateError)) || errors.As(err, new(*lostError)) {
+			late = &lateError{sp.db.opts.Patience}
+		}
 		for _, r := range part {
 			alone := err
 			if err != nil && len(part) > 1 && oneIsToBlame(err) {

@@ -136,7 +136,11 @@ func passing(err error) (again, nothing bool) {
 			"57P01", "57P02", "57P03", "53300", "25P03", "25006": // the server stops, starts, is full, lost patience, or is a standby
 			return true, true
 		}
-		return pg.Code[:2] == "08", true
+		if strings.HasPrefix(pg.Code, "08") {
+			// A pooler says so when it lost the server, perhaps after a commit.
+			return true, errors.As(err, new(*pgconn.ConnectError))
+		}
+		return false, true
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false, unsent(err)
@@ -353,17 +357,21 @@ func (db *DB) begin(ctx context.Context, ns int32, f func(*tx) error) error {
 	return nil
 }
 
-// snapshot reads with one view of the database for several queries.
+// snapshot reads with one view of the database for several queries, which may take long.
 func (db *DB) snapshot(ctx context.Context, f func(*tx) error) error {
+	return db.look(ctx, func(t *tx) error {
+		defer unhurried(t.Conn())()
+		return f(t)
+	})
+}
+
+// look reads with one view of the database for several queries.
+func (db *DB) look(ctx context.Context, f func(*tx) error) error {
 	raw, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return wrap(err)
 	}
-	hurry := unhurried(raw.Conn())
-	defer func() {
-		hurry()
-		_ = raw.Rollback(context.WithoutCancel(ctx))
-	}()
+	defer func() { _ = raw.Rollback(context.WithoutCancel(ctx)) }()
 	return f(&tx{raw, db, 0})
 }
 

@@ -130,7 +130,7 @@ CREATE UNIQUE INDEX instances_id ON instances (id, ns);
 CREATE INDEX instances_status ON instances (kind, status, seq);
 CREATE INDEX instances_parent ON instances (parent, seq) WHERE parent IS NOT NULL;
 CREATE INDEX instances_error ON instances (error, seq) WHERE error IS NOT NULL;
-CREATE INDEX instances_ended ON instances (ended, seq) WHERE status >= 4;
+CREATE INDEX instances_ended ON instances ((0 + ns), ended, seq) WHERE status >= 4; -- only who writes 0 + ns finds by it
 CREATE INDEX instances_job ON instances (kind, state, seq) WHERE state IS NOT NULL;
 CREATE INDEX instances_client ON instances (client, kind, state, seq) WHERE client IS NOT NULL;
 
@@ -229,9 +229,10 @@ CREATE TABLE gone ( -- deleted instances that the feed still tells of
 	ns   integer NOT NULL,
 	inst bigint NOT NULL,
 	last bigint NOT NULL,
+	rows bigint NOT NULL, -- of history that it has at most
 	PRIMARY KEY (ns, inst)
 );
-CREATE INDEX gone_last ON gone (last);
+CREATE INDEX gone_last ON gone ((0 + ns), last); -- as instances_ended
 
 -- What is yet to be done.
 

@@ -19,7 +19,9 @@ BEGIN
 	INSERT INTO history (ns, gen, pos, inst, at, told, kind, status, instance, client, records)
 	SELECT p_ns, (SELECT current FROM rings WHERE ring = 0), b[1 + (u.o >> 10)] + (u.o & 1023), x.seq, p_at, x.told + 1, x.kind, x.status, x.id, x.client, p_records
 	FROM unnest(v_inst) WITH ORDINALITY n(inst, i) CROSS JOIN LATERAL (SELECT n.i::integer AS o) u CROSS JOIN LATERAL (SELECT * FROM instances WHERE ns = p_ns AND seq = n.inst OFFSET 0) x;
-	INSERT INTO gone SELECT p_ns, n.inst, b[1 + (u.o >> 10)] + (u.o & 1023) FROM unnest(v_inst) WITH ORDINALITY n(inst, i) CROSS JOIN LATERAL (SELECT n.i::integer AS o) u;
+	-- With each revision at most one row came, and with the deletion one.
+	INSERT INTO gone SELECT p_ns, n.inst, b[1 + (u.o >> 10)] + (u.o & 1023), x.rev + 1
+	FROM unnest(v_inst) WITH ORDINALITY n(inst, i) CROSS JOIN LATERAL (SELECT n.i::integer AS o) u CROSS JOIN LATERAL (SELECT rev FROM instances WHERE ns = p_ns AND seq = n.inst OFFSET 0) x;
 	INSERT INTO differences
 	SELECT p_ns, b[1], array_agg(d.kind), array_agg(d.status), array_agg(d.state), array_agg(d.grp), array_agg(d.n) FROM (
 		SELECT x.kind, x.status, coalesce(x.state, '') AS state, coalesce(x.grp, '') AS grp, -count(*) AS n
@@ -40,33 +42,42 @@ END $$;
 
 -- purge_feed forgets items that are older than an instant, up to the first that is not, and
 -- tells how many. What history is left of deleted instances is garbage once the last item is forgotten.
+-- It is counted, and nobody commits meanwhile: where there are more than p_rows it ends early, and o_more
+-- tells so. Of one instance with very many, some are not counted: their space is given back later.
 -- Nobody keeps house meanwhile: what is counted is not moved.
-CREATE FUNCTION purge_feed(p_ns integer, p_before bigint, p_limit integer) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION purge_feed(p_ns integer, p_before bigint, p_limit integer, p_rows integer, OUT o_n integer, OUT o_more boolean) LANGUAGE plpgsql
 SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-	v_oldest bigint; v_over bigint[]; n integer := 0; r record;
+	v_was bigint; v_oldest bigint; v_cut bigint; v_over bigint[]; r record;
 BEGIN
+	o_n := 0;
+	o_more := false;
 	PERFORM pg_advisory_xact_lock('generations'::regclass::oid::integer, 0);
 	PERFORM exclusive(p_ns);
-	SELECT oldest INTO v_oldest FROM namespaces WHERE ns = p_ns;
-	FOR r IN SELECT pos, at FROM history WHERE ns = p_ns AND pos > v_oldest ORDER BY pos LIMIT p_limit LOOP
+	SELECT oldest INTO v_was FROM namespaces WHERE ns = p_ns;
+	FOR r IN SELECT pos, at FROM history WHERE ns = p_ns AND pos > v_was ORDER BY pos LIMIT p_limit LOOP
 		EXIT WHEN r.at >= p_before;
 		v_oldest := r.pos;
-		n := n + 1;
+		o_n := o_n + 1;
 	END LOOP;
-	IF n = 0 THEN
-		RETURN 0;
+	IF o_n = 0 THEN
+		RETURN;
+	END IF;
+	SELECT min(x.last) INTO v_cut FROM (SELECT last, sum(rows) OVER (ORDER BY last) AS total FROM gone WHERE 0 + ns = p_ns AND last <= v_oldest) x WHERE x.total >= p_rows;
+	IF v_cut < v_oldest THEN
+		v_oldest := v_cut;
+		o_more := true;
+		SELECT count(*) INTO o_n FROM history WHERE ns = p_ns AND pos > v_was AND pos <= v_oldest;
 	END IF;
 	UPDATE namespaces SET oldest = v_oldest WHERE ns = p_ns;
-	WITH over AS (DELETE FROM gone WHERE ns + 0 = p_ns AND last <= v_oldest RETURNING inst) SELECT array_agg(inst) INTO v_over FROM over;
+	WITH over AS (DELETE FROM gone WHERE 0 + ns = p_ns AND last <= v_oldest RETURNING inst) SELECT array_agg(inst) INTO v_over FROM over;
 	IF v_over IS NOT NULL THEN
-		FOR r IN SELECT gen, count(*) AS n FROM history WHERE inst = ANY (v_over) GROUP BY gen ORDER BY gen LOOP
+		FOR r IN SELECT x.gen, count(*) AS n FROM (SELECT gen FROM history WHERE inst = ANY (v_over) LIMIT 10 * p_rows) x GROUP BY x.gen ORDER BY x.gen LOOP
 			PERFORM note_garbage(0, r.gen, r.n);
 		END LOOP;
 	END IF;
-	RETURN n;
 END $$;
 
 -- forget_outcomes empties the tables of outcomes that have nothing but old tokens, and tells how

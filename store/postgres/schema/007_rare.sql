@@ -27,7 +27,7 @@ DECLARE
 	v_ids text[];
 BEGIN
 	SELECT array_agg(x.id) INTO v_ids FROM (
-		SELECT i.id FROM instances i WHERE i.ns + 0 = p_ns AND i.status >= 4 AND i.ended < p_before
+		SELECT i.id FROM instances i WHERE 0 + i.ns = p_ns AND i.status >= 4 AND i.ended < p_before
 			AND NOT EXISTS (SELECT 1 FROM inbox b WHERE b.ns = i.ns AND b.inst = i.seq OFFSET 0) ORDER BY i.ended, i.seq LIMIT p_limit FOR UPDATE OF i SKIP LOCKED
 	) x;
 	IF v_ids IS NULL THEN

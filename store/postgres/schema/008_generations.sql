@@ -174,7 +174,7 @@ BEGIN
 END $$;
 
 -- move_history looks at the next rows of a generation and moves those that are no garbage to the
--- current one, and tells how many it looked at.
+-- current one, and tells how many it looked at. A large one counts as one for each 4 KiB.
 CREATE FUNCTION move_history(p_gen smallint, p_ns integer, p_batch integer) RETURNS integer LANGUAGE plpgsql
 SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
@@ -183,7 +183,10 @@ DECLARE
 BEGIN
 	LOOP
 		v_from := coalesce((SELECT pos FROM walked WHERE gen = p_gen AND ns = v_ns), 0);
-		SELECT max(x.pos), count(*) INTO v_to, n FROM (SELECT pos FROM history WHERE gen = p_gen AND ns = v_ns AND pos > v_from ORDER BY pos LIMIT v_left) x;
+		SELECT max(x.pos), coalesce(sum(x.size), 0) INTO v_to, n FROM (
+			SELECT y.pos, y.size, sum(y.size) OVER (ORDER BY y.pos) - y.size AS before
+			FROM (SELECT pos, 1 + (coalesce(octet_length(records), 0) >> 12) AS size FROM history WHERE gen = p_gen AND ns = v_ns AND pos > v_from ORDER BY pos LIMIT v_left) y
+		) x WHERE x.before < v_left;
 		IF n > 0 THEN
 			-- Counted, not joined: else the planner may hash all instances.
 			UPDATE history h SET gen = (SELECT current FROM rings WHERE ring = 0) WHERE h.gen = p_gen AND h.ns = v_ns AND h.pos > v_from AND h.pos <= v_to
@@ -201,14 +204,17 @@ BEGIN
 	RETURN p_batch - v_left;
 END $$;
 
--- move_events moves some events of a generation that are kept to the current one, and tells how many
--- it looked at; 0: there are no more. Whoever changes an event or what belongs to it has the lock of its namespace; their
--- versions stay: to a router nothing changed.
+-- move_events moves some events of a generation that are kept to the current one, and tells whether it
+-- did or looked at something; 0: there are no more. Whoever changes an event or what belongs to it has the lock of its namespace; their
+-- versions stay: to a router nothing changed. Nobody else commits there meanwhile, so the batch counts all rows, also those
+-- of who got an event, and a large event as one for each 4 KiB. Only the last event may go beyond it: to move it takes less long than it took to deliver it.
+-- For the lock it waits behind the others, long enough for a namespace that is busy: nobody waits for who waits.
 CREATE FUNCTION move_events(p_gen smallint, p_ns integer, p_over bigint, p_batch integer) RETURNS integer LANGUAGE plpgsql
-SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+SET search_path FROM CURRENT SET lock_timeout = '2s' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-	v_ns integer := p_ns; v_from bigint := p_over; v_purged bigint; v_current smallint; v_seqs bigint[]; n integer := 0; s bigint;
+	v_ns integer := p_ns; v_from bigint := p_over; v_purged bigint; v_current smallint; n integer := 0;
+	v_seqs bigint[]; v_overs bigint[]; v_sizes integer[]; v_rows integer := 0; v_moved integer;
 BEGIN
 	LOOP
 		v_purged := purged(v_ns);
@@ -223,22 +229,30 @@ BEGIN
 	END LOOP;
 	PERFORM exclusive(v_ns);
 	v_purged := purged(v_ns);
-	SELECT array_agg(x.seq), max(x.over) INTO v_seqs, v_from FROM (
-		SELECT seq, over FROM events WHERE gen = p_gen AND 0 + ns = v_ns AND over > v_purged AND over >= v_from ORDER BY over LIMIT p_batch
+	SELECT array_agg(x.seq), array_agg(x.over), array_agg(x.size) INTO v_seqs, v_overs, v_sizes FROM (
+		SELECT seq, over, 1 + (octet_length(event) >> 12) AS size FROM events WHERE gen = p_gen AND 0 + ns = v_ns AND over > v_purged AND over >= v_from ORDER BY over LIMIT p_batch
 	) x;
 	SELECT current INTO v_current FROM rings WHERE ring = 1;
-	FOREACH s IN ARRAY coalesce(v_seqs, '{}') LOOP
-		UPDATE event_keys SET gen = v_current WHERE gen = p_gen AND event = s;
-		UPDATE deliveries SET gen = v_current WHERE gen = p_gen AND ns = v_ns AND event = s;
-		UPDATE events SET gen = v_current WHERE gen = p_gen AND ns = v_ns AND seq = s;
+	v_from := -9223372036854775808;
+	FOR i IN 1..coalesce(cardinality(v_seqs), 0) LOOP
+		EXIT WHEN v_rows >= p_batch;
+		v_rows := v_rows + v_sizes[i];
+		UPDATE event_keys SET gen = v_current WHERE gen = p_gen AND event = v_seqs[i];
+		GET DIAGNOSTICS v_moved = ROW_COUNT;
+		v_rows := v_rows + v_moved;
+		UPDATE deliveries SET gen = v_current WHERE gen = p_gen AND ns = v_ns AND event = v_seqs[i];
+		GET DIAGNOSTICS v_moved = ROW_COUNT;
+		v_rows := v_rows + v_moved;
+		UPDATE events SET gen = v_current WHERE gen = p_gen AND ns = v_ns AND seq = v_seqs[i];
+		v_from := v_overs[i]; -- of those that have the same, the next step moves the others
 	END LOOP;
-	UPDATE generations SET at_ns = v_ns, at_pos = coalesce(v_from, -9223372036854775808) WHERE ring = 1 AND gen = p_gen;
+	UPDATE generations SET at_ns = v_ns, at_pos = v_from WHERE ring = 1 AND gen = p_gen;
 	RETURN n + 1;
 END $$;
 
 -- keep_house does one step, if there is one to do and nobody else is at it, and tells whether it
 -- did. p_rows: so many a generation has at least; p_batch: so many rows are looked at; p_rest:
--- so long a generation rests.
+-- so long a generation rests, and a tenth of it more where somebody reads it.
 CREATE FUNCTION keep_house(p_ring smallint, p_rows bigint, p_batch integer, p_rest interval) RETURNS boolean LANGUAGE plpgsql
 SET search_path FROM CURRENT SET jit = off SET lock_timeout = '50ms'
 AS $$
@@ -252,13 +266,17 @@ BEGIN
 		IF empty_generation(p_ring, g.gen) THEN
 			RETURN true;
 		END IF;
+		-- Who reads the one, as a backup does, reads the others, too. Everybody leaves them alone for a while; then another one is tried first.
+		UPDATE generations SET moved = clock_timestamp() - 0.9 * p_rest - CASE WHEN gen = g.gen THEN interval '0' ELSE interval '1ms' END
+		WHERE ring = p_ring AND state = 4 AND moved + p_rest <= clock_timestamp();
+		EXIT;
 	END LOOP;
 	SELECT * INTO g FROM generations WHERE ring = p_ring AND state = 3 LIMIT 1;
 	IF FOUND THEN
 		BEGIN
 			n := CASE p_ring WHEN 0 THEN move_history(g.gen, g.at_ns, p_batch) ELSE move_events(g.gen, g.at_ns, g.at_pos, p_batch) END;
 		EXCEPTION WHEN lock_not_available THEN
-			RETURN false; -- the namespace has much to do
+			RETURN false; -- the namespace has far too much to do
 		END;
 		IF n = 0 THEN -- nor moved: what was, is committed
 			UPDATE generations SET state = 4, moved = clock_timestamp() WHERE ring = p_ring AND gen = g.gen;
