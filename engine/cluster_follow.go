@@ -13,14 +13,16 @@ func (e *Engine) follow(ctx context.Context) {
 	defer look.Stop()
 	hinted := false
 	for ctx.Err() == nil {
-		if some, soon := e.followed(); !some {
+		some, soon := e.followed()
+		switch {
+		case !some:
 			pos = -1
-		} else if hinted && !soon { // what is at work here ends here
-		} else if next, err := e.catchUp(ctx, pos); err == nil {
-			pos, failing = next, false
-		} else if !failing && ctx.Err() == nil {
-			failing = true // once: it will go on like this
-			e.report(fmt.Errorf("follow what other nodes do: %w", err))
+		case soon || !hinted: // else what is at work here ends here
+			next, err := e.catchUp(ctx, pos)
+			if err != nil && !failing && ctx.Err() == nil { // told once: it will go on like this
+				e.report(fmt.Errorf("follow what other nodes do: %w", err))
+			}
+			pos, failing = next, err != nil
 		}
 		wait(ctx, followPause)
 		hinted = false

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect/mock"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
-	"github.com/lockstep-workflows/lockstep/store/sqlite"
 )
 
 // overStores runs a test over every store, or over the one that is chosen.
@@ -25,19 +23,8 @@ func overStores(t *testing.T, test func(t *testing.T, on option)) {
 		return
 	}
 	for name, open := range map[string]func(t *testing.T) store.Store{
-		"memory": func(*testing.T) store.Store { return memory.New() },
-		"sqlite": func(t *testing.T) store.Store {
-			db, err := sqlite.Open(filepath.Join(t.TempDir(), "engine.db"), sqlite.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := db.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			return db.Namespace("default")
-		},
+		"memory":   func(*testing.T) store.Store { return memory.New() },
+		"sqlite":   func(t *testing.T) store.Store { return sqliteNamespace(t) },
 		"postgres": func(t *testing.T) store.Store { return postgresNamespace(t) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, func(c *Config) { c.Store = open(t) }) })

@@ -22,6 +22,11 @@ func newStore(t testing.TB) store.Store {
 	case "":
 		return memory.New()
 	}
+	return sqliteNamespace(t)
+}
+
+func sqliteNamespace(t testing.TB) store.Store {
+	t.Helper()
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "engine.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -66,13 +67,19 @@ func TestAllowed(t *testing.T) {
 	})
 }
 
+// pay starts a payment whose charge is answered like this.
+func (w *world) pay(charge func(effect.Call) effect.Outcome) string {
+	w.t.Helper()
+	w.deploy("pay")
+	w.answers.put("charge", charge)
+	w.answers.put("ship", ok("shipped"))
+	return w.start("pay", `{"amount":5}`)
+}
+
 func TestRetryWithAmendedData(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
-		w.deploy("pay")
-		w.answers.put("charge", failing("CardDeclined"))
-		w.answers.put("ship", ok("shipped"))
-		id := w.start("pay", `{"amount":5}`)
+		id := w.pay(failing("CardDeclined"))
 		w.reach(id, "failed").is("error.name", `"CardDeclined"`)
 		w.do("POST", "/api/v1/instances/"+id+"/retry", "").want(200)
 		w.reach(id, "failed")
@@ -86,10 +93,7 @@ func TestRetryWithAmendedData(t *testing.T) {
 func TestSkip(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
-		w.deploy("pay")
-		w.answers.put("charge", failing("CardDeclined"))
-		w.answers.put("ship", ok("shipped"))
-		id := w.start("pay", `{"amount":5}`)
+		id := w.pay(failing("CardDeclined"))
 		w.reach(id, "failed")
 		at := "/api/v1/instances/" + id + "/skip"
 		w.do("POST", at, "{}").problem(CodeInput).is("errors.0.pointer", `"/output"`)
@@ -231,10 +235,7 @@ func TestAnswerCall(t *testing.T) {
 func TestHistoryInPages(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
-		w.deploy("pay")
-		w.answers.put("charge", ok("charged"))
-		w.answers.put("ship", ok("shipped"))
-		id := w.start("pay", `{"amount":5}`)
+		id := w.pay(ok("charged"))
 		w.reach(id, "completed")
 		whole := w.get("/api/v1/instances/" + id + "/history").want(200)
 		whole.is("items.0.type", `"started"`).is("items.0.seq", "1").is("items.0.data", `{"amount":5}`).is("next", "null")
@@ -262,10 +263,7 @@ func TestHistoryInPages(t *testing.T) {
 func TestHistoryNewestFirst(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
-		w.deploy("pay")
-		w.answers.put("charge", ok("charged"))
-		w.answers.put("ship", ok("shipped"))
-		id := w.start("pay", `{"amount":5}`)
+		id := w.pay(ok("charged"))
 		w.reach(id, "completed")
 		history := "/api/v1/instances/" + id + "/history"
 		whole := w.get(history).want(200)

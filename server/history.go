@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	read := s.historyPage
+	read := s.historyForwards
 	if order == "newest" {
 		read = s.historyBackwards
 	}
@@ -35,7 +36,7 @@ func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, out)
 }
 
-func (s *Server) historyPage(r *request, limit int) (*page, error) {
+func (s *Server) historyForwards(r *request, limit int) (*page, error) {
 	after, err := r.afterNumber('h')
 	if err != nil {
 		return nil, err
@@ -44,21 +45,9 @@ func (s *Server) historyPage(r *request, limit int) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := s.newPage(limit)
-	for i := range part.Records {
-		fits, err := out.add(viewRecord(part.First+int64(i), &part.Records[i]))
-		if err != nil {
-			return nil, err
-		}
-		if !fits {
-			part.More = true
-			break
-		}
-	}
-	if part.More {
-		out.Next = cursor('h', itoa(part.First+int64(len(out.Items))-1))
-	}
-	return out, nil
+	return s.historyPage(limit, part, slices.All(part.Records), func(shown int) string {
+		return cursor('h', itoa(part.First+int64(shown)-1))
+	})
 }
 
 // historyBackwards is a page of a history with its newest record first.
@@ -71,8 +60,15 @@ func (s *Server) historyBackwards(r *request, limit int) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.historyPage(limit, part, slices.Backward(part.Records), func(shown int) string {
+		return cursor('b', itoa(part.First+int64(len(part.Records)-shown)))
+	})
+}
+
+// historyPage shows records as long as they fit; next is the cursor behind so many of them.
+func (s *Server) historyPage(limit int, part engine.History, records iter.Seq2[int, core.Record], next func(shown int) string) (*page, error) {
 	out := s.newPage(limit)
-	for i, record := range slices.Backward(part.Records) {
+	for i, record := range records {
 		fits, err := out.add(viewRecord(part.First+int64(i), &record))
 		if err != nil {
 			return nil, err
@@ -83,7 +79,7 @@ func (s *Server) historyBackwards(r *request, limit int) (*page, error) {
 		}
 	}
 	if part.More {
-		out.Next = cursor('b', itoa(part.First+int64(len(part.Records)-len(out.Items))))
+		out.Next = next(len(out.Items))
 	}
 	return out, nil
 }

@@ -269,56 +269,45 @@ func (t *tx) number(ctx context.Context) (n int64, err error) {
 // transact does f as a transaction, again while its error is a passing one. Where the
 // connection is lost at the commit, its outcome is found out.
 func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error) error {
-	ns, err := s.ns(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.db.enter(); err != nil {
-		return err
-	}
-	defer s.db.flying.Done()
-	err = s.db.patiently(ctx, func(ctx context.Context) error {
-		token := newToken()
-		err := s.db.begin(ctx, ns, func(t *tx) error {
-			if err := f(context.WithValue(ctx, txKey{}, t), t); err != nil {
+	return s.told(ctx, func(ns int32) error {
+		return s.db.patiently(ctx, func(ctx context.Context) error {
+			token := newToken()
+			err := s.db.begin(ctx, ns, func(t *tx) error {
+				if err := f(context.WithValue(ctx, txKey{}, t), t); err != nil {
+					return err
+				}
+				_, err := t.do(ctx, "INSERT INTO ~.outcomes VALUES ($1, '{0}')", token)
 				return err
+			})
+			var lost *lostError
+			if errors.As(err, &lost) {
+				_, done, err := s.db.outcome(ctx, token)
+				switch {
+				case err != nil:
+					return &lostError{err}
+				case done:
+					return nil
+				}
+				return lost.err
 			}
-			_, err := t.do(ctx, "INSERT INTO ~.outcomes VALUES ($1, '{0}')", token)
 			return err
 		})
-		var lost *lostError
-		if errors.As(err, &lost) {
-			_, done, err := s.db.outcome(ctx, token)
-			switch {
-			case err != nil:
-				return &lostError{err}
-			case done:
-				return nil
-			}
-			return lost.err
-		}
-		return err
 	})
-	if err == nil {
-		s.wrote()
-	}
-	return err
 }
 
 // call writes with one call of a function of the schema, whose first arguments are the namespace and a token.
 // Where the answer is lost, done gets what the function noted instead.
 func (s *Store) call(ctx context.Context, text string, args []any, done func([]int16), into ...any) error {
-	ns, err := s.ns(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.db.enter(); err != nil {
-		return err
-	}
-	defer s.db.flying.Done()
-	err = s.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
-		return s.db.one(ctx, text+"("+parameters(1, 2+len(args))+")", append([]any{ns, token}, args...), into...)
-	}, done)
+	return s.told(ctx, func(ns int32) error {
+		return s.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
+			return s.db.one(ctx, text+"("+parameters(1, 2+len(args))+")", append([]any{ns, token}, args...), into...)
+		}, done)
+	})
+}
+
+// told writes something that other nodes may wait for.
+func (s *Store) told(ctx context.Context, f func(ns int32) error) error {
+	err := s.write(ctx, f)
 	if err == nil {
 		s.wrote()
 	}
