@@ -223,6 +223,9 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode < 200 {
+		return nil, unreachable(c.shown, fmt.Errorf("the answer is %d %s, which does not end a request", resp.StatusCode, http.StatusText(resp.StatusCode)))
+	}
 	return nil, c.problem(resp)
 }
 

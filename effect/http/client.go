@@ -138,11 +138,22 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 		return Answer{}, c.explain(ctx, err, timeout.String()+named)
 	}
 	defer resp.Body.Close()
+	// The connection behind 101 is nobody's: net/http does not close it when the context ends.
+	defer context.AfterFunc(limited, func() { resp.Body.Close() })()
+	switch {
+	case resp.StatusCode == nethttp.StatusSwitchingProtocols:
+		return Answer{}, &Error{Code: CodeInvalid, Msg: "the answer is 101 Switching Protocols, but nobody asked for another protocol"}
+	case resp.StatusCode < 200:
+		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the status %d, which does not end a request", resp.StatusCode)}
+	}
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which nobody asked for", encoding)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limits.ResponseBytes+1))
 	if err != nil {
+		if limited.Err() != nil {
+			err = limited.Err() // not that the body was closed for it
+		}
 		return Answer{}, c.explain(ctx, err, timeout.String()+named)
 	}
 	if int64(len(body)) > c.limits.ResponseBytes {

@@ -16,7 +16,8 @@
 //
 // A JSON answer is its value, text/* and XML are a string, an empty answer is no
 // value. A status of 300 and above is a failure; its name comes from the body where
-// that tells one (problem+json or {name|error, code, message}).
+// that tells one (problem+json or {name|error, code, message}). 101 is refused: nobody
+// asked for another protocol. No body is read beyond its context, whatever the status.
 //
 // # Policy
 //
