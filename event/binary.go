@@ -22,7 +22,7 @@ type Binary struct {
 	Body   []byte
 }
 
-// FromBinary reads an event in binary mode. It is put together as the object of the JSON
+// FromBinary reads an event that comes from outside in binary mode. It is put together as the object of the JSON
 // format, so that both are checked by the same rules. An error is an *[AttributeError].
 func FromBinary(b Binary) (Event, error) {
 	members, err := attributes(b.Header)
@@ -39,7 +39,7 @@ func FromBinary(b Binary) (Event, error) {
 		}
 		members = append(members, data)
 	}
-	return FromValue(expr.Object(members...))
+	return Receive(expr.Object(members...))
 }
 
 func attributes(header map[string][]string) ([]expr.Member, error) {
@@ -106,7 +106,7 @@ func dataOf(media string, body []byte) (expr.Member, error) {
 	}
 	switch {
 	case isJSON(base):
-		v, err := expr.ParseJSON(body)
+		v, err := expr.ParseUnique(body)
 		if err != nil {
 			return expr.Member{}, fmt.Errorf("the body is not JSON, as its content type says: %w", err)
 		}

@@ -41,18 +41,9 @@ func (e *AttributeError) Error() string {
 	return fmt.Sprintf("event attribute %q: %s", e.Attribute, e.Msg)
 }
 
-// Parse reads an event in CloudEvents' JSON format.
-func Parse(text []byte) (Event, error) {
-	v, err := expr.ParseJSON(text)
-	if err != nil {
-		return Event{}, fmt.Errorf("event: %w", err)
-	}
-	return FromValue(v)
-}
-
-// FromValue reads an event from the object of its JSON format. A missing
-// specversion counts as 1.0; an attribute that is null counts as absent (CloudEvents
-// JSON format §2.2).
+// FromValue reads an event from the object of its JSON format, as people write it in
+// files of their own: a missing specversion counts as 1.0. An attribute that is null
+// counts as absent (CloudEvents JSON format §2.2).
 func FromValue(v expr.Value) (Event, error) {
 	if !v.IsObject() {
 		return Event{}, &AttributeError{Msg: "must be a JSON object, not " + v.Kind().String()}

@@ -29,7 +29,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	e, err := Parse([]byte(`{"id":"1","source":"s","type":"t","subject":null,"ext":null}`))
+	e, err := Parse([]byte(`{"specversion":"1.0","id":"1","source":"s","type":"t","subject":null,"ext":null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestAttribute(t *testing.T) {
-	e, err := Parse([]byte(`{"id":"1","source":"s","type":"t","n":1.50,"b":true,"data":{"x":1}}`))
+	e, err := Parse([]byte(`{"specversion":"1.0","id":"1","source":"s","type":"t","n":1.50,"b":true,"data":{"x":1}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	e, err := Parse([]byte(`{"id":"i","source":"s","type":"t","subject":"sub","order":"o-1","n":7,
+	e, err := Parse([]byte(`{"specversion":"1.0","id":"i","source":"s","type":"t","subject":"sub","order":"o-1","n":7,
 		"data":{"order":"other","deep":{"id":12345678901234567890},"type":"of the data","none":null,"list":[1]}}`))
 	if err != nil {
 		t.Fatal(err)

@@ -22,25 +22,53 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Msg)
 }
 
-// ParseJSON reads one JSON value. Where an object repeats a key the last one
-// wins, as in every common reader of data; definitions are read more strictly
-// by package dialect.
-func ParseJSON(text []byte) (Value, error) {
-	p := parser{text: text}
+// RepeatedKeyError is a key that an object has twice.
+type RepeatedKeyError struct {
+	Path []string // keys and indexes down to it, itself the last
+}
+
+func (e *RepeatedKeyError) Error() string {
+	return fmt.Sprintf("the key %.100q is given twice", e.Path[len(e.Path)-1])
+}
+
+// within puts a step before the path of a repeated key; other errors stay as they are.
+func within(step string, err error) error {
+	if repeated, ok := err.(*RepeatedKeyError); ok {
+		repeated.Path = append([]string{step}, repeated.Path...)
+	}
+	return err
+}
+
+// ParseJSON reads one JSON value. Half of a surrogate pair is no character, and is
+// refused. Where an object repeats a key the last one wins, as in every common reader
+// of data; definitions are read more strictly by package dialect.
+func ParseJSON(text []byte) (Value, error) { return (&parser{text: text}).all() }
+
+// ParseUnique is [ParseJSON] for text in which no object may repeat a key: others would
+// read another value. Such a text is a *[RepeatedKeyError].
+func ParseUnique(text []byte) (Value, error) { return (&parser{text: text, unique: true}).all() }
+
+// ParseRepaired is [ParseJSON] as most programs read JSON: half of a surrogate pair
+// becomes U+FFFD.
+func ParseRepaired(text []byte) (Value, error) { return (&parser{text: text, repair: true}).all() }
+
+type parser struct {
+	text   []byte
+	pos    int
+	unique bool // no key twice
+	repair bool // half of a surrogate pair is U+FFFD
+}
+
+func (p *parser) all() (Value, error) {
 	v, err := p.value(0)
 	if err != nil {
 		return Null, err
 	}
 	p.blank()
-	if p.pos < len(text) {
+	if p.pos < len(p.text) {
 		return Null, p.errorf("unexpected %q after the value", p.char())
 	}
 	return v, nil
-}
-
-type parser struct {
-	text []byte
-	pos  int
 }
 
 func (p *parser) errorf(format string, args ...any) error {
@@ -111,7 +139,7 @@ func (p *parser) array(depth int) (Value, error) {
 	for {
 		v, err := p.value(depth + 1)
 		if err != nil {
-			return Null, err
+			return Null, within(strconv.Itoa(len(items)), err)
 		}
 		items = append(items, v)
 		p.blank()
@@ -147,18 +175,35 @@ func (p *parser) object(depth int) (Value, error) {
 		}
 		v, err := p.value(depth + 1)
 		if err != nil {
-			return Null, err
+			return Null, within(key, err)
 		}
 		members = append(members, Member{key, v})
 		p.blank()
 		switch {
 		case p.accept(','):
 		case p.accept('}'):
+			if p.unique {
+				if key, ok := repeated(members); ok {
+					return Null, &RepeatedKeyError{[]string{key}}
+				}
+			}
 			return Object(members...), nil
 		default:
 			return Null, p.errorf("expected ',' or '}' in an object")
 		}
 	}
+}
+
+// repeated is the first key that comes twice.
+func repeated(members []Member) (string, bool) {
+	seen := make(map[string]bool, len(members))
+	for _, m := range members {
+		if seen[m.Key] {
+			return m.Key, true
+		}
+		seen[m.Key] = true
+	}
+	return "", false
 }
 
 func (p *parser) accept(c byte) bool {
@@ -251,7 +296,10 @@ func (p *parser) escape(out []byte, i int) ([]byte, int, error) {
 				low, ok = p.hex(i + 2)
 			}
 			if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
-				return append(out, "\ufffd"...), i, nil // a lone surrogate is no character
+				if !p.repair {
+					return nil, 0, p.errorf(`half of a surrogate pair, which is no character`)
+				}
+				return append(out, "\ufffd"...), i, nil
 			}
 			i += 6
 		}

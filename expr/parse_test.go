@@ -22,11 +22,6 @@ func TestParseJSON(t *testing.T) {
 		{`"\"\\\/\b\f\n\r\t"`, `"\"\\/\u0008\u000c\n\r\t"`},
 		{`"\u00e9\u4e2d"`, `"é中"`},
 		{`"\ud83d\ude00"`, `"😀"`},
-		{`"\ud83d"`, "\"\ufffd\""},              // half a pair is no character
-		{`"\ude00\ud83d"`, "\"\ufffd\ufffd\""},  // nor are two halves the wrong way round
-		{`"\ud83d\u0041"`, "\"\ufffdA\""},       // and the next escape stays
-		{`"\ud83d\ud83d\ude00"`, "\"\ufffd😀\""}, // here too
-		{`"\ud83dx"`, "\"\ufffdx\""},
 		{"\"\u2028</script>\"", "\"\u2028</script>\""}, // nothing is escaped that need not be
 		{`12345678901234567890`, `12345678901234567890`},
 		{`-0`, `-0`},
@@ -74,6 +69,12 @@ func TestParseErrorsSayWhere(t *testing.T) {
 		{`"a\x"`, 3, `unknown escape \x`},
 		{`"a\é"`, 3, `unknown escape \é`},
 		{`"\u12g4"`, 1, `malformed \u`},
+		{`"\ud83d"`, 1, "half of a surrogate pair"},
+		{`"\ude00\ud83d"`, 1, "half of a surrogate pair"}, // the wrong way round
+		{`["a\ud83d\u0041"]`, 3, "half of a surrogate pair"},
+		{`"\ud83d\ud83d\ude00"`, 1, "half of a surrogate pair"},
+		{`"\ud83dx"`, 1, "half of a surrogate pair"},
+		{`{"a":{"\ud83d":1}}`, 7, "half of a surrogate pair"},
 		{`"\u+123"`, 1, `malformed \u`},
 		{`"\u1`, 1, `malformed \u`},
 		{`"\`, 1, "ends inside an escape"},
@@ -90,6 +91,43 @@ func TestParseErrorsSayWhere(t *testing.T) {
 		}
 		if pe.Offset != c.offset || !strings.Contains(pe.Msg, c.msg) {
 			t.Errorf("%q: %q at %d, want %q at %d", c.in, pe.Msg, pe.Offset, c.msg, c.offset)
+		}
+	}
+}
+
+func TestParseRepaired(t *testing.T) {
+	for in, want := range map[string]string{
+		`"\ud83d"`:             "\"\ufffd\"",
+		`"\ude00\ud83d"`:       "\"\ufffd\ufffd\"", // two halves the wrong way round
+		`"\ud83d\u0041"`:       "\"\ufffdA\"",      // the next escape stays
+		`"\ud83d\ud83d\ude00"`: "\"\ufffd😀\"",
+		`"\ud83dx"`:            "\"\ufffdx\"",
+		`{"a":1,"a":2}`:        `{"a":2}`,
+	} {
+		if v, err := ParseRepaired([]byte(in)); err != nil || v.String() != want {
+			t.Errorf("%s: %s, %v; want %s", in, v, err, want)
+		}
+	}
+}
+
+func TestParseUnique(t *testing.T) {
+	for in, path := range map[string]string{
+		`{"a":1,"b":2,"a":3}`:               "a",
+		`{"a":1,"\u0061":3}`:                "a",
+		`{"":1,"":3}`:                       "",
+		`[0,{"x":[{"a":1},{"b":1,"b":1}]}]`: "1 x 1 b",
+		`{"a":{"a":{"a":1}},"b":[1,1]}`:     "none",
+		`[{"a":1},{"a":1}]`:                 "none",
+		`{"a":1,"A":1}`:                     "none",
+	} {
+		v, err := ParseUnique([]byte(in))
+		got := "none"
+		var repeated *RepeatedKeyError
+		if errors.As(err, &repeated) {
+			got, err = strings.Join(repeated.Path, " "), nil
+		}
+		if same, _ := ParseJSON([]byte(in)); err != nil || got != path || got == "none" && !Equal(v, same) {
+			t.Errorf("%s: %q, %v; want %q", in, got, err, path)
 		}
 	}
 }
@@ -153,6 +191,11 @@ func FuzzParseJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := ParseJSON(data)
+		if repaired, bad := ParseRepaired(data); err == nil && (bad != nil || !Equal(v, repaired)) {
+			t.Fatalf("%q is %s, repaired %s, %v", data, v, repaired, bad)
+		} else if err != nil && strings.Contains(err.Error(), "half of a surrogate") {
+			v, err = repaired, bad
+		}
 		if !utf8.Valid(data) {
 			return // encoding/json repairs what we refuse
 		}

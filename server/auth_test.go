@@ -134,7 +134,7 @@ func TestOtherSites(t *testing.T) {
 		c.Hosts, c.Origins = []string{"lockstep.internal"}, []string{"https://board.example"}
 	})
 	post := func(headers ...string) answered {
-		return w.do("POST", "/api/v1/events", `{"id":"1","source":"s","type":"t"}`, append(headers, "Content-Type", "application/cloudevents+json")...)
+		return w.do("POST", "/api/v1/events", `{"specversion":"1.0","id":"1","source":"s","type":"t"}`, append(headers, "Content-Type", "application/cloudevents+json")...)
 	}
 	post().want(202)
 	post("Origin", w.url).want(202)

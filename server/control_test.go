@@ -194,7 +194,7 @@ func TestRestart(t *testing.T) {
 
 		// What an event started begins again with that event.
 		w.answers.put("pack", failing("OutOfTape"))
-		id = w.do("POST", "/api/v1/events", `{"id":"1","source":"s","type":"ordered","orderid":"7","data":{"item":"tea"}}`,
+		id = w.do("POST", "/api/v1/events", `{"specversion":"1.0","id":"1","source":"s","type":"ordered","orderid":"7","data":{"item":"tea"}}`,
 			"Content-Type", "application/cloudevents+json").want(202).t2("events.0.started.0")
 		w.reach(id, "failed")
 		w.answers.put("pack", ok("packed"))

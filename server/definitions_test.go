@@ -166,7 +166,7 @@ func TestOnlyTheCurrentVersionStartsOnEvents(t *testing.T) {
 		w.deploy("onorder")
 		second := strings.Replace(read(t, "testdata/onorder.yaml"), `"1.0"`, `"2.0"`, 1)
 		w.put(second, "").want(201)
-		a := w.do("POST", "/api/v1/events", `{"id":"1","source":"s","type":"ordered","orderid":"7","data":{"item":"tea"}}`, "Content-Type", "application/cloudevents+json").want(202)
+		a := w.do("POST", "/api/v1/events", `{"specversion":"1.0","id":"1","source":"s","type":"ordered","orderid":"7","data":{"item":"tea"}}`, "Content-Type", "application/cloudevents+json").want(202)
 		id := a.t2("events.0.started.0")
 		if a.is("matched", "1").at("events.0.started").Len() != 1 {
 			t.Errorf("started more than one: %s", a.text)

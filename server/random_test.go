@@ -43,7 +43,7 @@ func TestRandomRequests(t *testing.T) {
 			headers := []string{"Idempotency-Key", one("a", "b", "c d", "\"")}
 			if rt.method == "POST" {
 				body = one("", "{}", "[]", "null", "{", `{"a":1}`, `{"output":1}`, `{"output":{}}`, `{"data":{"amount":2}}`, `{"data":null}`, `{"input":{"x":1}}`, `{"version":"1.0"}`, `{"reason":"x"}`, `{"compensate":true}`,
-					`{"result":null}`, `{"error":{"name":"E"}}`, `{"id":"1","source":"s","type":"ordered","orderid":"1"}`, `[{"id":"2","source":"s","type":"paid","data":1}]`, "\xff\xfe", greeting("1.0", "x"), strings.Repeat("[", 2000))
+					`{"result":null}`, `{"error":{"name":"E"}}`, `{"specversion":"1.0","id":"1","source":"s","type":"ordered","orderid":"1"}`, `[{"specversion":"1.0","id":"2","source":"s","type":"paid","data":1}]`, "\xff\xfe", greeting("1.0", "x"), strings.Repeat("[", 2000))
 				headers = append(headers, "Content-Type", one("application/json", "application/json", "application/yaml", "application/cloudevents+json", "application/cloudevents-batch+json", "text/plain", ";;", ""))
 			}
 			if r.IntN(4) == 0 {

@@ -59,7 +59,7 @@ func TestProducerLearnsNothingOfOthers(t *testing.T) {
 	w.deploy("await")
 	id := w.start("await", `{"order":"secret"}`)
 	send := func(n int, order string) answered {
-		return w.event(fmt.Sprintf(`{"id":"%d","source":"shop","type":"paid","orderid":"%s"}`, n, order))
+		return w.event(fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"paid","orderid":"%s"}`, n, order))
 	}
 	send(1, "x").want(202).says("secret").says(id)
 	w.token = byRole[EventProducer]

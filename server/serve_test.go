@@ -160,8 +160,8 @@ func TestStoreTrouble(t *testing.T) {
 	writes := func() []answered {
 		return []answered{
 			w.do("POST", "/api/v1/definitions/await/instances", `{"order":"1"}`, "Idempotency-Key", "k"),
-			w.event(`{"id":"1","source":"s","type":"t"}`),
-			w.batch(`[{"id":"2","source":"s","type":"t"}]`),
+			w.event(`{"specversion":"1.0","id":"1","source":"s","type":"t"}`),
+			w.batch(`[{"specversion":"1.0","id":"2","source":"s","type":"t"}]`),
 			w.put(greeting("1", "x"), ""),
 		}
 	}
@@ -201,7 +201,7 @@ func TestBatchTakenInPart(t *testing.T) {
 	s := &failsAfter{Store: newMemory()}
 	s.left.Store(2)
 	w := newWorld(t, s, nil)
-	text := `[{"id":"1","source":"s","type":"t"},{"id":"2","source":"s","type":"t"},{"id":"3","source":"s","type":"t"}]`
+	text := `[{"specversion":"1.0","id":"1","source":"s","type":"t"},{"specversion":"1.0","id":"2","source":"s","type":"t"},{"specversion":"1.0","id":"3","source":"s","type":"t"}]`
 	w.batch(text).problem(CodeStore).says("the first 2 of 3 events were taken")
 	s.left.Store(100)
 	w.batch(text).want(202).is("duplicates", "2").is("accepted", "1")

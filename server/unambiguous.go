@@ -6,20 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"unicode/utf16"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/dialect"
 )
 
 // unambiguous refuses JSON that others would read otherwise than we do, or not at all: a member
-// that is there twice, half of a surrogate pair, a number or a nesting beyond what documents
-// may have.
+// that is there twice, a number or a nesting beyond what documents may have.
 func unambiguous(text []byte) error {
-	if at := loneSurrogate(text); at >= 0 {
-		return fmt.Errorf("the escape at byte %d is half of a surrogate pair, which no text has", at)
-	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var open []map[string]bool // the names of objects, nil for arrays
@@ -65,36 +59,6 @@ func unambiguous(text []byte) error {
 		}
 		named = false
 	}
-}
-
-// loneSurrogate is where an escape stands that is half of a character; -1: nowhere.
-func loneSurrogate(text []byte) int {
-	unit := func(i int) (rune, bool) {
-		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
-		return rune(n), err == nil
-	}
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		first, ok := unit(i)
-		switch {
-		case !ok:
-			i++ // what is escaped
-		case !utf16.IsSurrogate(first):
-			i += 5
-		default:
-			second, _ := unit(i + 6)
-			if utf16.DecodeRune(first, second) == '\uFFFD' {
-				return i
-			}
-			i += 11
-		}
-	}
-	return -1
 }
 
 // verbOf is what an intervention is called here.

@@ -117,7 +117,7 @@ func complete(v expr.Value, source, where string) (client.Data, error) {
 			v = v.With(m.Key, m.Value)
 		}
 	}
-	if _, err := event.FromValue(v); err != nil {
+	if _, err := event.Receive(v); err != nil {
 		return nil, invalidf("%s: %v", where, err)
 	}
 	return client.Data(v.String()), nil
@@ -164,7 +164,7 @@ func (r remote) readEvents(file, source string) ([]client.Data, error) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		v, err := expr.ParseJSON(line)
+		v, err := expr.ParseUnique(line)
 		if err != nil && n == 1 { // it is not lines of JSON: what is wrong with the whole is more help
 			return nil, r.invalidDocument("the events cannot be read", doc, found)
 		}

@@ -93,7 +93,7 @@ func TestEventsOverNATS(t *testing.T) {
 	address, js := newBroker(t)
 	const all = 200
 	for i := range all {
-		text := fmt.Sprintf(`{"id":"%d","source":"shop","type":"made","data":{"n":%d}}`, i, i)
+		text := fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"made","data":{"n":%d}}`, i, i)
 		if _, err := js.Publish(t.Context(), fmt.Sprintf("in.%d", i%3), []byte(text)); err != nil {
 			t.Fatal(err)
 		}

@@ -102,6 +102,10 @@ func TestAnswers(t *testing.T) {
 		{"application/json", `{oops`, "", CodeInvalid},
 		{"application/octet-stream", "\x00\x01", "", CodeInvalid},
 		{"", "oops", "", CodeInvalid},
+		{"application/json", `{"a":"\ud83d\ude00"}`, `{"a":"😀"}`, ""},
+		{"application/json", `{"a":"\ud800"}`, "", CodeInvalid}, // half of a surrogate pair is no character
+		{"application/json", `{"\udc00":1}`, "", CodeInvalid},
+		{"", `["\ud800\ud800"]`, "", CodeInvalid},
 	} {
 		srv := server(t, says(200, c.media, c.body))
 		out := client(t, Limits{}).Invoke(context.Background(), effect.Call{Operation: srv.URL})

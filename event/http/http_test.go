@@ -84,15 +84,15 @@ func TestRefused(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	limits := Limits{Event: 60, Batch: 100, Events: 2}
-	one := `{"id":"1","source":"s","type":"t"}`
+	limits := Limits{Event: 80, Batch: 120, Events: 2}
+	one := `{"specversion":"1.0","id":"1","source":"s","type":"t"}`
 	for _, c := range []struct {
 		body  string
 		media string
 		limit string
 	}{
-		{one + strings.Repeat(" ", 60), Structured, "event-bytes"},
-		{"[" + strings.Repeat(" ", 100) + "]", Batch, "event-batch-bytes"},
+		{one + strings.Repeat(" ", 80), Structured, "event-bytes"},
+		{"[" + strings.Repeat(" ", 120) + "]", Batch, "event-batch-bytes"},
 		{"[{},{},{}]", Batch, "event-batch-items"},
 	} {
 		for _, known := range []bool{true, false} { // how long the body is
@@ -117,12 +117,12 @@ func events(t *testing.T) []event.Event {
 	t.Helper()
 	var out []event.Event
 	for _, text := range []string{
-		`{"id":"1","source":"/s?a=b#c","type":"t"}`,
-		`{"id":"2","source":"s","type":"t","subject":"ü \"x\" % 😀","time":"2026-03-01T12:00:00.5+01:00","dataschema":"urn:x","ext":"a b","data":{"n":12345678901234567890}}`,
-		`{"id":"3","source":"s","type":"t","datacontenttype":"text/plain","data":"some text"}`,
-		`{"id":"4","source":"s","type":"t","datacontenttype":"application/octet-stream","data_base64":"AQID/w=="}`,
-		`{"id":"5","source":"s","type":"t","datacontenttype":"application/json","data":null}`,
-		`{"id":"6","source":"s","type":"t","datacontenttype":"application/json","data":"a string"}`,
+		`{"specversion":"1.0","id":"1","source":"/s?a=b#c","type":"t"}`,
+		`{"specversion":"1.0","id":"2","source":"s","type":"t","subject":"ü \"x\" % 😀","time":"2026-03-01T12:00:00.5+01:00","dataschema":"urn:x","ext":"a b","data":{"n":12345678901234567890}}`,
+		`{"specversion":"1.0","id":"3","source":"s","type":"t","datacontenttype":"text/plain","data":"some text"}`,
+		`{"specversion":"1.0","id":"4","source":"s","type":"t","datacontenttype":"application/octet-stream","data_base64":"AQID/w=="}`,
+		`{"specversion":"1.0","id":"5","source":"s","type":"t","datacontenttype":"application/json","data":null}`,
+		`{"specversion":"1.0","id":"6","source":"s","type":"t","datacontenttype":"application/json","data":"a string"}`,
 	} {
 		e, err := event.Parse([]byte(text))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/event"
@@ -89,6 +90,9 @@ func (e *InvalidError) Error() string {
 // *InvalidError, or those of the body.
 func Read(r *http.Request, limits Limits) ([]event.Event, Mode, error) {
 	media := r.Header.Get("Content-Type")
+	if len(r.Header["Content-Type"]) > 1 {
+		return nil, 0, &InvalidError{ModeBinary, []Invalid{{Attribute: "datacontenttype", Msg: "the content type is given more than once"}}}
+	}
 	base, params, err := mime.ParseMediaType(media)
 	if err != nil && media != "" {
 		base = strings.ToLower(strings.TrimSpace(media))
@@ -118,7 +122,11 @@ func text(r *http.Request, params map[string]string, limit string, most int64) (
 	if err != nil {
 		return expr.Null, err
 	}
-	v, err := expr.ParseJSON(body)
+	v, err := expr.ParseUnique(body)
+	var repeated *expr.RepeatedKeyError
+	if errors.As(err, &repeated) {
+		return expr.Null, repeated
+	}
 	if err != nil {
 		return expr.Null, &InvalidError{ModeStructured, []Invalid{{Msg: "the body is not JSON: " + err.Error()}}}
 	}
@@ -141,20 +149,31 @@ func read(r *http.Request, limit string, most int64) ([]byte, error) {
 
 func readStructured(r *http.Request, params map[string]string, limits Limits) ([]event.Event, error) {
 	v, err := text(r, params, "event-bytes", limits.Event)
+	var repeated *expr.RepeatedKeyError
+	if errors.As(err, &repeated) {
+		return nil, &InvalidError{ModeStructured, []Invalid{invalid(0, event.Repeated(repeated.Path))}}
+	}
 	if err != nil {
 		return nil, err
 	}
-	e, err := event.FromValue(v)
+	e, err := event.Receive(v)
 	if err != nil {
 		return nil, &InvalidError{ModeStructured, []Invalid{invalid(0, err)}}
 	}
 	return []event.Event{e}, nil
 }
 
-// readBatch reads all of a batch or nothing: its error names every event that is wrong.
+// readBatch reads all of a batch or nothing: its error names every event that is wrong, or
+// the first one in which a key is given twice.
 func readBatch(r *http.Request, params map[string]string, limits Limits) ([]event.Event, error) {
 	v, err := text(r, params, "event-batch-bytes", limits.Batch)
-	if err != nil {
+	var repeated *expr.RepeatedKeyError
+	if errors.As(err, &repeated) {
+		if i, bad := strconv.Atoi(repeated.Path[0]); bad == nil && len(repeated.Path) > 1 { // the event's index
+			return nil, &InvalidError{ModeBatch, []Invalid{invalid(i, event.Repeated(repeated.Path[1:]))}}
+		}
+		v = expr.EmptyObject // not a list
+	} else if err != nil {
 		return nil, err
 	}
 	if !v.IsArray() {
@@ -170,7 +189,7 @@ func readBatch(r *http.Request, params map[string]string, limits Limits) ([]even
 			bad = append(bad, Invalid{Index: i, Msg: fmt.Sprintf("it has more than %d bytes (limit event-bytes)", limits.Event)})
 			continue
 		}
-		e, err := event.FromValue(item)
+		e, err := event.Receive(item)
 		if err != nil {
 			bad = append(bad, invalid(i, err))
 			continue

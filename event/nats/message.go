@@ -27,6 +27,11 @@ func readMessage(header nats.Header, body []byte, most int) (event.Event, error)
 	if len(body) > most {
 		return event.Event{}, fmt.Errorf("the message has %d bytes, more than %d (limit event-bytes)", len(body), most)
 	}
+	for _, name := range []string{contentType, event.HeaderPrefix + "datacontenttype"} {
+		if values(header, name) > 1 {
+			return event.Event{}, &event.AttributeError{Attribute: "datacontenttype", Msg: "is given more than once"}
+		}
+	}
 	media := first(header, contentType)
 	base, params, err := mime.ParseMediaType(media)
 	if err != nil {
@@ -78,6 +83,17 @@ func first(header nats.Header, name string) string {
 		}
 	}
 	return ""
+}
+
+// values is how many values a header has, in whatever case its name is written.
+func values(header nats.Header, name string) int {
+	n := 0
+	for key, all := range header {
+		if strings.EqualFold(key, name) {
+			n += len(all)
+		}
+	}
+	return n
 }
 
 // writeMessage is the reverse of readMessage.

@@ -60,6 +60,14 @@ func TestReadMessage(t *testing.T) {
 		{with("ce-datacontenttype", "%zz"), "", "hexadecimal"},
 		{with("ce-data", "x"), "", "in binary mode"},
 		{with("content-type", "application/json"), "{", "not JSON"},
+		{with("content-type", "application/json"), `{"a":1,"a":2}`, `"a" is given twice`},
+		{with("ce-subject", "a%0Ab"), "", "U+000A"},
+		{header("ce-id", "1", "ce-source", "s", "ce-type", "t"), "", "specversion"},
+		{nil, `{"id":"1","source":"s","type":"t"}`, "specversion"},
+		{nil, `{"specversion":"1.0","id":"1\u0000","source":"s","type":"t"}`, "U+0000"},
+		{nil, `{"specversion":"1.0","id":"1","source":"s","type":"t","id":"1"}`, `"id": is given twice`},
+		{nats.Header{"content-type": {"text/plain", "text/html"}, "ce-id": {"1"}}, "", "more than once"},
+		{nats.Header{"ce-datacontenttype": {"text/plain"}, "Ce-DataContentType": {"text/html"}, "ce-id": {"1"}}, "", "more than once"},
 	} {
 		if _, err := readMessage(c.header, []byte(c.body), maxEvent); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v %.100q: %v, want %q", c.header, c.body, err, c.says)
@@ -70,10 +78,10 @@ func TestReadMessage(t *testing.T) {
 // TestWriteAndRead: what is written is read again as it was.
 func TestWriteAndRead(t *testing.T) {
 	for _, text := range []string{
-		`{"id":"1","source":"/s?a=b#c","type":"t"}`,
-		`{"id":"2","source":"s","type":"t","subject":"ü \"x\" % 😀","time":"2026-03-01T12:00:00.5+01:00","ext":"a b","datacontenttype":"application/json","data":{"n":12345678901234567890}}`,
-		`{"id":"3","source":"s","type":"t","datacontenttype":"text/plain","data":"some text"}`,
-		`{"id":"4","source":"s","type":"t","datacontenttype":"application/octet-stream","data_base64":"AQID/w=="}`,
+		`{"specversion":"1.0","id":"1","source":"/s?a=b#c","type":"t"}`,
+		`{"specversion":"1.0","id":"2","source":"s","type":"t","subject":"ü \"x\" % 😀","time":"2026-03-01T12:00:00.5+01:00","ext":"a b","datacontenttype":"application/json","data":{"n":12345678901234567890}}`,
+		`{"specversion":"1.0","id":"3","source":"s","type":"t","datacontenttype":"text/plain","data":"some text"}`,
+		`{"specversion":"1.0","id":"4","source":"s","type":"t","datacontenttype":"application/octet-stream","data_base64":"AQID/w=="}`,
 	} {
 		e, err := event.Parse([]byte(text))
 		if err != nil {
@@ -93,7 +101,7 @@ func TestWriteAndRead(t *testing.T) {
 }
 
 func FuzzMessage(f *testing.F) {
-	f.Add("ce-id", "1", "content-type", "application/json", []byte(`{"id":"1","source":"s","type":"t"}`))
+	f.Add("ce-id", "1", "content-type", "application/json", []byte(`{"specversion":"1.0","id":"1","source":"s","type":"t"}`))
 	f.Add("ce-specversion", "1.0", "ce-type", "%41", []byte("x"))
 	f.Fuzz(func(t *testing.T, name, value, other, text string, body []byte) {
 		e, err := readMessage(header(name, value, other, text, "ce-source", "s", "ce-specversion", "1.0"), body, maxEvent)

@@ -3,7 +3,6 @@ package jsonpath
 import (
 	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -57,12 +56,8 @@ func rawOffset(quoted string, off int) int {
 				size = 6
 				if v, err := expr.ParseJSON([]byte(`"` + quoted[raw:raw+6] + `"`)); err == nil {
 					n += v.Len() - 1
-				}
-				// the two halves of one character beyond U+FFFF
-				if next := raw + 6; next+6 < len(quoted) && quoted[next:next+2] == `\u` {
-					if v, err := expr.ParseJSON([]byte(`"` + quoted[raw:next+6] + `"`)); err == nil && utf8.RuneCountInString(v.Str()) == 1 {
-						size, n = 12, n+1
-					}
+				} else { // the first half of a character beyond U+FFFF, which has four bytes
+					size, n = 12, n+3
 				}
 			}
 		}

@@ -38,13 +38,14 @@ func (r *request) text(limit string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// json reads a body of JSON. Where a key comes twice the last one counts, as with wfx.
+// json reads a body of JSON as wfx does: where a key comes twice the last one counts, and
+// half of a surrogate pair is U+FFFD.
 func (v *View) json(r *request) (expr.Value, error) {
 	text, err := r.text("request-bytes", v.limits.Body)
 	if err != nil {
 		return expr.Null, err
 	}
-	value, err := expr.ParseJSON(text)
+	value, err := expr.ParseRepaired(text)
 	if err != nil {
 		return expr.Null, malformed("the request body is not JSON: %v", err)
 	}
