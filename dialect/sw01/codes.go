@@ -25,6 +25,7 @@ const (
 	codeNot        = "SV128"
 	codeTwoFilters = "SV129"
 	codeTooMany    = "SV130"
+	codeSeconds    = "SV131"
 
 	codeNoState     = "SV201"
 	codeNoFunction  = "SV202" // warning

@@ -164,4 +164,11 @@ var valueCodes = []dialect.Explanation{
 		Good: "trigger-defs: [{name: A, source: s, type: a}]\nstates:\n- name: Hear\n  type: EVENT\n  start: true\n" +
 			"  events: [{event-expression: A, actions: []}]\n",
 	},
+	{
+		Code: codeSeconds, Title: "not a whole number of seconds",
+		Text: "Where a time is a bare number, the drafts in kebab-case say that it is an integer: of seconds. Other programs would " +
+			"refuse a fraction, or cut it off. An ISO 8601 duration may have one.",
+		Bad:  "- {name: Wait, type: DELAY, start: true, time-delay: 1.5, next-state: Done}\n- {name: Done, type: END}\n",
+		Good: "- {name: Wait, type: DELAY, start: true, time-delay: PT1.5S, next-state: Done}\n- {name: Done, type: END}\n",
+	},
 }

@@ -188,7 +188,7 @@ func (p *parser) positive(n *dialect.Node, what string) {
 	p.r.Errorf(n, codeTime, "%s must be a positive number of seconds, not %s", what, shown(n))
 }
 
-// amount reads an amount of time: a number of seconds (001, 004) or an ISO 8601
+// amount reads an amount of time: a whole number of seconds (001, 004) or an ISO 8601
 // duration, which the others take too; or an instant, where that is allowed.
 func (p *parser) amount(n *dialect.Node, what string, instant bool) *amount {
 	var written string
@@ -205,6 +205,10 @@ func (p *parser) amount(n *dialect.Node, what string, instant bool) *amount {
 	case numeric.MatchString(written):
 		if !p.form.seconds() {
 			p.r.Errorf(n, codeTime, "%s must be %s, not a bare number", what, p.amountWords(instant)).WithHint(`write "PT%sS" for %s seconds`, written, written)
+			return nil
+		}
+		if strings.Contains(written, ".") {
+			p.r.Errorf(n, codeSeconds, "%s must be a whole number of seconds, not %s", what, shown(n)).WithHint(`write "PT%sS" for %s seconds`, written, written)
 			return nil
 		}
 		value, err := calendar.ParseDuration("PT" + written + "S")
@@ -233,7 +237,7 @@ func (p *parser) amount(n *dialect.Node, what string, instant bool) *amount {
 func (p *parser) amountWords(instant bool) string {
 	words := "an ISO 8601 duration"
 	if p.form.seconds() {
-		words = "a number of seconds"
+		words = "a whole number of seconds"
 	}
 	if instant {
 		words += " or an instant"
@@ -246,9 +250,9 @@ func (p *parser) amountHint(instant bool) string {
 	const until = "an instant as in 2026-03-01T22:00:00Z"
 	switch {
 	case p.form.seconds() && instant:
-		return "it is a number of seconds, an ISO 8601 duration as in PT15M, or " + until
+		return "it is a whole number of seconds, an ISO 8601 duration as in PT15M, or " + until
 	case p.form.seconds():
-		return "it is a number of seconds, or an ISO 8601 duration as in PT15M"
+		return "it is a whole number of seconds, or an ISO 8601 duration as in PT15M"
 	case instant:
 		return "it is an ISO 8601 duration as in PT15M, or " + until
 	}

@@ -46,7 +46,7 @@ func TestSchemaAcceptsValidDefinitions(t *testing.T) {
 
 // structural are the codes whose Bad example an editor can mark with the schema
 // alone; the other errors need the whole definition, or a grammar.
-var structural = strings.Fields("SV100 SV102 SV104 SV105 SV110")
+var structural = strings.Fields("SV100 SV102 SV104 SV105 SV110 SV131")
 
 func TestSchemaRejectsStructuralErrors(t *testing.T) {
 	e := newEditor(t)
