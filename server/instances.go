@@ -59,12 +59,12 @@ func (s *Server) await(r *request, id string, wait time.Duration) (store.Instanc
 	if wait == 0 {
 		return s.engine.Get(r.Context(), id)
 	}
-	place := s.acquire(s.waiting)
-	if place == nil {
+	place, err := r.visit.pools.waiting.Take(r.visit.who, 1)
+	if err != nil {
 		return s.engine.Get(r.Context(), id) // it runs, and can be asked for
 	}
-	defer place.release()
-	r.slot.release()
+	defer place.Release()
+	r.visit.place.Release()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	alarm, silence := s.cfg.Clock.After(wait)

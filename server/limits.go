@@ -18,12 +18,29 @@ type Limits struct {
 	PageBytes int // page-bytes: of a page with more than one item
 	QueryScan int // query-scan: instances that are compared with a filter, one by one, for a request
 
-	Requests int // requests-in-flight
-	Arriving int // requests-arriving: those with a body that is being read or used
+	// These are of each side. One credential or address has a quarter of them at most
+	// (of Heavy a half), a device what is said below.
+	Requests  int           // requests-in-flight
+	Arriving  int           // requests-arriving: those with a body that is being read or used
+	Waiting   int           // requests-waiting: those that wait for an end (wait=)
+	Streams   int           // open-streams
+	Heavy     int           // heavy-requests: those whose answers take much memory
+	HeavyWait time.Duration // heavy-wait: how long one waits for a place among them
 
-	ArrivingBytes int64 // requests-arriving-bytes: what is kept of all those bodies
-	Waiting       int   // requests-waiting: those that wait for an end (wait=)
-	Streams       int   // open-streams
+	ArrivingBytes int64 // requests-arriving-bytes: what is kept of bodies
+	PendingBytes  int64 // responses-pending-bytes: what clients have not read of answers
+
+	DeviceRequests int   // device-requests: in flight, and arriving
+	DeviceStreams  int   // device-streams
+	DeviceBytes    int64 // device-bytes: of bodies, and of answers
+	DeviceBody     int64 // device-request-bytes: a body that a device sends
+
+	Open     int   // open-requests: those that need no credential, of both sides
+	OpenBody int64 // open-request-bytes: the body of one
+
+	MinimumRate int64         // minimum-rate: bytes a second of bodies and of answers
+	RateGrace   time.Duration // rate-grace: before it counts
+	Memory      int64         // memory: in use; above it what costs much is refused. 0: no limit
 
 	Wait         time.Duration // request-wait: how long wait= may ask for
 	ReadTimeout  time.Duration // request-time: until a request is read
@@ -44,12 +61,26 @@ var DefaultLimits = Limits{
 	PageBytes: 8 << 20,
 	QueryScan: 20_000,
 
-	Requests: 256,
-	Arriving: 4096,
+	Requests:  1024,
+	Arriving:  4096,
+	Waiting:   4096,
+	Streams:   4096,
+	Heavy:     8,
+	HeavyWait: 5 * time.Second,
 
-	ArrivingBytes: 512 << 20,
-	Waiting:       4096,
-	Streams:       4096,
+	ArrivingBytes: 256 << 20,
+	PendingBytes:  256 << 20,
+
+	DeviceRequests: 4,
+	DeviceStreams:  16,
+	DeviceBytes:    16 << 20,
+	DeviceBody:     1 << 20,
+
+	Open:     256,
+	OpenBody: 4 << 10,
+
+	MinimumRate: 1 << 10,
+	RateGrace:   10 * time.Second,
 
 	Wait:         60 * time.Second,
 	ReadTimeout:  30 * time.Second,
@@ -65,48 +96,45 @@ const defaultPage = 100
 // maxKey is how long an idempotency key may be ("idempotency-key").
 const maxKey = 255
 
-// largest is how long any body may be.
-func (l *Limits) largest() int64 {
-	return max(l.Definition, l.Body, l.Events.Event, l.Events.Batch)
-}
-
 // withDefaults fills in what is 0.
 func (l Limits) withDefaults() Limits {
-	fill := func(field *int64, value int64) {
-		if *field == 0 {
-			*field = value
-		}
-	}
-	fillInt := func(field *int, value int) {
-		if *field == 0 {
-			*field = value
-		}
-	}
-	fillTime := func(field *time.Duration, value time.Duration) {
-		if *field == 0 {
-			*field = value
-		}
-	}
 	d := DefaultLimits
 	fill(&l.Definition, d.Definition)
 	fill(&l.Body, d.Body)
 	fill(&l.ArrivingBytes, d.ArrivingBytes)
+	fill(&l.PendingBytes, d.PendingBytes)
+	fill(&l.DeviceBytes, d.DeviceBytes)
+	fill(&l.DeviceBody, d.DeviceBody)
+	fill(&l.OpenBody, d.OpenBody)
+	fill(&l.MinimumRate, d.MinimumRate)
 	fill(&l.Events.Event, d.Events.Event)
 	fill(&l.Events.Batch, d.Events.Batch)
-	fillInt(&l.Header, d.Header)
-	fillInt(&l.Events.Events, d.Events.Events)
-	fillInt(&l.Page, d.Page)
-	fillInt(&l.PageBytes, d.PageBytes)
-	fillInt(&l.QueryScan, d.QueryScan)
-	fillInt(&l.Requests, d.Requests)
-	fillInt(&l.Arriving, d.Arriving)
-	fillInt(&l.Waiting, d.Waiting)
-	fillInt(&l.Streams, d.Streams)
-	fillTime(&l.Wait, d.Wait)
-	fillTime(&l.ReadTimeout, d.ReadTimeout)
-	fillTime(&l.WriteTimeout, d.WriteTimeout)
-	fillTime(&l.Idle, d.Idle)
-	fillTime(&l.Heartbeat, d.Heartbeat)
-	fillTime(&l.Drain, d.Drain)
+	fill(&l.Header, d.Header)
+	fill(&l.Events.Events, d.Events.Events)
+	fill(&l.Page, d.Page)
+	fill(&l.PageBytes, d.PageBytes)
+	fill(&l.QueryScan, d.QueryScan)
+	fill(&l.Requests, d.Requests)
+	fill(&l.Arriving, d.Arriving)
+	fill(&l.Waiting, d.Waiting)
+	fill(&l.Streams, d.Streams)
+	fill(&l.Heavy, d.Heavy)
+	fill(&l.DeviceRequests, d.DeviceRequests)
+	fill(&l.DeviceStreams, d.DeviceStreams)
+	fill(&l.Open, d.Open)
+	fill(&l.HeavyWait, d.HeavyWait)
+	fill(&l.RateGrace, d.RateGrace)
+	fill(&l.Wait, d.Wait)
+	fill(&l.ReadTimeout, d.ReadTimeout)
+	fill(&l.WriteTimeout, d.WriteTimeout)
+	fill(&l.Idle, d.Idle)
+	fill(&l.Heartbeat, d.Heartbeat)
+	fill(&l.Drain, d.Drain)
 	return l
+}
+
+func fill[T ~int | ~int64](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
 }

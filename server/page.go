@@ -31,7 +31,7 @@ func (s *Server) isPage(r *http.Request) bool {
 }
 
 // pageRoute stands for the page in figures and logs.
-var pageRoute = &route{method: "GET", operation: "page", exempt: true}
+var pageRoute = &route{method: "GET", operation: "page", cost: free}
 
 func (s *Server) getSchema(w http.ResponseWriter, r *request) error {
 	file := r.PathValue("schema")

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -22,7 +21,7 @@ type request struct {
 	*http.Request
 	who   identity
 	query url.Values
-	slot  *slot
+	visit *visit
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -207,7 +206,7 @@ var errBody = errors.New("read body")
 // body reads the body of a request that has one of the media types. Without a body it
 // is nil.
 func (s *Server) body(r *request, limit string, most int64, types ...string) ([]byte, string, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
+	text, err := whole(r.Body, most)
 	if _, large := as[*http.MaxBytesError](err); large {
 		return nil, "", tooLarge(limit, most)
 	}
@@ -235,7 +234,11 @@ func (s *Server) body(r *request, limit string, most int64, types ...string) ([]
 
 // json reads a body of JSON; ok is false where there is none.
 func (s *Server) json(r *request) (v expr.Value, ok bool, err error) {
-	text, _, err := s.body(r, "request-bytes", s.limits.Body, "application/json")
+	limit, most := "request-bytes", s.limits.Body
+	if r.visit.pools == s.open {
+		limit, most = "open-request-bytes", s.limits.OpenBody
+	}
+	text, _, err := s.body(r, limit, most, "application/json")
 	if err != nil || len(text) == 0 {
 		return expr.Null, false, err
 	}

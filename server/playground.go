@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -59,11 +60,13 @@ type playView struct {
 }
 
 func (s *Server) playground(w http.ResponseWriter, r *request) error {
-	place := s.acquire(s.plays)
-	if place == nil {
-		return busy("playground-runs")
+	within, cancel := context.WithTimeout(r.Context(), s.limits.HeavyWait)
+	defer cancel()
+	place, err := s.plays.Wait(within, r.visit.who, 1)
+	if err != nil {
+		return full(err)
 	}
-	defer place.release()
+	defer place.Release()
 	body, err := s.object(r, playMembers...)
 	if err != nil {
 		return err

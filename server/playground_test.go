@@ -2,10 +2,12 @@ package server
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/server/admit"
 )
 
 const playRemind = `id: remind
@@ -124,12 +126,14 @@ states:
 }
 
 func TestPlaygroundIsBounded(t *testing.T) {
-	w := newWorld(t, newMemory(), nil)
+	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.HeavyWait = 1 })
 	w.play(map[string]any{"definition": playLoop}).is("run.status", `"limit"`).is("run.limit", `"playground-records"`)
 	large := "blob: " + strings.Repeat("x", 300_000)
 	w.play(map[string]any{"definition": playLoop, "input": large}).is("run.limit", `"playground-bytes"`)
-	for range playRuns {
-		w.server.plays <- struct{}{}
+	for n := range playRuns {
+		if _, err := w.server.plays.Take(admit.Holder{Key: strconv.Itoa(n)}, 1); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeBusy).is("limit", `"playground-runs"`)
 }

@@ -1,67 +1,126 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
+	"time"
 )
 
-// receive reads the body before the request takes one of the places of those that are
-// served: who sends a byte a second keeps nobody out. A body that breaks off, or that is
-// longer than any may be, is left to the handler to refuse.
-func (s *Server) receive(r *http.Request) (done func(), err error) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return func() {}, nil
+// receive reads the body of a request, of which no more than most bytes are taken, before
+// the request takes one of the places of those that are served. A body that breaks off, or
+// that is too long, is left to the handler to refuse.
+func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
+	if r.Body == nil || r.Body == http.NoBody || most == 0 {
+		return nil
 	}
-	place := s.acquire(s.bodies)
-	if place == nil {
-		return nil, busy("requests-arriving")
+	if v.body, err = v.pools.arriving.Take(v.who, 1); err != nil {
+		return full(err)
 	}
-	text := &arrived{s: s}
-	done = func() {
-		s.kept.Add(-int64(text.Len()))
-		place.release()
+	if v.bytes, err = v.pools.arrivingBytes.Take(v.who, 0); err != nil {
+		return full(err)
 	}
-	rest := r.Body
-	_, err = io.Copy(text, io.LimitReader(rest, s.limits.largest()+1))
-	if errors.Is(err, errKept) {
-		done()
-		return nil, busy("requests-arriving-bytes")
+	a := &arrived{rest: r.Body}
+	pace := pace{begun: time.Now(), limits: &v.s.limits, within: v.s.limits.ReadTimeout}
+	deadline := func(at time.Time) { _ = http.NewResponseController(w.ResponseWriter).SetReadDeadline(at) }
+	if err := a.fill(v, r.ContentLength, most, &pace, deadline); err != nil {
+		return err
 	}
-	tail := io.Reader(rest)
-	if err != nil {
-		tail = brokenOff{err}
-	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text.Bytes()), tail), rest}
-	return done, nil
+	w.received = a.ended
+	r.Body = a
+	return nil
 }
 
-// arrived is what came of a body. All that is kept for all requests is bounded.
+// arrived is a body that was read. All of it is in one piece, so that it is there once.
 type arrived struct {
-	bytes.Buffer
-	s *Server
+	text  []byte
+	err   error // how it ended, where not at its end
+	ended bool
+	at    int
+	rest  io.ReadCloser
 }
 
-var errKept = errors.New("too much is kept of requests that arrive")
+// firstBytes is how much room a body has at first. Its length is not believed before it
+// comes.
+const firstBytes = 4 << 10
 
-func (a *arrived) Write(text []byte) (int, error) {
-	if a.s.kept.Add(int64(len(text))) > a.s.limits.ArrivingBytes {
-		a.s.kept.Add(-int64(len(text)))
-		return 0, errKept
+// fill reads the body. The room that it takes is counted, not what of it is used: a
+// buffer doubles, up to the length that the client told and one byte, which tells the end.
+func (a *arrived) fill(v *visit, length, most int64, pace *pace, deadline func(time.Time)) error {
+	room := most + 1
+	if length >= 0 {
+		room = min(room, length+1)
 	}
-	return a.Buffer.Write(text)
+	for {
+		if len(a.text) == cap(a.text) {
+			had := int64(cap(a.text))
+			if had >= room {
+				return nil // it is too long
+			}
+			next := min(room, max(firstBytes, 2*had))
+			if err := v.bytes.Grow(next); err != nil {
+				return full(err)
+			}
+			a.text = append(make([]byte, 0, next), a.text...)
+			v.bytes.Shrink(had)
+		}
+		deadline(pace.next(int64(len(a.text)) + 1))
+		free := min(int64(cap(a.text)), room)
+		n, err := a.rest.Read(a.text[len(a.text):free])
+		a.text = a.text[:len(a.text)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			a.ended = true
+			return nil
+		case err != nil:
+			a.err = err
+			return nil
+		case int64(len(a.text)) >= room:
+			return nil
+		}
+	}
 }
 
-// ReadFrom hides that of the buffer, which does not count.
-func (a *arrived) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{a}, r)
+// Bytes is the whole body, which the caller may keep. Handlers read it so rather than
+// copying it.
+func (a *arrived) Bytes() ([]byte, error) { return a.text, a.err }
+
+func (a *arrived) Read(p []byte) (int, error) {
+	if a.at == len(a.text) {
+		if a.err != nil {
+			return 0, a.err
+		}
+		return 0, io.EOF
+	}
+	n := copy(p, a.text[a.at:])
+	a.at += n
+	return n, nil
 }
 
-// brokenOff is the end of a body that could not be read.
-type brokenOff struct{ err error }
+// Close implements io.Closer.
+func (a *arrived) Close() error { return a.rest.Close() }
 
-func (b brokenOff) Read([]byte) (int, error) { return 0, b.err }
+// whole reads a body of most bytes.
+func whole(body io.Reader, most int64) ([]byte, error) {
+	a, ok := body.(*arrived)
+	if !ok {
+		return io.ReadAll(http.MaxBytesReader(nil, io.NopCloser(body), most))
+	}
+	if int64(len(a.text)) > most {
+		return nil, &http.MaxBytesError{Limit: most}
+	}
+	return a.Bytes()
+}
+
+// pace is how fast a client must send or read at least.
+type pace struct {
+	begun  time.Time
+	limits *Limits
+	within time.Duration // all of it
+}
+
+// next is until when n bytes must have passed: on average minimum-rate, after rate-grace.
+func (p *pace) next(n int64) time.Time {
+	span := p.limits.RateGrace + time.Duration(float64(n)/float64(p.limits.MinimumRate)*float64(time.Second))
+	return p.begun.Add(min(span, p.within))
+}

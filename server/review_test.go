@@ -21,11 +21,12 @@ func TestSlowBodiesKeepNobodyOut(t *testing.T) {
 	handler := w.server.Handler()
 	var ends []*io.PipeWriter
 	codes := make(chan int, 4)
-	for range 4 {
+	for i := range 4 {
 		body, end := io.Pipe()
 		ends = append(ends, end)
 		r := httptest.NewRequest("POST", "http://localhost/api/v1/definitions/hello/instances", body)
 		r.Header.Set("Content-Type", "application/json")
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", i+1)
 		go func() {
 			rec := httptest.NewRecorder()
 			handler.ServeHTTP(rec, r)
@@ -44,7 +45,7 @@ func TestSlowBodiesKeepNobodyOut(t *testing.T) {
 			t.Errorf("a slow request: %d", code)
 		}
 	}
-	if n := w.server.kept.Load(); n != 0 {
+	if n := w.server.north.arrivingBytes.Used(); n != 0 {
 		t.Errorf("%d bytes are kept of requests that are over", n)
 	}
 	small := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.ArrivingBytes = 5 })

@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/server/wfx"
@@ -51,13 +50,14 @@ func (m methods) allow() []string {
 func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	trace := traceOf(r.Header.Get("Traceparent"))
-	rec := &recorder{ResponseWriter: w, within: s.limits.WriteTimeout}
+	rec := &recorder{ResponseWriter: w, limits: &s.limits, hasBody: r.ProtoMajor < 2 && r.Body != nil && r.Body != http.NoBody}
 	h := rec.Header()
 	h.Set("Traceparent", trace.header())
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	var rt *route
 	var who identity
+	defer func() { rec.visit.leave() }()
 	err := guard(func() (err error) {
 		if side == wfx.South || wfx.Serves(r.URL.Path) {
 			rt, who, err = s.dispatchJobs(side, rec, r)
@@ -117,6 +117,7 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 		return nil, who, p
 	}
 	who = anonymous
+	v := s.openVisit(r)
 	if rt.roles != nil {
 		if who, err = s.identify(r); err != nil {
 			return rt, who, err
@@ -124,36 +125,34 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 		if err := rt.authorize(who); err != nil {
 			return rt, who, err
 		}
+		v = s.newVisit(wfx.North, s.holderOf(who, r), r)
 	}
 	if err := s.origin.Check(r); err != nil {
 		return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
 	}
-	slot, done, err := s.admit(rt, r)
-	if err != nil {
-		return rt, who, err
-	}
-	defer done()
 	query, err := rt.parseQuery(r.URL.RawQuery)
 	if err != nil {
 		return rt, who, err
 	}
-	return rt, who, rt.handle(s, w, &request{Request: r, who: who, query: query, slot: slot})
+	if err := v.admit(w, r, rt.cost, s.bodyLimit(rt)); err != nil {
+		return rt, who, err
+	}
+	return rt, who, rt.handle(s, w, &request{Request: r, who: who, query: query, visit: v})
 }
 
-// admit reads the body of a request, and takes its place among those that are served.
-func (s *Server) admit(rt *route, r *http.Request) (place *slot, done func(), err error) {
-	arrived, err := s.receive(r)
-	if err != nil {
-		return nil, nil, err
+// bodyLimit is how long the body of a request may be; 0: it has none, or none that is read.
+func (s *Server) bodyLimit(rt *route) int64 {
+	switch {
+	case rt.method == http.MethodGet || rt.method == http.MethodDelete:
+		return 0
+	case rt.roles == nil:
+		return s.limits.OpenBody
+	case rt.operation == "deployDefinition":
+		return s.limits.Definition
+	case rt.operation == "sendEvents":
+		return max(s.limits.Events.Event, s.limits.Events.Batch)
 	}
-	place = &slot{}
-	if !rt.exempt {
-		if place = s.acquire(s.requests); place == nil {
-			arrived()
-			return nil, nil, busy("requests-in-flight")
-		}
-	}
-	return place, func() { place.release(); arrived() }, nil
+	return s.limits.Body
 }
 
 // find looks for the routes of a path. One that is written in an unusual way (a//b,
@@ -205,31 +204,6 @@ func (s *Server) checkHost(r *http.Request) error {
 	return problem(CodeHost, fmt.Sprintf("%.100q is not a name of this server", r.Host))
 }
 
-// slot is a place among a bounded number.
-type slot struct {
-	once sync.Once
-	from chan struct{}
-}
-
-// acquire takes a place, nil where none is free.
-func (s *Server) acquire(places chan struct{}) *slot {
-	select {
-	case places <- struct{}{}:
-		return &slot{from: places}
-	default:
-		return nil
-	}
-}
-
-// release gives the place back, once.
-func (s *slot) release() {
-	s.once.Do(func() {
-		if s.from != nil {
-			<-s.from
-		}
-	})
-}
-
 func busy(limit string) *Problem {
 	p := problem(CodeBusy, "the server has as many requests as it can serve (limit "+limit+")")
 	p.Limit, p.retry = limit, 1
@@ -255,33 +229,3 @@ func (s *Server) fail(w *recorder, r *http.Request, err error, trace trace) (who
 	p.write(w)
 	return true
 }
-
-// recorder notes what was answered.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	within time.Duration // the client must read the answer
-}
-
-// WriteHeader notes the status. From now on the client is to read.
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.within))
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write counts.
-func (w *recorder) Write(text []byte) (int, error) {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	n, err := w.ResponseWriter.Write(text)
-	w.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap is for http.ResponseController.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -324,7 +324,7 @@ func TestServe(t *testing.T) {
 	r.want("ready")
 	waited := make(chan answered, 1)
 	go func() { waited <- w.get("/api/v1/instances/" + id + "?wait=1m") }()
-	for len(w.server.waiting) == 0 {
+	for w.server.north.waiting.Used() == 0 {
 		w.get("/healthz").want(200)
 	}
 	cancel()
@@ -438,12 +438,12 @@ func TestWaitOutlivesTheTimeForReading(t *testing.T) {
 	go func() {
 		waited <- w.do("POST", "/api/v1/definitions/await/instances?wait=1m", `{"order":"1"}`, "Idempotency-Key", "k")
 	}()
-	for len(w.server.waiting) < 1 {
+	for w.server.north.waiting.Used() < 1 {
 		w.get("/healthz").want(200)
 	}
 	id := w.get("/api/v1/instances").t2("items.0.id")
 	go func() { waited <- w.get("/api/v1/instances/" + id + "?wait=1m") }()
-	for len(w.server.waiting) < 2 {
+	for w.server.north.waiting.Used() < 2 {
 		w.get("/healthz").want(200)
 	}
 	for range 3 { // each is let go when the time has passed once more

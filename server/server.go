@@ -8,13 +8,13 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	effecthttp "github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/server/admit"
 	"github.com/lockstep-workflows/lockstep/server/feed"
 	"github.com/lockstep-workflows/lockstep/server/wfx"
 )
@@ -54,15 +54,13 @@ type Server struct {
 	mux    *http.ServeMux
 	origin *http.CrossOriginProtection
 
-	requests chan struct{} // one for each request that is served
-	bodies   chan struct{} // for each whose body is being read, or is kept
-	kept     atomic.Int64  // bytes of those
-	waiting  chan struct{} // for each that waits for an end
-	streams  chan struct{} // for each stream
-	plays    chan struct{} // for each run in the playground
-	figures  figures
-	tail     *feed.Tail
-	jobs     *wfx.View
+	north, south *pools
+	open         *pools      // of requests that need no credential
+	plays        *admit.Pool // a place for each run in the playground
+	memory       *admit.Memory
+	figures      figures
+	tail         *feed.Tail
+	jobs         *wfx.View
 
 	stop     sync.Once
 	stopping chan struct{} // closed when the server stops: streams and waits end
@@ -88,11 +86,9 @@ func New(cfg Config) (*Server, error) {
 			return nil, fmt.Errorf("server: origin %q: %w", origin, err)
 		}
 	}
-	s.requests = make(chan struct{}, s.limits.Requests)
-	s.bodies = make(chan struct{}, s.limits.Arriving)
-	s.waiting = make(chan struct{}, s.limits.Waiting)
-	s.streams = make(chan struct{}, s.limits.Streams)
-	s.plays = make(chan struct{}, playRuns)
+	s.north, s.south, s.open = newPools(&s.limits), newPools(&s.limits), newOpenPools(&s.limits)
+	s.plays = admit.NewPool("playground-runs", admit.Size{All: playRuns, Share: playRuns / 2})
+	s.memory = admit.NewMemory(s.limits.Memory)
 	s.figures.init()
 	s.tail = feed.NewTail(cfg.Engine, encodeChange)
 	for path, methods := range byPath() {

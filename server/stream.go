@@ -62,13 +62,12 @@ type follower struct {
 
 // stream follows the feed from the position that the client saw last, or from now.
 func (s *Server) stream(w http.ResponseWriter, r *request) error {
-	place := s.acquire(s.streams)
-	if place == nil {
-		return busy("open-streams")
+	place, err := r.visit.pools.streams.Take(r.visit.who, 1)
+	if err != nil {
+		return full(err)
 	}
-	defer place.release()
+	defer place.Release()
 	f := &follower{s: s, instance: r.query.Get("instance"), definition: r.query.Get("definition")}
-	var err error
 	if f.filter, err = s.filter(r); err != nil {
 		return err
 	}

@@ -340,7 +340,7 @@ func TestStalledReaderIsCutOff(t *testing.T) {
 	w.deploy("hello")
 	c := p.stall(t)
 	id := w.start("hello", `{}`)
-	for len(w.server.streams) > 0 { // until it is cut off
+	for w.server.north.streams.Used() > 0 { // until it is cut off
 		w.get("/healthz").want(200)
 	}
 	_ = c.Close()

@@ -55,7 +55,7 @@ func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, 
 	}
 	s.figures.request(operation, w.status, took)
 	level := slog.LevelInfo
-	if rt != nil && rt.exempt && w.status < http.StatusBadRequest {
+	if rt != nil && rt.cost == free && w.status < http.StatusBadRequest {
 		level = slog.LevelDebug
 	}
 	ctx := context.WithoutCancel(r.Context())

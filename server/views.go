@@ -39,8 +39,30 @@ func (p *page) add(item any) (fits bool, err error) {
 	if p.room -= len(text); p.room < 0 && len(p.Items) > 0 {
 		return false, nil
 	}
-	p.Items = append(p.Items, text)
+	p.Items = append(p.Items, bytes.TrimSuffix(text, []byte("\n")))
 	return true, nil
+}
+
+// parts is the page as JSON, in which every item is there once, as it was written.
+func (p *page) parts() ([][]byte, error) {
+	out := make([][]byte, 0, 2*len(p.Items)+1)
+	separator := []byte(`{"items":[`)
+	for i, item := range p.Items {
+		out = append(out, separator, item)
+		p.Items[i], separator = nil, []byte(",")
+	}
+	end := []byte("]}\n")
+	if len(out) == 0 {
+		end = []byte(`{"items":[]}` + "\n")
+	}
+	if p.Next != "" {
+		next, err := encode(p.Next)
+		if err != nil {
+			return nil, err
+		}
+		end = append(append(bytes.TrimSuffix(end, []byte("}\n")), `,"next":`...), append(bytes.TrimSuffix(next, []byte("\n")), "}\n"...)...)
+	}
+	return append(out, end), nil
 }
 
 type definitionView struct {
@@ -281,6 +303,13 @@ func encode(v any) ([]byte, error) {
 
 // answer writes an answer of JSON.
 func answer(w http.ResponseWriter, status int, v any) error {
+	if p, ok := v.(*page); ok {
+		parts, err := p.parts()
+		if err != nil {
+			return err
+		}
+		return answerParts(w, status, "application/json", parts)
+	}
 	text, err := encode(v)
 	if err != nil {
 		return err
@@ -290,14 +319,32 @@ func answer(w http.ResponseWriter, status int, v any) error {
 
 // answerText writes an answer that is not to be kept: the next one may differ.
 func answerText(w http.ResponseWriter, status int, media string, text []byte) error {
+	return answerParts(w, status, media, [][]byte{text})
+}
+
+// answerParts writes an answer whose text is in several parts. Each is let go once it is
+// sent.
+func answerParts(w http.ResponseWriter, status int, media string, parts [][]byte) error {
+	n := 0
+	for _, part := range parts {
+		n += len(part)
+	}
+	if err := reserve(w, n); err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Type", media)
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-store")
 	}
-	h.Set("Content-Length", itoa(int64(len(text))))
+	h.Set("Content-Length", itoa(int64(n)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that left needs no other answer
+	for i, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return nil // a client that left needs no other answer
+		}
+		parts[i] = nil
+	}
 	return nil
 }
 

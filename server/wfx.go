@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/lockstep-workflows/lockstep/server/wfx"
@@ -10,10 +11,10 @@ import (
 // and the places of streams with this package's own.
 func (s *Server) newJobs() (*wfx.View, error) {
 	return wfx.New(wfx.Config{
-		Engine: s.engine, Registry: s.cfg.Registry, Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping, Streams: s.streams,
-		Client: s.cfg.Client, Version: s.cfg.Version, Commit: s.cfg.Commit,
+		Engine: s.engine, Registry: s.cfg.Registry, Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
+		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, Version: s.cfg.Version, Commit: s.cfg.Commit,
 		Limits: wfx.Limits{
-			Definition: s.limits.Definition, Body: s.limits.Body,
+			Definition: s.limits.Definition, Body: s.limits.Body, DeviceBody: s.limits.DeviceBody,
 			WriteTimeout: s.limits.WriteTimeout, Heartbeat: s.limits.Heartbeat,
 		},
 	})
@@ -39,8 +40,9 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 	rt, who = &route{operation: "wfx.none"}, anonymous
 	op := s.jobs.Find(r)
 	if op != nil {
-		rt = &route{method: r.Method, operation: "wfx." + op.ID, roles: access[op.Access], exempt: op.Stream || op.Access == wfx.Open}
+		rt = &route{method: r.Method, operation: "wfx." + op.ID, roles: access[op.Access], cost: jobCost(op, r)}
 	}
+	v := s.openVisit(r)
 	if side == wfx.North && rt.roles != nil {
 		if who, err = s.identify(r); err != nil {
 			return rt, who, err
@@ -48,6 +50,7 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		if err := rt.authorize(who); err != nil {
 			return rt, who, err
 		}
+		v = s.newVisit(side, s.holderOf(who, r), r)
 	}
 	// A page of another site may read, as with wfx. It may change something where tokens
 	// tell who it acts for, or where its origin is trusted; a cookie comes along by itself,
@@ -57,10 +60,60 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 			return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
 		}
 	}
-	_, done, err := s.admit(rt, r)
-	if err != nil {
-		return rt, who, err
+	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+	err = s.jobs.Serve(side, w, r, func(client string) error {
+		if side == wfx.South && rt.roles != nil {
+			*v = *s.newVisit(side, s.deviceHolder(client, r), r)
+		}
+		return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
+	})
+	if p, ok := as[*Problem](err); ok && p.Code == CodeBusy && w.status == 0 { // in the words of wfx's clients
+		w.Header().Set("Retry-After", itoa(int64(p.retry)))
+		(&wfx.Refusal{Status: p.Status, Message: p.Detail}).Write(w)
+		err = nil
 	}
-	defer done()
-	return rt, who, s.jobs.Serve(side, w, r)
+	return rt, who, err
+}
+
+// jobCost is what an operation may cost. Histories and response filters are heavy, which
+// the view says itself.
+func jobCost(op *wfx.Operation, r *http.Request) cost {
+	switch {
+	case op.Stream || op.Access == wfx.Open:
+		return free
+	case r.Method == http.MethodGet || r.Method == http.MethodHead || op.ID == "deleteJob" || op.ID == "deleteWorkflow":
+		return light
+	}
+	return normal
+}
+
+// jobBodyLimit is how long the body of an operation may be.
+func (s *Server) jobBodyLimit(side wfx.Side, op *wfx.Operation) int64 {
+	switch {
+	case !op.Body():
+		return 0
+	case op.ID == "createWorkflow":
+		return s.limits.Definition
+	case side == wfx.South:
+		return s.limits.DeviceBody
+	}
+	return s.limits.Body
+}
+
+// enterHeavy and enterStream take places for the request that a context is of.
+func enterHeavy(ctx context.Context) (release func(), err error) {
+	v := visitOf(ctx)
+	if err := v.enterHeavy(ctx); err != nil {
+		return nil, err
+	}
+	return v.heavy.Release, nil
+}
+
+func enterStream(ctx context.Context) (release func(), err error) {
+	v := visitOf(ctx)
+	place, err := v.pools.streams.Take(v.who, 1)
+	if err != nil {
+		return nil, full(err)
+	}
+	return place.Release, nil
 }

@@ -137,7 +137,13 @@ func read(r *http.Request, limit string, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, &LimitError{limit, most}
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	var body []byte
+	var err error
+	if there, ok := r.Body.(interface{ Bytes() ([]byte, error) }); ok { // it was read already
+		body, err = there.Bytes()
+	} else {
+		body, err = io.ReadAll(io.LimitReader(r.Body, most+1))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package wfx
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -10,40 +8,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 )
-
-// TestFiltersOfMuch: few at a time work on more than a little, and none on too much.
-func TestFiltersOfMuch(t *testing.T) {
-	v := &View{limits: DefaultLimits, filters: make(chan struct{}, 1)}
-	large := expr.String(strings.Repeat("x", filterFree+1))
-	first, second := v.filterInput(), v.filterInput()
-	if err := first.take(httptest.NewRecorder(), large); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.take(httptest.NewRecorder(), large); err != nil {
-		t.Errorf("it has a place already: %v", err)
-	}
-	w := httptest.NewRecorder()
-	if err := second.take(w, expr.String("small")); err != nil {
-		t.Error(err)
-	}
-	f, ok := as[*failure](second.take(w, large))
-	if !ok || f.status != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" || !strings.Contains(f.text, "wfx-filters") {
-		t.Errorf("%+v %v", f, w.Header())
-	}
-	first.release()
-	if err := second.take(w, large); err != nil {
-		t.Errorf("the place is free: %v", err)
-	}
-	for range DefaultLimits.Filtered / filterFree {
-		if err := second.take(w, large); err != nil {
-			if f, ok := as[*failure](err); !ok || f.status != http.StatusBadRequest || !strings.Contains(f.Error(), "wfx-filter-input") {
-				t.Error(err)
-			}
-			return
-		}
-	}
-	t.Error("there is no end")
-}
 
 // TestHashesWithinACommit: a status before a change of the definition has the hash of the
 // definition before it, whoever reads it.

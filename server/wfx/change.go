@@ -152,9 +152,6 @@ func (v *View) retag(w http.ResponseWriter, r *request, add bool) error {
 	if err != nil {
 		return err
 	}
-	if r.side == South {
-		return forbidden
-	}
 	var added, removed []string
 	if add {
 		added = tags

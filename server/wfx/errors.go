@@ -72,6 +72,9 @@ type Refusal struct {
 
 func (e *Refusal) Error() string { return e.Message }
 
+// Write answers with the refusal.
+func (e *Refusal) Write(w http.ResponseWriter) { failureOf(e).write(w) }
+
 func as[E error](err error) (E, bool) {
 	var target E
 	ok := errors.As(err, &target)

@@ -41,13 +41,11 @@ const maxHashes = 10_000
 // followJobs streams what happens to jobs. Filters for clients, jobs and workflows add up;
 // actions narrow what they give.
 func (v *View) followJobs(w http.ResponseWriter, r *request) error {
-	select {
-	case v.cfg.Streams <- struct{}{}:
-		defer func() { <-v.cfg.Streams }()
-	default:
-		w.Header().Set("Retry-After", "1")
-		return &failure{status: http.StatusTooManyRequests, text: "there are as many streams as can be served (limit open-streams)"}
+	release, err := v.cfg.Stream(r.Context())
+	if err != nil {
+		return err
 	}
+	defer release()
 	f := &follower{v: v, client: r.client, clients: r.names("clientIds"), jobs: r.names("jobIds"), workflows: r.names("workflows"), hashes: map[string]string{}}
 	for _, action := range r.names("actions") {
 		if action = strings.ToUpper(action); !slices.Contains(actions, action) {

@@ -26,19 +26,12 @@ func (v *View) responseFilter(r *http.Request) (*jq.Filter, error) {
 	return f, nil
 }
 
-// filterFree is up to how many bytes the input of a filter needs no place among those
-// that are large.
-const filterFree = 1 << 20
-
 // filterInput is what is gathered for a filter. As values it takes many times what it
 // takes as text.
 type filterInput struct {
-	v     *View
-	size  int
-	place bool
+	v    *View
+	size int
 }
-
-func (v *View) filterInput() *filterInput { return &filterInput{v: v} }
 
 // measure counts a value in, and says whether there is more than a filter is given.
 func (in *filterInput) measure(value expr.Value) error {
@@ -49,46 +42,6 @@ func (in *filterInput) measure(value expr.Value) error {
 			"there are more than %d bytes, too many to be filtered (limit wfx-filter-input); ask for less with limit and offset", most)
 	}
 	return nil
-}
-
-// take counts a value in. Where it becomes large it needs a place, which it does not wait
-// for.
-func (in *filterInput) take(w http.ResponseWriter, value expr.Value) error {
-	if err := in.measure(value); err != nil {
-		return err
-	}
-	if in.place || in.size <= filterFree {
-		return nil
-	}
-	select {
-	case in.v.filters <- struct{}{}:
-		in.place = true
-		return nil
-	default:
-		w.Header().Set("Retry-After", "1")
-		return &failure{status: http.StatusTooManyRequests, text: "as many long lists are filtered as can be at a time (limit wfx-filters); try again, or ask for less with limit and offset"}
-	}
-}
-
-// wait is for an input that is there already, and whose operation has succeeded: it waits
-// for its place.
-func (in *filterInput) wait(ctx context.Context, value expr.Value) error {
-	if err := in.measure(value); err != nil || in.size <= filterFree {
-		return err
-	}
-	select {
-	case in.v.filters <- struct{}{}:
-		in.place = true
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (in *filterInput) release() {
-	if in.place {
-		<-in.v.filters
-	}
 }
 
 // answerFiltered writes what the filter gives, a JSON value a line. The answer is 200
@@ -108,6 +61,9 @@ func (v *View) answerFiltered(w http.ResponseWriter, r *request, value expr.Valu
 		out.Reset()
 		out.WriteString("{}\n")
 		h.Set("X-Response-Filter-Error", headerText(err.Error(), maxHeaderText))
+	}
+	if err := reserve(w, out.Len()); err != nil {
+		return err
 	}
 	text := r.Header.Get(filterHeader) // no longer than filter-source
 	h.Set(filterHeader, headerText(text, len(text)))

@@ -34,6 +34,9 @@ func (v *View) getJob(w http.ResponseWriter, r *request) error {
 	var changes []engine.JobChange
 	cut := false
 	if err == nil && history {
+		if err := v.enterHeavy(r); err != nil {
+			return err
+		}
 		j, changes, cut, err = v.engine.JobWithNewest(r.Context(), j.ID, maxHistory, v.limits.History)
 	}
 	if err != nil {
@@ -66,9 +69,9 @@ const truncatedHeader = "X-History-Truncated"
 // historyKey is the member of a job that is its history.
 const historyKey = "history"
 
-// historyWritten writes a job with its history, an entry at a time.
+// historyWritten writes a job with its history. Entries are let go as they are written.
 func (v *View) historyWritten(w http.ResponseWriter, shown expr.Value, changes []engine.JobChange) error {
-	a := &written{v: v, w: w}
+	a := &written{v: v, w: w, gather: true}
 	separator := byte('{')
 	begin := func(key string) {
 		a.out = append(expr.String(key).AppendJSON(append(a.out, separator)), ':')
@@ -81,7 +84,7 @@ func (v *View) historyWritten(w http.ResponseWriter, shown expr.Value, changes [
 			if err := a.add(i == 0, historyValue(&changes[i])); err != nil {
 				return err
 			}
-			changes[i] = engine.JobChange{} // it is sent
+			changes[i] = engine.JobChange{}
 		}
 		a.out = append(a.out, ']')
 		return nil
@@ -98,8 +101,7 @@ func (v *View) historyWritten(w http.ResponseWriter, shown expr.Value, changes [
 		a.out = m.Value.AppendJSON(a.out)
 	}
 	a.out = append(a.out, '}', '\n')
-	a.send(true)
-	return nil
+	return a.finish()
 }
 
 // shown is a job with its workflow.
@@ -135,9 +137,6 @@ func (v *View) createJob(w http.ResponseWriter, r *request) error {
 			return malformed("property \"tags\" has more than %d items (limit wfx-tags)", maxTags)
 		}
 	}
-	if r.side == South {
-		return forbidden
-	}
 	j, err := v.engine.CreateJob(r.Context(), in)
 	if e, ok := as[*engine.NotFoundError](err); ok {
 		return refuse(http.StatusBadRequest, workflowNotFound, "%s", e.Error())
@@ -157,9 +156,6 @@ func (v *View) deleteJob(w http.ResponseWriter, r *request) error {
 	id, rev, err := r.target()
 	if err != nil {
 		return err
-	}
-	if r.side == South {
-		return forbidden
 	}
 	err = v.engine.DeleteJob(r.Context(), id, rev)
 	if _, missing := as[*engine.NotFoundError](err); missing {

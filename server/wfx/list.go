@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
+	"strconv"
 
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -68,20 +68,40 @@ func (v *View) eachShown(ctx context.Context, q store.Query, f func(expr.Value) 
 // partBytes is how much of a long answer is gathered before it is sent.
 const partBytes = 64 << 10
 
-// written is an answer that is written while it is read.
+// written is a long answer. That of a list is written while it is read; that of a history
+// is gathered, and written when all of it is there, so that nothing else is held meanwhile.
 type written struct {
-	v    *View
-	w    http.ResponseWriter
-	out  []byte
-	sent bool
-	gone bool // the client left
+	v      *View
+	w      http.ResponseWriter
+	out    []byte
+	gather bool
+	parts  [][]byte // gathered
+	sent   bool
 }
 
-// send sends what was gathered, if it is enough, or all of it.
-func (a *written) send(all bool) {
-	if len(a.out) < partBytes && !all {
-		return
+// errLeft ends an answer that nobody reads any more.
+var errLeft = &failure{}
+
+// flush sends what there is, or puts it aside.
+func (a *written) flush() error {
+	if a.gather {
+		a.parts = append(a.parts, a.out)
+		a.out = make([]byte, 0, partBytes)
+		return nil
 	}
+	if err := reserve(a.w, len(a.out)); err != nil {
+		return err
+	}
+	if err := a.send(a.out); err != nil {
+		return err
+	}
+	if a.out = a.out[:0]; cap(a.out) > 4*partBytes { // one that was large need not stay
+		a.out = nil
+	}
+	return nil
+}
+
+func (a *written) send(part []byte) error {
 	if !a.sent {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
@@ -89,17 +109,34 @@ func (a *written) send(all bool) {
 		a.w.WriteHeader(http.StatusOK)
 		a.sent = true
 	}
-	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(a.v.limits.WriteTimeout)) // for this part
-	if _, err := a.w.Write(a.out); err != nil {
-		a.gone = true
+	if _, err := a.w.Write(part); err != nil {
+		return errLeft
 	}
-	if a.out = a.out[:0]; cap(a.out) > 4*partBytes { // one that was large need not stay
-		a.out = nil
-	}
+	return nil
 }
 
-// errLeft ends an answer that nobody reads any more.
-var errLeft = &failure{}
+// finish sends what is left.
+func (a *written) finish() error {
+	err := a.flush()
+	if err != nil || !a.gather {
+		return a.failed(err)
+	}
+	n := 0
+	for _, part := range a.parts {
+		n += len(part)
+	}
+	if err := reserve(a.w, n); err != nil {
+		return err
+	}
+	a.w.Header().Set("Content-Length", strconv.Itoa(n))
+	for i, part := range a.parts {
+		if err := a.send(part); err != nil {
+			return a.failed(err)
+		}
+		a.parts[i] = nil
+	}
+	return nil
+}
 
 // add adds an item to a list, and sends what there is.
 func (a *written) add(first bool, item expr.Value) error {
@@ -107,17 +144,17 @@ func (a *written) add(first bool, item expr.Value) error {
 		a.out = append(a.out, ',')
 	}
 	a.out = item.AppendJSON(a.out)
-	if a.send(false); a.gone {
-		return errLeft
+	if len(a.out) < partBytes {
+		return nil
 	}
-	return nil
+	return a.flush()
 }
 
 // failed is what an error is that came while the answer was made. Once it has begun the
 // client cannot be told: it must be cut off, so that it is not taken for whole.
 func (a *written) failed(err error) error {
 	switch {
-	case err == errLeft:
+	case err == nil || err == errLeft:
 		return nil
 	case a.sent:
 		return fmt.Errorf("%w: the answer broke off: %w", errBroken, errors.New(err.Error()))
@@ -142,18 +179,16 @@ func (v *View) listWritten(w http.ResponseWriter, each func(func(expr.Value) err
 		a.out = tail.AppendJSON(append(a.out, `,"pagination":`...))
 	}
 	a.out = append(a.out, '}', '\n')
-	a.send(true)
-	return nil
+	return a.finish()
 }
 
 // listFiltered gathers the list for the filter, up to a limit.
 func (v *View) listFiltered(w http.ResponseWriter, r *request, each func(func(expr.Value) error) error, tail expr.Value) error {
-	in := v.filterInput()
-	defer in.release()
+	in := filterInput{v: v}
 	list := []expr.Value{}
 	err := each(func(shown expr.Value) error {
 		list = append(list, shown)
-		return in.take(w, shown)
+		return in.measure(shown)
 	})
 	if err != nil {
 		return err

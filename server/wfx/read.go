@@ -21,7 +21,7 @@ const (
 
 // text reads a body, which must be JSON by its content type.
 func (r *request) text(limit string, most int64) ([]byte, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
+	text, err := whole(r.Body, most)
 	if _, large := as[*http.MaxBytesError](err); large {
 		return nil, &failure{status: http.StatusRequestEntityTooLarge, text: "the request body exceeds the limit " + limit}
 	}
@@ -38,10 +38,27 @@ func (r *request) text(limit string, most int64) ([]byte, error) {
 	return text, nil
 }
 
+// whole reads a body. One that was read already is not copied.
+func whole(body io.ReadCloser, most int64) ([]byte, error) {
+	read, ok := body.(interface{ Bytes() ([]byte, error) })
+	if !ok {
+		return io.ReadAll(http.MaxBytesReader(nil, body, most))
+	}
+	text, err := read.Bytes()
+	if int64(len(text)) > most {
+		return nil, &http.MaxBytesError{Limit: most}
+	}
+	return text, err
+}
+
 // json reads a body of JSON as wfx does: where a key comes twice the last one counts, and
 // half of a surrogate pair is U+FFFD.
 func (v *View) json(r *request) (expr.Value, error) {
-	text, err := r.text("request-bytes", v.limits.Body)
+	limit, most := "request-bytes", v.limits.Body
+	if r.side == South && v.limits.DeviceBody < most {
+		limit, most = "device-request-bytes", v.limits.DeviceBody
+	}
+	text, err := r.text(limit, most)
 	if err != nil {
 		return expr.Null, err
 	}

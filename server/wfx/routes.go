@@ -36,6 +36,11 @@ type Operation struct {
 	handle       func(*View, http.ResponseWriter, *request) error
 }
 
+// Body reports whether the operation reads a body.
+func (op *Operation) Body() bool {
+	return op.method == "POST" || op.method == "PUT" || op.ID == "deleteTags"
+}
+
 // operations is everything that is served below Base, but for the two documents.
 var operations = []Operation{
 	{"listWorkflows", Read, false, "GET", "/workflows", []string{"limit", "offset", "sort", "pagination"}, false, true, (*View).listWorkflows},

@@ -18,28 +18,31 @@ type request struct {
 	query  url.Values
 	filter *jq.Filter // nil: none
 	client string     // the one whose jobs are all there are; "": everybody's
+	heavy  func()     // gives the place of a heavy answer back; nil: it has none
 }
 
 // Handler serves one side by itself. Servers that have more to do before and after a
 // request use [View.Serve].
 func (v *View) Handler(side Side) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := v.Serve(side, w, r); err != nil {
+		if err := v.Serve(side, w, r, func(string) error { return nil }); err != nil {
 			http.Error(w, "the server has trouble; try again", http.StatusServiceUnavailable)
 		}
 	})
 }
 
-// Serve answers a request. What it cannot answer for is an error: trouble of the store,
-// or a stream or list that broke off.
-func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request) error {
+// Serve answers a request. Once it is known that its sender may do what it asks for, and
+// for which client ("": for all), admit lets it in; nothing of its body is read before. What
+// it cannot answer for is an error: that of admit, trouble of the store, or a stream or list
+// that broke off.
+func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	if r.Header.Get("Origin") != "" {
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Access-Control-Expose-Headers", "ETag, X-History-Truncated, X-Response-Filter, X-Response-Filter-Error")
 	}
-	err := v.dispatch(side, w, r)
+	err := v.dispatch(side, w, r, admit)
 	if err == nil {
 		return nil
 	}
@@ -50,7 +53,7 @@ func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request) error {
+func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
 	found, op := v.find(r)
 	switch {
 	case found == nil:
@@ -70,12 +73,39 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request) error
 	if in.client, err = v.clientOf(in, op); err != nil {
 		return err
 	}
+	if side == South && op.north {
+		return forbidden
+	}
+	if err := admit(in.client); err != nil {
+		return err
+	}
+	defer in.release()
 	if op.filtered {
 		if in.filter, err = v.responseFilter(r); err != nil {
 			return err
 		}
 	}
+	if in.filter != nil { // before anything is changed: who changed something gets an answer
+		if err := v.enterHeavy(in); err != nil {
+			return err
+		}
+	}
 	return op.handle(v, w, in)
+}
+
+// enterHeavy takes a place for an answer that takes much memory.
+func (v *View) enterHeavy(r *request) (err error) {
+	if r.heavy == nil {
+		r.heavy, err = v.cfg.Heavy(r.Context())
+	}
+	return err
+}
+
+// release gives it back.
+func (r *request) release() {
+	if r.heavy != nil {
+		r.heavy()
+	}
 }
 
 // preflight answers a browser that asks what a page of another site may send.
@@ -108,20 +138,30 @@ func (v *View) clientOf(r *request, op *Operation) (string, error) {
 // answer writes a value, or what the response filter makes of it.
 func (v *View) answer(w http.ResponseWriter, r *request, status int, value expr.Value) error {
 	if r.filter != nil {
-		in := v.filterInput()
-		defer in.release()
-		if err := in.wait(r.Context(), value); err != nil {
+		in := filterInput{v: v}
+		if err := in.measure(value); err != nil {
 			return err
 		}
 		return v.answerFiltered(w, r, value)
 	}
 	text := append(value.AppendJSON(nil), '\n')
+	if err := reserve(w, len(text)); err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // a client that left needs no other answer
+	return nil
+}
+
+// reserve counts bytes of an answer that are about to be written, where the writer does so.
+func reserve(w http.ResponseWriter, n int) error {
+	if r, ok := w.(interface{ Reserve(n int) error }); ok {
+		return r.Reserve(n)
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package wfx
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -34,9 +35,8 @@ func (s Side) actor() string {
 type Limits struct {
 	Definition int64     // document-bytes: a workflow
 	Body       int64     // request-bytes: any other body
-	Streams    int       // open-streams
+	DeviceBody int64     // device-request-bytes: a body that comes by the south
 	Filtered   int       // wfx-filter-input: bytes of an answer that a response filter may be given
-	Filters    int       // wfx-filters: how many filters may work on more than 1 MiB at a time
 	History    int       // wfx-history-bytes: bytes of a history
 	Filter     jq.Budget // of a response filter
 	FilterTime time.Duration
@@ -47,8 +47,8 @@ type Limits struct {
 
 // DefaultLimits hold unless Config says otherwise.
 var DefaultLimits = Limits{
-	Definition: int64(dialect.DefaultLimits.Bytes), Body: 4 << 20, Streams: 4096,
-	Filtered: 32 << 20, Filters: 2, History: 16 << 20, FilterTime: 5 * time.Second,
+	Definition: int64(dialect.DefaultLimits.Bytes), Body: 4 << 20, DeviceBody: 1 << 20,
+	Filtered: 32 << 20, History: 16 << 20, FilterTime: 5 * time.Second,
 	WriteTimeout: 30 * time.Second, Heartbeat: 15 * time.Second,
 }
 
@@ -59,7 +59,11 @@ type Config struct {
 	Tail     *feed.Tail
 	Clock    engine.Clock    // RealClock
 	Stopping <-chan struct{} // closed when the server stops: streams end
-	Streams  chan struct{}   // a place for each open stream; nil: Limits.Streams of the view's own
+
+	// Stream takes a place among open streams for the request that a context is of, and
+	// Heavy one among answers that take much memory: histories, and those that a response
+	// filter makes. nil: there is no bound. A release may be called twice.
+	Stream, Heavy func(context.Context) (release func(), err error)
 
 	// Client says which client sends a request to the south, and whether it may see and
 	// change only its own jobs. nil: HeaderClient.
@@ -76,7 +80,6 @@ type View struct {
 	limits  Limits
 	mux     *http.ServeMux
 	updates updates
-	filters chan struct{} // a place for each filter that works on much
 
 	mu     sync.Mutex
 	models map[string]model // by digest
@@ -93,11 +96,14 @@ func New(cfg Config) (*View, error) {
 	if cfg.Client == nil {
 		cfg.Client = HeaderClient
 	}
-	v := &View{cfg: cfg, engine: cfg.Engine, limits: cfg.Limits.withDefaults(), mux: newMux(), models: map[string]model{}}
-	v.filters = make(chan struct{}, v.limits.Filters)
-	if v.cfg.Streams == nil {
-		v.cfg.Streams = make(chan struct{}, v.limits.Streams)
+	unbounded := func(context.Context) (func(), error) { return func() {}, nil }
+	if cfg.Stream == nil {
+		cfg.Stream = unbounded
 	}
+	if cfg.Heavy == nil {
+		cfg.Heavy = unbounded
+	}
+	v := &View{cfg: cfg, engine: cfg.Engine, limits: cfg.Limits.withDefaults(), mux: newMux(), models: map[string]model{}}
 	return v, nil
 }
 
@@ -119,9 +125,8 @@ func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
 	l.Definition = cmp.Or(l.Definition, d.Definition)
 	l.Body = cmp.Or(l.Body, d.Body)
-	l.Streams = cmp.Or(l.Streams, d.Streams)
+	l.DeviceBody = cmp.Or(l.DeviceBody, d.DeviceBody)
 	l.Filtered = cmp.Or(l.Filtered, d.Filtered)
-	l.Filters = cmp.Or(l.Filters, d.Filters)
 	l.History = cmp.Or(l.History, d.History)
 	l.FilterTime = cmp.Or(l.FilterTime, d.FilterTime)
 	l.WriteTimeout = cmp.Or(l.WriteTimeout, d.WriteTimeout)

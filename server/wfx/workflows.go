@@ -91,9 +91,6 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	if err := refusedWorkflow(found); err != nil {
 		return err
 	}
-	if r.side == South {
-		return forbidden
-	}
 	if compiled.Program == nil {
 		return errBroken
 	}
@@ -146,9 +143,6 @@ func refusedWorkflow(found dialect.Diagnostics) error {
 }
 
 func (v *View) deleteWorkflow(w http.ResponseWriter, r *request) error {
-	if r.side == South {
-		return forbidden
-	}
 	name := r.PathValue("name")
 	_, err := v.current(r.Context(), name)
 	if err == nil {

@@ -11,8 +11,9 @@ func TestWorkflows(t *testing.T) {
 	w := newWorld(t, nil)
 	w.south.get("/workflows").want(200).is(`{"content":[]}`)
 	w.south.do("POST", "/workflows", file(t, "relay.json")).want(403).is("")
-	w.south.do("POST", "/workflows", `{"name":`).plain(400)
-	w.south.do("POST", "/workflows", `{"name":"x y"}`).plain(400).says("name")
+	w.south.do("POST", "/workflows", `{"name":`).want(403).is("")
+	w.north.do("POST", "/workflows", `{"name":`).plain(400)
+	w.north.do("POST", "/workflows", `{"name":"x y"}`).plain(400).says("name")
 	a := w.north.do("POST", "/workflows", file(t, "relay.json")).want(201).is(relay)
 	if got := a.header.Get("Content-Type"); got != "application/json" {
 		t.Errorf("content type %q", got)

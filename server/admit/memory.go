@@ -1,0 +1,165 @@
+package admit
+
+import (
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Memory tells whether the process uses more memory than it should. It looks at most
+// every sampleEvery, at figures that the runtime has at hand: nothing is stopped for it.
+type Memory struct {
+	limit uint64
+	read  func() (live, used uint64)
+	now   func() time.Time
+
+	mu     sync.Mutex
+	looked time.Time
+	over   bool
+	used   uint64
+}
+
+const sampleEvery = 50 * time.Millisecond
+
+// NewMemory returns the memory of this process under a limit in bytes; with 0 there is none.
+func NewMemory(limit int64) *Memory {
+	return &Memory{limit: uint64(max(limit, 0)), read: readMemory, now: time.Now}
+}
+
+// Limit is the limit in bytes, 0 where there is none.
+func (m *Memory) Limit() int64 { return int64(m.limit) }
+
+// Over reports whether the limit is reached: three quarters of it were live after the last
+// collection, so that the collector would soon do nothing else, or all of it is in use.
+func (m *Memory) Over() bool {
+	if m.limit == 0 {
+		return false
+	}
+	m.sample()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.over
+}
+
+// Used is how much memory the process uses.
+func (m *Memory) Used() int64 {
+	m.sample()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return int64(min(m.used, math.MaxInt64))
+}
+
+func (m *Memory) sample() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	if !m.looked.IsZero() && now.Sub(m.looked) < sampleEvery {
+		return
+	}
+	live, used := m.read()
+	m.looked, m.used = now, used
+	m.over = m.limit > 0 && (live > m.limit/4*3 || used > m.limit)
+}
+
+// readMemory is what was live after the last collection, and what is in use now, with
+// what is not collected yet. What is free, and only kept for later, does not count.
+func readMemory() (live, used uint64) {
+	list := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(list)
+	n := func(i int) uint64 {
+		if list[i].Value.Kind() != metrics.KindUint64 {
+			return 0
+		}
+		return list[i].Value.Uint64()
+	}
+	return n(0), n(1) - min(n(1), n(2)+n(3))
+}
+
+// DefaultLimit is how much memory a process should use at most where nobody says it:
+// GOMEMLIMIT, or nine tenths of what its control group allows, or three quarters of the
+// machine's memory. 0: none of them is known.
+func DefaultLimit() int64 {
+	if set := debug.SetMemoryLimit(-1); set != math.MaxInt64 {
+		return set
+	}
+	if n := groupLimit("/"); n > 0 {
+		return n / 10 * 9
+	}
+	return machineMemory("/") / 4 * 3
+}
+
+// groupLimit is the least limit of the process's control groups (version 2, or 1).
+func groupLimit(root string) (least int64) {
+	text, err := os.ReadFile(path.Join(root, "proc/self/cgroup"))
+	if err != nil {
+		return 0
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		parts := strings.SplitN(line, ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		base, file := "sys/fs/cgroup", "memory.max"
+		switch {
+		case parts[0] == "0" && parts[1] == "":
+		case strings.Contains(","+parts[1]+",", ",memory,"):
+			base, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
+		}
+		for at := path.Clean("/" + parts[2]); ; at = path.Dir(at) { // a group is also under the limits of those above
+			if n := bytesIn(path.Join(root, base, at, file)); n > 0 && (least == 0 || n < least) {
+				least = n
+			}
+			if at == "/" {
+				break
+			}
+		}
+	}
+	if machine := machineMemory(root); machine > 0 && least > machine {
+		return 0 // no limit at all, in the words of version 1
+	}
+	return least
+}
+
+// bytesIn reads a number from a file, 0 where there is none.
+func bytesIn(file string) int64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil {
+		return 0 // "max"
+	}
+	return n
+}
+
+// machineMemory is the memory of the machine, 0 where it is not told.
+func machineMemory(root string) int64 {
+	text, err := os.ReadFile(path.Join(root, "proc/meminfo"))
+	if err != nil {
+		return 0
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			if err != nil {
+				return 0
+			}
+			return n << 10
+		}
+	}
+	return 0
+}
