@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,8 +21,6 @@ const (
 	maxTagBytes = 256
 	// maxClientBytes is how long the id of a client may be ("job-client-bytes").
 	maxClientBytes = 256
-	// maxBulk is how many jobs may be created together ("bulk-jobs").
-	maxBulk = 10_000
 )
 
 // JobRequest asks for a new job.
@@ -198,53 +195,4 @@ func badTags(tags []string) string {
 		}
 	}
 	return ""
-}
-
-// BulkError says which of many requests cannot be met.
-type BulkError struct {
-	Index int // from 0
-	Err   error
-}
-
-func (e *BulkError) Error() string { return fmt.Sprintf("job %d: %v", e.Index+1, e.Err) }
-func (e *BulkError) Unwrap() error { return e.Err }
-
-// CreateJobs creates many jobs, side by side. All requests are checked first: where one
-// cannot be met, none is, and the error has a *BulkError for each of those. What goes
-// wrong after that is told likewise; the others are created, in order of the requests,
-// with an empty Job in place of those that are not.
-func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) ([]Job, error) {
-	if len(rs) > maxBulk {
-		return nil, &InputError{Definition: rs[0].Workflow, Violations: []Violation{{
-			"", fmt.Sprintf("%d jobs at once; at most %d are allowed (limit bulk-jobs)", len(rs), maxBulk),
-		}}}
-	}
-	var errs []error
-	seen := map[string]bool{}
-	for i, r := range rs {
-		_, _, err := e.jobFor(ctx, r)
-		if err == nil && r.ID != "" && seen[r.ID] {
-			err = &ExistsError{r.ID}
-		}
-		if seen[r.ID] = true; err != nil {
-			errs = append(errs, &BulkError{i, err})
-		}
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	out := make([]Job, len(rs))
-	tasks := make([]task, len(rs))
-	for i, r := range rs {
-		tasks[i].do = func(ctx context.Context) (err error) {
-			out[i], err = e.CreateJob(ctx, r)
-			return err
-		}
-	}
-	for i, err := range e.each(ctx, tasks, true) {
-		if err != nil {
-			errs = append(errs, &BulkError{i, err})
-		}
-	}
-	return out, errors.Join(errs...)
 }

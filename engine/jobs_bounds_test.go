@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -246,6 +247,51 @@ func TestAJobThatWasGivenUp(t *testing.T) {
 		var no *core.Rejected
 		if !errors.As(err, &no) || no.Msg != "the instance is cancelled already" {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestBulkIsBoundedInBytes: what clients and bytes make together is refused before the
+// first job is created, and what is allowed is written in parts.
+func TestBulkIsBoundedInBytes(t *testing.T) {
+	h := boardHarness(t)
+	definition := func(bytes int) expr.Value {
+		return expr.Object(expr.Member{Key: "text", Value: expr.String(strings.Repeat("x", bytes))})
+	}
+	many := func(n, bytes int) (rs []JobRequest) {
+		d := definition(bytes)
+		for i := range n {
+			rs = append(rs, JobRequest{Workflow: "board", Client: fmt.Sprint("c", i), Definition: d})
+		}
+		return rs
+	}
+	for _, rs := range [][]JobRequest{many(maxBulkBytes/(3<<20)+1, 3<<20), many(maxBulk, maxBulkBytes/maxBulk)} {
+		_, err := h.CreateJobs(t.Context(), rs)
+		var refused *InputError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "bulk-bytes") {
+			t.Errorf("%d jobs: %v", len(rs), err)
+		}
+	}
+	if n, err := h.CountJobs(t.Context(), store.Query{Definition: "board"}); n != 0 || err != nil {
+		t.Errorf("%d jobs are there: %v", n, err)
+	}
+	rs := many(9, bulkPart/4)
+	rs = append(rs, many(1, 2*bulkPart)...) // larger than a part
+	rs[9].Client = "large"
+	var ends []int
+	for from := 0; from < len(rs); from = bulkEnd(rs, from) {
+		ends = append(ends, bulkEnd(rs, from))
+	}
+	if !slices.Equal(ends, []int{3, 6, 9, 10}) {
+		t.Errorf("the parts end at %v", ends)
+	}
+	jobs, err := h.CreateJobs(t.Context(), rs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, job := range jobs {
+		if job.Job.Client != rs[i].Client {
+			t.Errorf("job %d is %q's", i, job.Job.Client)
 		}
 	}
 }

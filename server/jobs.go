@@ -68,6 +68,9 @@ func (s *Server) createJobs(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := engine.CheckBulk(requests); err != nil {
+		return err
+	}
 	jobs, known, err := s.makeJobs(r.Context(), requests, key)
 	failed := bulkErrors(err)
 	if err != nil && len(jobs) == 0 {
