@@ -131,14 +131,17 @@ func (v *visit) enterHeavy(ctx context.Context) error {
 	return nil
 }
 
+// smallAnswer is what is told to everybody, also to a client that has much to read.
+const smallAnswer = 16 << 10
+
 // reserve counts the bytes of an answer that is made. The request is not in flight any
 // more: the places that it held are free while the client reads. Where a client has too
-// much that it does not read, a request that changed nothing is refused; one that did has
-// to be answered, and keeps its place until it is.
+// much that it does not read, a large answer is refused if the request changed nothing.
+// Other requests are answered, and keep their place until they are.
 func (v *visit) reserve(n int64) error {
 	place, err := v.pools.pendingBytes.Take(v.who, n)
 	if err != nil {
-		if v.safe {
+		if v.safe && n > smallAnswer {
 			return full(err)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/server/admit"
 	"github.com/lockstep-workflows/lockstep/server/wfx"
 )
 
@@ -20,12 +21,16 @@ const downloads = "/download/"
 // maxDownloads is how many files are sent at a time ("open-downloads").
 const maxDownloads = 1024 // open-downloads
 
+// deviceDownloads is how many of them go to one device ("device-downloads").
+const deviceDownloads = 8
+
 // Downloads serves the files of a folder to devices: those only, no lists of them, and
 // nothing outside of the folder, whatever links lead there.
 type Downloads struct {
 	root   *os.Root
 	client func(*http.Request) (id string, restricted bool, err error)
-	places chan struct{}
+	known  bool // client tells devices apart
+	places *admit.Pool
 	within time.Duration // a part must be taken
 }
 
@@ -36,10 +41,14 @@ func NewDownloads(dir string, client func(*http.Request) (string, bool, error)) 
 	if err != nil {
 		return nil, fmt.Errorf("the folder of downloads: %w", err)
 	}
-	if client == nil {
-		client = wfx.HeaderClient
+	d := &Downloads{
+		root: root, client: client, known: client != nil, within: DefaultLimits.WriteTimeout,
+		places: admit.NewPool("open-downloads", admit.Size{All: maxDownloads, Device: deviceDownloads}),
 	}
-	return &Downloads{root: root, client: client, places: make(chan struct{}, maxDownloads), within: DefaultLimits.WriteTimeout}, nil
+	if client == nil {
+		d.client = wfx.HeaderClient
+	}
+	return d, nil
 }
 
 // Close lets go of the folder.
@@ -65,18 +74,22 @@ func (d *Downloads) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "files can only be read", http.StatusMethodNotAllowed)
 		return
 	}
-	if _, _, err := d.client(r); err != nil {
+	id, _, err := d.client(r)
+	if err != nil {
 		refuseDownload(w, err)
 		return
 	}
-	select {
-	case d.places <- struct{}{}:
-		defer func() { <-d.places }()
-	default:
+	who := addressOf(r)
+	if d.known && id != "" {
+		who = admit.Holder{Key: "client " + id, Device: true}
+	}
+	place, err := d.places.Take(who, 1)
+	if err != nil {
 		h.Set("Retry-After", "1")
-		http.Error(w, "the server sends as many files as it can (limit open-downloads)", http.StatusServiceUnavailable)
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
+	defer place.Release()
 	file, info, err := d.open(strings.TrimPrefix(r.URL.Path, downloads))
 	if err != nil {
 		http.Error(w, "there is no such file", http.StatusNotFound)

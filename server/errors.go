@@ -150,7 +150,7 @@ func ofRequest(err error) *Problem {
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return problem(CodeRequestTimeout, "the request did not arrive in time (limit request-time)")
+		return problem(CodeRequestTimeout, "the request did not arrive in time (limits request-time and minimum-rate)")
 	case errors.Is(err, errBody):
 		return problem(CodeBadRequest, "the body ended early")
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -62,9 +62,9 @@ var DefaultLimits = Limits{
 	QueryScan: 20_000,
 
 	Requests:  1024,
-	Arriving:  4096,
-	Waiting:   4096,
-	Streams:   4096,
+	Arriving:  16_384,
+	Waiting:   16_384,
+	Streams:   16_384,
 	Heavy:     8,
 	HeavyWait: 5 * time.Second,
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/lockstep-workflows/lockstep/server/admit"
 )
 
 // overSocket is a client of a unix socket.
@@ -235,9 +237,12 @@ func TestDownloads(t *testing.T) {
 	if _, err := NewDownloads(filepath.Join(dir, "none"), nil); err == nil {
 		t.Error("a folder that is not there is served")
 	}
-	for i := 0; i < cap(files.places); i++ {
-		files.places <- struct{}{}
+	release := exhaust(admit.Holder{Key: "address 192.0.2.1"}, files.places)
+	if a := get("/download/fw.bin"); a.status != 200 {
+		t.Errorf("another has many: %d %s", a.status, a.text)
 	}
+	release()
+	exhaust(admit.Holder{Key: "address 127.0.0.1"}, files.places)
 	if a := get("/download/fw.bin"); a.status != 503 || !strings.Contains(a.text, "open-downloads") {
 		t.Errorf("too many: %d %s", a.status, a.text)
 	}

@@ -73,7 +73,7 @@ var kinds = []kind{
 	{CodeNotFound, 404, "Not found", "There is no such definition, version, instance or call. It may have been deleted."},
 	{CodeNoRoute, 404, "No such path", "Nothing is served under this path. /openapi.yaml lists what is."},
 	{CodeMethod, 405, "Method not allowed", "The path exists, but not with this method. The header Allow lists those it has."},
-	{CodeRequestTimeout, 408, "Too slow", "The body did not arrive in time (limit request-time)."},
+	{CodeRequestTimeout, 408, "Too slow", "The body did not arrive in time (limit request-time), or too slowly (limit minimum-rate)."},
 	{CodeNotAllowedNow, 409, "Not allowed now", "The instance is not in a state in which this is possible. allowed lists what is."},
 	{CodeNoOutput, 409, "No output", "The instance has no output: it is not over, or it did not complete."},
 	{CodeVersion, 409, "Version has other content", "This id and version are deployed with other content, and a version never changes. Give it a new version."},

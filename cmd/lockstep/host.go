@@ -10,6 +10,7 @@ import (
 	nethttp "net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,7 @@ type hostFlags struct {
 	timezone              string
 	window                time.Duration
 	maxCalls, perEndpoint int
+	memory                string
 	missedFires, unknown  *choice
 	logFormat, logLevel   *choice
 	config                string
@@ -53,6 +55,7 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.DurationVar(&h.window, "event-window", 24*time.Hour, "how long events are kept")
 	f.IntVar(&h.maxCalls, "max-calls", 256, "function calls at a time")
 	f.IntVar(&h.perEndpoint, "max-calls-per-endpoint", 128, "of them to one host, OpenAPI document or function of the catalogue")
+	f.StringVar(&h.memory, "memory-limit", "auto", "memory in use above which requests that cost much are refused: a `size` such as 2GiB, none, or auto (GOMEMLIMIT, 9/10 of the control group's, or 3/4 of the machine's)")
 	h.missedFires = &choice{value: "latest", allowed: []string{"latest", "all", "none"}}
 	f.Var(h.missedFires, "missed-fires", "which of the times that a schedule missed are made up for")
 	h.unknown = &choice{value: unknown, allowed: []string{"fail", "wait"}}
@@ -89,6 +92,7 @@ type host struct {
 	engine   *engine.Engine
 	onRecord func(id string, r core.Record) // nil: nobody looks
 	kept     retention
+	memory   int64 // the limit; 0: none
 }
 
 // configure checks the settings and opens what they name, but no store and no port.
@@ -103,7 +107,11 @@ func (h *hostFlags) configure(ctx context.Context, a *app) (*host, error) {
 	if _, err := time.LoadLocation(h.timezone); err != nil {
 		return nil, usagef("--timezone: %v", err)
 	}
-	n := &host{app: a, flags: h, spec: spec, log: h.logger(a)}
+	limit, err := memoryLimit(h.memory)
+	if err != nil {
+		return nil, err
+	}
+	n := &host{app: a, flags: h, spec: spec, log: h.logger(a), memory: limit}
 	if n.client, err = h.outbound.client(); err != nil {
 		return nil, err
 	}
@@ -150,6 +158,9 @@ func (n *host) serve(ctx context.Context, cfg server.Config) error {
 	cfg.Page = ui.Handler()
 	for _, schema := range n.app.schemas() {
 		cfg.Schemas = append(cfg.Schemas, server.Schema{Names: schema.names, Text: schema.text})
+	}
+	if cfg.Limits.Memory = n.memory; n.memory > 0 {
+		debug.SetMemoryLimit(n.memory) // the collector works harder before requests are refused
 	}
 	s, err := server.New(cfg)
 	if err != nil {

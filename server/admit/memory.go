@@ -17,7 +17,7 @@ import (
 type Memory struct {
 	limit uint64
 	read  func() (live, used uint64)
-	now   func() time.Time
+	every time.Duration
 
 	mu     sync.Mutex
 	looked time.Time
@@ -29,7 +29,13 @@ const sampleEvery = 50 * time.Millisecond
 
 // NewMemory returns the memory of this process under a limit in bytes; with 0 there is none.
 func NewMemory(limit int64) *Memory {
-	return &Memory{limit: uint64(max(limit, 0)), read: readMemory, now: time.Now}
+	return &Memory{limit: uint64(max(limit, 0)), read: readMemory, every: sampleEvery}
+}
+
+// MemoryFrom is one whose figures somebody else tells: what was live after the last
+// collection, and what is in use. They are asked for each time.
+func MemoryFrom(limit int64, read func() (live, used uint64)) *Memory {
+	return &Memory{limit: uint64(max(limit, 0)), read: read}
 }
 
 // Limit is the limit in bytes, 0 where there is none.
@@ -58,12 +64,11 @@ func (m *Memory) Used() int64 {
 func (m *Memory) sample() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now()
-	if !m.looked.IsZero() && now.Sub(m.looked) < sampleEvery {
+	if m.every > 0 && !m.looked.IsZero() && time.Since(m.looked) < m.every {
 		return
 	}
 	live, used := m.read()
-	m.looked, m.used = now, used
+	m.looked, m.used = time.Now(), used
 	m.over = m.limit > 0 && (live > m.limit/4*3 || used > m.limit)
 }
 

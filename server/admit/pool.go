@@ -61,6 +61,9 @@ func NewPool(name string, size Size) *Pool {
 	return &Pool{name: name, size: size.withDefaults(), held: map[string]int64{}}
 }
 
+// Name is the name of the limit.
+func (p *Pool) Name() string { return p.name }
+
 // FullError says that a pool has nothing left for a holder.
 type FullError struct {
 	Limit string // the name of the pool
@@ -69,13 +72,14 @@ type FullError struct {
 
 func (e *FullError) Error() string {
 	if e.Share {
-		return "as many at a time as one credential, device or address may have (limit " + e.Limit + ")"
+		return "this credential, device or address has as many as it may have at a time (limit " + e.Limit + ")"
 	}
-	return "as many at a time as the server takes (limit " + e.Limit + ")"
+	return "the server has as many as it can serve at a time (limit " + e.Limit + ")"
 }
 
 // fits returns nil if n more can be given to the holder. One item that is larger than the
-// share is given to a holder that has nothing else: it could never be served otherwise.
+// share, but not than half of the pool, is given to a holder that has nothing else: it could
+// never be served otherwise.
 func (p *Pool) fits(who Holder, n int64) error {
 	share := p.size.Share
 	if who.Device {
@@ -83,7 +87,7 @@ func (p *Pool) fits(who Holder, n int64) error {
 	}
 	held := p.held[who.Key]
 	switch {
-	case held > 0 && held+n > share:
+	case held+n > share && (held > 0 || n > max(p.size.All/2, minShare)):
 		return &FullError{p.name, true}
 	case p.used+n > p.size.All:
 		return &FullError{p.name, false}

@@ -41,6 +41,12 @@ func (op *Operation) Body() bool {
 	return op.method == "POST" || op.method == "PUT" || op.ID == "deleteTags"
 }
 
+// Route is the method of the operation, and its path.
+func (op *Operation) Route() (method, path string) { return op.method, Base + op.path }
+
+// Operations lists all of them.
+func Operations() []Operation { return slices.Clone(operations) }
+
 // operations is everything that is served below Base, but for the two documents.
 var operations = []Operation{
 	{"listWorkflows", Read, false, "GET", "/workflows", []string{"limit", "offset", "sort", "pagination"}, false, true, (*View).listWorkflows},

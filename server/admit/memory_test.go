@@ -1,0 +1,67 @@
+package admit
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestMemory(t *testing.T) {
+	var live, used uint64
+	m := MemoryFrom(1000, func() (uint64, uint64) { return live, used })
+	for _, c := range []struct {
+		live, used uint64
+		over       bool
+	}{{0, 0, false}, {750, 1000, false}, {751, 800, true}, {100, 1001, true}, {100, 200, false}} {
+		live, used = c.live, c.used
+		if m.Over() != c.over || m.Used() != int64(c.used) {
+			t.Errorf("live %d, used %d: over is %v", c.live, c.used, !c.over)
+		}
+	}
+	live = 1 << 60
+	if none := MemoryFrom(0, func() (uint64, uint64) { return live, live }); none.Over() {
+		t.Error("no limit is reached")
+	}
+	kept := make([]byte, 64<<20)
+	if m := NewMemory(1 << 40); m.Used() < int64(len(kept)) || m.Over() {
+		t.Errorf("%d bytes are in use", m.Used())
+	}
+	kept[0] = 1
+}
+
+// TestControlGroups reads what systems tell, of which this one is one.
+func TestControlGroups(t *testing.T) {
+	const meminfo = "MemTotal:       1000000 kB\nMemFree: 5 kB\n"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  int64
+	}{
+		"none":            {map[string]string{}, 0},
+		"version 2":       {map[string]string{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "5000\n", "sys/fs/cgroup/memory.max": "9000\n"}, 5000},
+		"in a container":  {map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "7000\n"}, 7000},
+		"version 1":       {map[string]string{"proc/self/cgroup": "5:cpu:/x\n4:memory:/x\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "6000\n"}, 6000},
+		"1 without limit": {map[string]string{"proc/self/cgroup": "4:memory:/x\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "9223372036854771712\n"}, 0},
+	} {
+		root := t.TempDir()
+		c.files["proc/meminfo"] = meminfo
+		for file, text := range c.files {
+			at := filepath.Join(root, file)
+			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := groupLimit(root); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+		if got := machineMemory(root); got != 1_000_000<<10 {
+			t.Errorf("%s: the machine has %d", name, got)
+		}
+	}
+	if runtime.GOOS == "linux" && DefaultLimit() <= 0 {
+		t.Error("this machine has no memory")
+	}
+}
