@@ -36,14 +36,13 @@ func newPools(l *Limits) *pools {
 	}
 }
 
-// newOpenPools are those of requests that need no credential. They are few, and small.
+// newOpenPools are those of requests that need no credential. Their bodies are so small
+// that a connection costs more: they count once they are there, so that slow ones keep
+// nobody from signing in.
 func newOpenPools(l *Limits) *pools {
-	few := *l
-	few.Requests, few.Arriving = l.Open, l.Open
-	few.ArrivingBytes, few.PendingBytes = 2*int64(l.Open)*l.OpenBody, l.PendingBytes/4
-	p := newPools(&few)
+	p := newPools(l)
 	p.requests = admit.NewPool("open-requests", admit.Size{All: int64(l.Open)})
-	p.arriving = admit.NewPool("open-requests", admit.Size{All: int64(l.Open)})
+	p.arriving, p.arrivingBytes = nil, nil
 	return p
 }
 

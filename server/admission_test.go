@@ -145,7 +145,8 @@ func (p *pools) used() (n int64) {
 }
 
 func (p *pools) all() []*admit.Pool {
-	return []*admit.Pool{p.requests, p.arriving, p.waiting, p.streams, p.heavy, p.arrivingBytes, p.pendingBytes}
+	list := []*admit.Pool{p.requests, p.arriving, p.waiting, p.streams, p.heavy, p.arrivingBytes, p.pendingBytes}
+	return slices.DeleteFunc(list, func(p *admit.Pool) bool { return p == nil })
 }
 
 // exhaust takes all that a holder can get of pools.

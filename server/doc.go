@@ -5,9 +5,10 @@
 // # Reading it
 //
 // routes.go is the table of everything that is served, with who may do it. A request
-// passes, in this order (serve.go): trace and log, capacity, Host and Origin, the table,
-// the token (auth.go), its parameters (params.go), and then its handler, which returns
-// an error or has answered. errors.go makes every error a problem of problem.go; no
+// passes, in this order (serve.go): trace and log, Host, the table, the token (auth.go),
+// Origin, its parameters (params.go), what it may hold (admission.go, with the package
+// admit), its body (receive.go), and then its handler, which returns an error or has
+// answered; recorder.go writes. errors.go makes every error a problem of problem.go; no
 // handler writes one itself. views.go are the shapes that go out.
 //
 // There are two sides. listen.go and inherit.go open the listeners of each, if they are

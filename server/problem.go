@@ -90,7 +90,7 @@ var kinds = []kind{
 	{CodeInput, 422, "Invalid input", "The data does not fit what the definition asks for. errors points at what differs."},
 	{CodeInvalidEvent, 422, "Invalid event", "An event is not a CloudEvent 1.0. errors names the attributes. None of the request's events was taken."},
 	{CodeKeyReused, 422, "Idempotency key reused", "The Idempotency-Key was used for a request with other content. A key belongs to one request."},
-	{CodeBusy, 429, "Over capacity", "The server has as many requests as it can serve. Try again after Retry-After seconds."},
+	{CodeBusy, 429, "Over capacity", "The server has as many requests as it can serve, or as one credential, device or address may have; limit names which. Try again after Retry-After seconds."},
 	{CodeInternal, 500, "Internal error", "A fault of the server. Its log has more, under the traceId."},
 	{CodeDamaged, 500, "Damaged", "What is stored of it cannot be read. To try again does not help; lockstep doctor --store tells what else is damaged."},
 	{CodeStore, 503, "Store unavailable", "The store does not answer. Nothing was acknowledged; try again after Retry-After seconds."},

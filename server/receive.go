@@ -14,11 +14,13 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	if r.Body == nil || r.Body == http.NoBody || most == 0 {
 		return nil
 	}
-	if v.body, err = v.pools.arriving.Take(v.who, 1); err != nil {
-		return full(err)
-	}
-	if v.bytes, err = v.pools.arrivingBytes.Take(v.who, 0); err != nil {
-		return full(err)
+	if v.pools.arriving != nil {
+		if v.body, err = v.pools.arriving.Take(v.who, 1); err != nil {
+			return full(err)
+		}
+		if v.bytes, err = v.pools.arrivingBytes.Take(v.who, 0); err != nil {
+			return full(err)
+		}
 	}
 	a := &arrived{rest: r.Body}
 	pace := pace{begun: time.Now(), limits: &v.s.limits, within: v.s.limits.ReadTimeout}

@@ -165,7 +165,7 @@ func (p *Pool) Used() int64 {
 	return p.used
 }
 
-// Place is what a holder has of a pool. The nil place has nothing.
+// Place is what a holder has of a pool. The nil place is of none, and without bound.
 type Place struct {
 	pool *Pool
 	who  Holder
@@ -174,6 +174,9 @@ type Place struct {
 
 // Grow takes n more, or fails with a *FullError.
 func (pl *Place) Grow(n int64) error {
+	if pl == nil {
+		return nil
+	}
 	p := pl.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
