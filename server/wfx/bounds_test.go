@@ -206,3 +206,17 @@ func TestALongFilterComesBack(t *testing.T) {
 		t.Errorf("of %d bytes %d come back", len(filter), len(got))
 	}
 }
+
+// TestBodiesOfDevices: what a device sends is kept for as long as its job, so it is bounded
+// more than what operators send.
+func TestBodiesOfDevices(t *testing.T) {
+	w := newWorld(t, nil)
+	w.kanban()
+	id := w.create(`{"clientId":"dana","workflow":"wfx.workflow.kanban"}`)
+	definition := func(bytes int) string { return `{"text":"` + strings.Repeat("x", bytes) + `"}` }
+	w.south.do("PUT", "/jobs/"+id+"/definition", definition(1<<20-100)).want(200)
+	w.south.do("PUT", "/jobs/"+id+"/definition", definition(1<<20)).plain(413).says("device-request-bytes")
+	w.south.do("PUT", "/jobs/"+id+"/status", `{"state":"NEW","context":`+definition(1<<20)+`}`).plain(413)
+	w.north.do("PUT", "/jobs/"+id+"/definition", definition(3<<20)).want(200)
+	w.north.do("PUT", "/jobs/"+id+"/definition", definition(4<<20)).plain(413).says("request-bytes")
+}

@@ -71,7 +71,7 @@ const historyKey = "history"
 
 // historyWritten writes a job with its history. Entries are let go as they are written.
 func (v *View) historyWritten(w http.ResponseWriter, shown expr.Value, changes []engine.JobChange) error {
-	a := &written{v: v, w: w, gather: true}
+	a := &written{w: w, gather: true}
 	separator := byte('{')
 	begin := func(key string) {
 		a.out = append(expr.String(key).AppendJSON(append(a.out, separator)), ':')

@@ -71,7 +71,6 @@ const partBytes = 64 << 10
 // written is a long answer. That of a list is written while it is read; that of a history
 // is gathered, and written when all of it is there, so that nothing else is held meanwhile.
 type written struct {
-	v      *View
 	w      http.ResponseWriter
 	out    []byte
 	gather bool
@@ -164,7 +163,7 @@ func (a *written) failed(err error) error {
 
 // listWritten writes the list while it is read.
 func (v *View) listWritten(w http.ResponseWriter, each func(func(expr.Value) error) error, tail expr.Value) error {
-	a := &written{v: v, w: w, out: []byte(`{"content":[`)}
+	a := &written{w: w, out: []byte(`{"content":[`)}
 	first := true
 	err := each(func(shown expr.Value) error {
 		err := a.add(first, shown)
