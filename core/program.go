@@ -31,6 +31,7 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 	}
 	out := &Program{Program: p, Limits: DefaultLimits, exprs: make([]expr.Program, len(p.Exprs))}
 	out.owner = owners(p)
+	weight := 0
 	type source struct{ lang, src string }
 	compiled := map[source]expr.Program{} // the same text may stand at many places
 	for i, e := range p.Exprs[1:] {
@@ -48,6 +49,11 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 			return nil, fmt.Errorf("link %s: expression at %d:%d: %w", p.ID, e.Pos.Line, e.Pos.Column, err)
 		}
 		out.exprs[i+1], compiled[key] = prog, prog
+		if w, ok := prog.(expr.Weighed); ok {
+			if weight += w.Weight(); weight > expr.MaxPrograms {
+				return nil, fmt.Errorf("link %s: expression at %d:%d: %w", p.ID, e.Pos.Line, e.Pos.Column, &expr.LimitError{Limit: "definition-programs", Max: expr.MaxPrograms})
+			}
+		}
 	}
 	return out, nil
 }

@@ -24,6 +24,17 @@ type Lending interface {
 	EvalLent(data, lent Value, b *Budget) (Result, error)
 }
 
+// Weighed is a Program that is compiled when it is first evaluated, and then takes memory.
+type Weighed interface {
+	Program
+	// Weight is how many bytes that is. It is the same on every machine.
+	Weight() int
+}
+
+// MaxPrograms bounds the weight of all programs of one definition: the limit
+// definition-programs, in bytes.
+const MaxPrograms = 16 << 20
+
 // Languages is the set of languages a program may use, by name.
 type Languages map[string]Compiler
 

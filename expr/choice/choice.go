@@ -100,7 +100,7 @@ func (Compiler) Compile(src string) (expr.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return program{n}, nil
+	return program{n, n.weight()}, nil
 }
 
 // maxNesting bounds conditions inside each other; front-ends allow fewer.
@@ -152,6 +152,18 @@ func compile(v expr.Value, depth int) (node, error) {
 	return n, nil
 }
 
+// weight is that of the paths.
+func (n *node) weight() int {
+	total := 0
+	if w, ok := n.path.(expr.Weighed); ok {
+		total = w.Weight()
+	}
+	for i := range n.items {
+		total += n.items[i].weight()
+	}
+	return total
+}
+
 // number is a value as a number: one itself, or text that spells one. It is null
 // for everything else.
 func number(v expr.Value) expr.Value {
@@ -167,7 +179,13 @@ func number(v expr.Value) expr.Value {
 }
 
 // program is a compiled condition; it gives true or false.
-type program struct{ root node }
+type program struct {
+	root   node
+	weight int
+}
+
+// Weight implements [expr.Weighed].
+func (p program) Weight() int { return p.weight }
 
 // Eval decides the condition.
 func (p program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {

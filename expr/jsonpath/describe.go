@@ -9,6 +9,7 @@ type Shape struct {
 	First    string   // the name of the first segment, "" where that is not one plain name
 	Keys     []string // the property names of a path made of plain names only, else nil; "$" has none, and not nil
 	Function string   // the function at the end, "" if none
+	Weight   int      // of its regular expressions, see [expr.Weighed]
 }
 
 // Describe parses a path, bare or as {{ path }}.
@@ -17,7 +18,7 @@ func Describe(src string) (Shape, error) {
 	if err != nil {
 		return Shape{}, err
 	}
-	shape := Shape{Definite: !p.isList(), Keys: []string{}}
+	shape := Shape{Definite: !p.isList(), Keys: []string{}, Weight: p.weight}
 	if p.fn != nil {
 		shape.Function = p.fn.fn.name
 	}

@@ -50,6 +50,9 @@ func (Compiler) Compile(src string) (expr.Program, error) {
 // program is a compiled path.
 type program struct{ path *path }
 
+// Weight implements [expr.Weighed].
+func (g *program) Weight() int { return g.path.weight }
+
 // Eval selects from data.
 func (g *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 	return g.EvalLent(data, expr.Null, b)

@@ -19,6 +19,8 @@ type scanner struct {
 	src   string
 	pos   int
 	depth int // nesting, see MaxNesting
+
+	weight int // of the regular expressions so far
 }
 
 // peek returns the next byte, 0 at the end.
@@ -252,6 +254,7 @@ func (s *scanner) regex() (*regex.Pattern, error) {
 				err.Offset += open + 1
 				return nil, err
 			}
+			s.weight += re.Weight()
 			return re, nil
 		}
 	}

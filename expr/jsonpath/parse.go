@@ -22,6 +22,7 @@ func parseSource(src string) (*path, error) {
 		if s.blank(); !s.atEnd() {
 			return nil, fail(s.pos, "a single path is expected here; remove the text around {{ }}", "found %s after the expression", s.found())
 		}
+		p.weight = s.weight
 		return p, nil
 	}
 	if s.atEnd() {
@@ -34,6 +35,7 @@ func parseSource(src string) (*path, error) {
 	if s.blank(); !s.atEnd() {
 		return nil, s.afterPath("the end of the path")
 	}
+	p.weight = s.weight
 	return p, nil
 }
 

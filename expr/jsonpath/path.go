@@ -18,6 +18,7 @@ type path struct {
 	// overlaps says that the result may hold parts of the data more than once,
 	// so that its size must be paid for.
 	overlaps bool
+	weight   int // of its regular expressions, in a path that is a whole program
 }
 
 // isList reports whether the result is a list of matches.

@@ -21,8 +21,18 @@ func HasExpression(s string) bool {
 // CheckTemplateString reports what is wrong in a string with {{ }}. The offset of
 // the *expr.SyntaxError counts bytes of s.
 func CheckTemplateString(s string) error {
-	_, err := compileString(s)
+	_, err := WeighTemplateString(s)
 	return err
+}
+
+// WeighTemplateString is CheckTemplateString, and tells the weight of the string's regular
+// expressions, see [expr.Weighed].
+func WeighTemplateString(s string) (weight int, err error) {
+	t, err := compileString(s)
+	if err != nil {
+		return 0, err
+	}
+	return t.weight, nil
 }
 
 // nextOpen finds the next "{{", or -1. Before it, two backslashes stand for one,
@@ -43,6 +53,7 @@ type tmpl struct {
 	items    []*tmpl  // an array
 	keys     []string // an object's, sorted, with items
 	part     int      // of a string with expressions: how many are before it
+	weight   int      // of a string: that of its regular expressions
 }
 
 // part is text, and the expression after it if there is one.
@@ -63,19 +74,21 @@ func (TemplateCompiler) Compile(src string) (expr.Program, error) {
 		}
 		return nil, err
 	}
-	t, err := new(builder).value(v)
+	b := new(builder)
+	t, err := b.value(v)
 	if err != nil {
 		return nil, locate(src, err)
 	}
 	if t.isConstant() {
 		return constant(t.constant), nil
 	}
-	return &template{t}, nil
+	return &template{t, b.weight}, nil
 }
 
 // builder compiles the values of a template, in the order in which they are filled.
 type builder struct {
-	parts int // strings with expressions so far
+	parts  int // strings with expressions so far
+	weight int // theirs
 }
 
 func (b *builder) value(v expr.Value) (*tmpl, error) {
@@ -85,6 +98,7 @@ func (b *builder) value(v expr.Value) (*tmpl, error) {
 		if err == nil && !t.isConstant() {
 			t.part = b.parts
 			b.parts++
+			b.weight += t.weight
 		}
 		return t, err
 	case expr.KindArray:
@@ -168,9 +182,9 @@ func compileString(s string) (*tmpl, error) {
 		return &tmpl{constant: expr.String(text.String())}, nil
 	}
 	if paths == 1 && isBlankText(parts[0].text) && isBlankText(text.String()) {
-		return &tmpl{path: parts[0].path}, nil
+		return &tmpl{path: parts[0].path, weight: sc.weight}, nil
 	}
-	return &tmpl{parts: append(parts, part{text: text.String()})}, nil
+	return &tmpl{parts: append(parts, part{text: text.String()}), weight: sc.weight}, nil
 }
 
 func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
@@ -184,7 +198,13 @@ func (c constant) Eval(expr.Value, *expr.Budget) (expr.Result, error) {
 }
 
 // template is a template with expressions.
-type template struct{ root *tmpl }
+type template struct {
+	root   *tmpl
+	weight int
+}
+
+// Weight implements [expr.Weighed].
+func (t *template) Weight() int { return t.weight }
 
 // Eval fills the template from data. Where it is one string that is one
 // expression, Missing and List are those of the expression.

@@ -28,6 +28,11 @@ type checker struct {
 	library *lib.Compiler
 	schema  *lib.Schema
 	budget  *expr.Budget
+	busy    chan struct{} // holds something while an evaluation uses the checker
+
+	patterns     map[string]*regex.Pattern // of all its schemas
+	patternBytes int                       // that their programs take
+	own          int                       // bytes of the schemas that a set compiled
 
 	set   *Set                   // nil: the schema is one for itself
 	ready map[string]*lib.Schema // of the set
@@ -51,6 +56,7 @@ func newChecker(doc any) (*checker, error) {
 }
 
 func (c *checker) open() {
+	c.busy, c.patterns = make(chan struct{}, 1), map[string]*regex.Pattern{}
 	c.library = newLibrary()
 	c.library.RegisterVocabulary(&lib.Vocabulary{URL: "lockstep:///vocabulary", Compile: c.hook})
 	c.library.AssertVocabs()
@@ -249,9 +255,14 @@ type pattern struct {
 }
 
 func (c *checker) regexp(src string) (lib.Regexp, error) {
-	re, err := regex.CompileSearch(src, regex.JavaScript)
-	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Msg, "in the regular expression: "))
+	re := c.patterns[src]
+	if re == nil {
+		var err *expr.SyntaxError
+		if re, err = regex.CompileSearch(src, regex.JavaScript); err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Msg, "in the regular expression: "))
+		}
+		c.patterns[src] = re
+		c.patternBytes += re.Weight()
 	}
 	return &pattern{c, src, re}, nil
 }

@@ -17,6 +17,7 @@ import (
 	lib "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/cache"
 )
 
 // Lang is the name of the language.
@@ -31,60 +32,72 @@ type Compiler struct{}
 
 var _ expr.Compiler = Compiler{}
 
-// Compile compiles a schema. Errors in the schema itself name the place inside it.
+// Compile checks a schema. Errors in the schema itself name the place inside it. The library
+// compiles it again when a value is first checked; it is kept while the cache has room.
 func (Compiler) Compile(src string) (expr.Program, error) {
-	if len(src) > MaxSource {
-		return nil, &expr.SyntaxError{Msg: fmt.Sprintf("the schema is longer than %d bytes (limit schema-source)", MaxSource)}
-	}
-	v, err := expr.ParseJSON([]byte(src))
+	doc, own, err := read(src)
 	if err != nil {
-		if bad := (*expr.ParseError)(nil); errors.As(err, &bad) {
-			return nil, &expr.SyntaxError{Offset: bad.Offset, Msg: "the schema is not valid JSON: " + bad.Msg}
-		}
 		return nil, err
-	}
-	if k := v.Kind(); k != expr.KindObject && k != expr.KindBool {
-		return nil, &expr.SyntaxError{Msg: fmt.Sprintf("a schema is an object, true or false, not %s", k), Hint: `write {"type": "object", …}`}
-	}
-	doc, bad := toGo(v, nil)
-	if len(bad) > 0 {
-		return nil, &expr.SyntaxError{Msg: fmt.Sprintf("the schema's number at %s has too many digits", bad[0].show())}
 	}
 	c, err := newChecker(doc)
 	if err != nil {
 		return nil, describeSchemaError(err)
 	}
-	p := &program{doc: doc, idle: make(chan *checker, maxIdle)}
-	p.idle <- c
-	return p, nil
+	return &program{src: src, weight: own + c.patternBytes}, nil
 }
 
-// maxIdle is how many checkers of a schema are kept for the next evaluations.
-const maxIdle = 16
+// read reads the text of a schema for the library, and tells how many bytes a checker of it
+// takes.
+func read(src string) (doc any, bytes int, err error) {
+	if len(src) > MaxSource {
+		return nil, 0, &expr.SyntaxError{Msg: fmt.Sprintf("the schema is longer than %d bytes (limit schema-source)", MaxSource)}
+	}
+	v, err := expr.ParseJSON([]byte(src))
+	if err != nil {
+		if bad := (*expr.ParseError)(nil); errors.As(err, &bad) {
+			return nil, 0, &expr.SyntaxError{Offset: bad.Offset, Msg: "the schema is not valid JSON: " + bad.Msg}
+		}
+		return nil, 0, err
+	}
+	if k := v.Kind(); k != expr.KindObject && k != expr.KindBool {
+		return nil, 0, &expr.SyntaxError{Msg: fmt.Sprintf("a schema is an object, true or false, not %s", k), Hint: `write {"type": "object", …}`}
+	}
+	size := measure(v)
+	if err := size.check(); err != nil {
+		return nil, 0, err
+	}
+	doc, bad := toGo(v, nil)
+	if len(bad) > 0 {
+		return nil, 0, &expr.SyntaxError{Msg: fmt.Sprintf("the schema's number at %s has too many digits", bad[0].show())}
+	}
+	return doc, size.bytes(), nil
+}
 
-// program is a compiled schema. A checker serves one evaluation at a time, since
-// the library offers no other way to hand a budget to it; idle ones are kept.
+// program is a schema that was checked.
 type program struct {
-	doc  any
-	idle chan *checker
+	src    string
+	weight int // of a checker with the programs of its patterns
+	copies copies
 }
+
+// Weight implements [expr.Weighed].
+func (p *program) Weight() int { return p.weight }
 
 // Eval returns an array of {pointer, message}, empty where data is valid.
 func (p *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	var c *checker
-	select {
-	case c = <-p.idle:
-	default:
-		var err error
-		if c, err = newChecker(p.doc); err != nil {
-			return expr.Result{}, describeSchemaError(err)
+	c, _ := p.copies.take(cache.Key{Kind: "jsonschema", Text: p.src}, func() (*checker, int) {
+		doc, own, err := read(p.src)
+		if err != nil {
+			panic(fmt.Sprintf("jsonschema: a schema that was checked: %v", err))
 		}
-	}
+		c, err := newChecker(doc)
+		if err != nil {
+			panic(fmt.Sprintf("jsonschema: a schema that was checked: %v", err))
+		}
+		return c, own
+	})
 	found, err := c.check(data, b)
-	select {
-	case p.idle <- c:
-	default:
-	}
+	c.release()
 	return listed(found, err, b)
 }
 

@@ -6,6 +6,7 @@ import (
 	lib "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/cache"
 )
 
 // Ref is the keyword by which a schema of a [Set] refers to another one of it: its
@@ -14,7 +15,10 @@ import (
 const Ref = "lockstep:ref"
 
 // Part is a schema of a set.
-type Part struct{ doc any }
+type Part struct {
+	doc   any
+	bytes int // of a checker that has compiled it
+}
 
 // NewPart makes a part of a schema, or says what is wrong with it. What it refers to need
 // not be there yet.
@@ -26,20 +30,21 @@ func NewPart(schema expr.Value) (Part, error) {
 	if _, err := newChecker(doc); err != nil {
 		return Part{}, describeSchemaError(err)
 	}
-	return Part{doc}, nil
+	size := measure(schema)
+	return Part{doc, size.bytes()}, nil
 }
 
 // Set is schemas that refer to one another, each compiled once however many others
 // need it.
 type Set struct {
-	find func(name string) (Part, bool)
-	idle chan *checker
+	find   func(name string) (Part, bool)
+	copies copies
 }
 
 // NewSet returns a set of the parts that find knows. Who evaluates in several goroutines
 // has find called by all of them.
 func NewSet(find func(name string) (Part, bool)) *Set {
-	return &Set{find, make(chan *checker, maxIdle)}
+	return &Set{find: find}
 }
 
 // Program checks values against a schema of the set. All that it refers to, directly or
@@ -54,19 +59,18 @@ type member struct {
 
 // Eval returns an array of {pointer, message}, empty where data is valid.
 func (m member) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	var c *checker
-	select {
-	case c = <-m.set.idle:
-	default:
-		c = &checker{set: m.set, ready: map[string]*lib.Schema{}}
+	c, held := m.set.copies.take(cache.Key{Kind: "jsonschema set", Of: m.set}, func() (*checker, int) {
+		c := &checker{set: m.set, ready: map[string]*lib.Schema{}}
 		c.open()
-	}
+		return c, partBytes
+	})
+	before := c.own
 	c.schema = c.named(m.name)
 	found, err := c.check(data, b)
-	select {
-	case m.set.idle <- c:
-	default:
+	if held != nil && c.own != before {
+		held.Resize(partBytes + c.own)
 	}
+	c.release()
 	return listed(found, err, b)
 }
 
@@ -88,6 +92,7 @@ func (c *checker) named(name string) *lib.Schema {
 	if err == nil {
 		c.ready[name], err = c.library.Compile(url)
 	}
+	c.own += part.bytes
 	if err != nil {
 		panic(fmt.Sprintf("jsonschema: the schema %s of a set: %v", name, err))
 	}

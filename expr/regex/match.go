@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -36,16 +37,12 @@ type program struct {
 	regs  int // 2 for every group, and those of loops
 }
 
-// compileTree fails where the program would be too large.
-func compileTree(tree *node, groups int) (*program, bool) {
-	if progSize(tree) > maxProgram {
-		return nil, false
-	}
+func compileTree(tree *node, groups int) *program {
 	c := &compiler{regs: 2 * (groups + 1)}
 	c.node(tree)
 	c.emit(inst{op: doPlace, node: &node{kind: kindPlace, place: atEnd}})
 	c.emit(inst{op: doAccept})
-	return &program{c.insts, c.regs}, true
+	return &program{slices.Clone(c.insts), c.regs}
 }
 
 // progSize is the number of instructions of a node, or more than the limit.
@@ -58,6 +55,37 @@ func progSize(n *node) int {
 		size = (size + 4) * max(n.min+1, n.max)
 	}
 	return min(size+4, maxProgram+1)
+}
+
+// instCount is the number of instructions that compileTree makes of a node.
+func instCount(n *node) int {
+	kids := 0
+	for _, k := range n.kids {
+		kids += instCount(k)
+	}
+	switch n.kind {
+	case kindConcat:
+		return kids
+	case kindAlt:
+		return kids + 2*(len(n.kids)-1)
+	case kindRepeat:
+		count := n.min * kids
+		if n.max < 0 {
+			count += kids + 3
+		}
+		if count += max(n.max-n.min, 0) * (kids + 1); n.mode == possessive {
+			count += 2
+		}
+		return count
+	case kindGroup, kindAtomic:
+		return kids + 2
+	case kindLook:
+		if n.behind {
+			kids++
+		}
+		return kids + 2
+	}
+	return 1
 }
 
 type compiler struct {

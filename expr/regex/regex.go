@@ -12,6 +12,7 @@ import (
 	"regexp/syntax"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/cache"
 )
 
 // Limits of one regular expression (limit expression-regex; expression-nesting).
@@ -69,74 +70,122 @@ func ParseFlags(text string) (flags Flags, bad int) {
 	return flags, -1
 }
 
-// Pattern is a compiled regular expression. It is immutable.
+// Pattern is a regular expression that was checked. Its program is compiled when a text is first
+// matched, and kept while the cache has room for it.
 type Pattern struct {
-	linear *regexp.Regexp // nil where the pattern is not regular
-	size   int            // of linear's program
+	src    string
+	flags  Flags
+	search bool // it may match anywhere in a text
+	linear bool // Go's matcher runs it
+	size   int  // instructions
+	weight int
+
+	onepass bool // Go's program may have its one-pass form
+	held    cache.Handle[compiled]
+}
+
+// compiled is the program of a pattern: one of the two. It is immutable.
+type compiled struct {
+	linear *regexp.Regexp
 	prog   *program
 }
 
-// Compile compiles a pattern that must match the whole of a text. Offsets of
+// Compile checks a pattern that must match the whole of a text. Offsets of
 // errors count from the start of src.
 func Compile(src string, flags Flags) (*Pattern, *expr.SyntaxError) {
-	tree, groups, err := parse(src, flags)
+	return check(&Pattern{src: src, flags: flags})
+}
+
+// CompileSearch checks a pattern that may match anywhere in a text.
+func CompileSearch(src string, flags Flags) (*Pattern, *expr.SyntaxError) {
+	return check(&Pattern{src: src, flags: flags, search: true})
+}
+
+// Weight is how many bytes the program takes while it is in memory. It is the same
+// on every machine.
+func (p *Pattern) Weight() int { return p.weight }
+
+// check parses a pattern and tells how large its program is, without making it.
+func check(p *Pattern) (*Pattern, *expr.SyntaxError) {
+	tree, _, err := p.parse()
 	if err != nil {
 		return nil, err
 	}
-	return compile(tree, groups)
+	if text, ok := goSyntax(tree); ok {
+		// What Go finds too large (a{1001}) may still be fine for the other matcher.
+		if re, err := syntax.Parse(text, syntax.Perl); err == nil {
+			p.linear = true
+			p.weight, p.size, p.onepass = goWeight(text, re)
+			return p, nil
+		}
+	}
+	if progSize(tree) > maxProgram {
+		return nil, &expr.SyntaxError{Msg: "the regular expression is too large (limit expression-regex)"}
+	}
+	p.size = instCount(tree) + 2 // the end of the text, and the match
+	p.weight = treeWeight(tree, p.size)
+	return p, nil
 }
 
-// CompileSearch compiles a pattern that may match anywhere in a text.
-func CompileSearch(src string, flags Flags) (*Pattern, *expr.SyntaxError) {
-	tree, groups, err := parse(src, flags)
-	if err != nil {
-		return nil, err
+func (p *Pattern) parse() (tree *node, groups int, err *expr.SyntaxError) {
+	tree, groups, err = parse(p.src, p.flags)
+	if err != nil || !p.search {
+		return tree, groups, err
 	}
 	rest := func(mode repeatMode) *node {
 		return &node{kind: kindRepeat, max: -1, mode: mode, kids: []*node{{kind: kindSet, set: anyRune}}}
 	}
-	return compile(&node{kind: kindConcat, kids: []*node{rest(lazy), tree, rest(greedy)}}, groups)
+	return &node{kind: kindConcat, kids: []*node{rest(lazy), tree, rest(greedy)}}, groups, nil
 }
 
-func compile(tree *node, groups int) (*Pattern, *expr.SyntaxError) {
-	if text, ok := goSyntax(tree); ok {
-		// What Go finds too large (a{1001}) may still be fine for the other matcher.
-		if re, err := regexp.Compile(text); err == nil {
-			return &Pattern{linear: re, size: linearSize(text)}, nil
-		}
+// program returns the program from the cache, or compiles it.
+func (p *Pattern) program() *compiled {
+	if c := p.held.Peek(); c != nil {
+		return c
 	}
-	prog, ok := compileTree(tree, groups)
-	if !ok {
-		return nil, &expr.SyntaxError{Msg: "the regular expression is too large (limit expression-regex)"}
+	key := cache.Key{Kind: "regex", Text: p.src, N: int(p.flags) << 1}
+	if p.search {
+		key.N++
 	}
-	return &Pattern{prog: prog}, nil
+	return p.held.Get(key, func() (*compiled, int) { return p.compile(), p.weight })
 }
 
-// linearSize is the number of instructions of Go's program: the most states it
-// looks at for each character.
-func linearSize(text string) int {
-	re, err := syntax.Parse(text, syntax.Perl)
+// compile compiles a pattern that was checked.
+func (p *Pattern) compile() *compiled {
+	tree, groups, err := p.parse()
 	if err != nil {
-		return 1
+		panic("regex: a pattern that was checked: " + err.Error())
 	}
-	prog, err := syntax.Compile(re.Simplify())
-	if err != nil {
-		return 1
+	if !p.linear {
+		return &compiled{prog: compileTree(tree, groups)}
 	}
-	return len(prog.Inst)
+	text, _ := goSyntax(tree)
+	if !p.onepass {
+		text += "()?" // what can end in two ways has no such form
+	}
+	return &compiled{linear: regexp.MustCompile(text)}
 }
 
 // linearUnit is how many characters times instructions of Go's matcher one step pays for.
 const linearUnit = 64
 
+// compileUnit is how many instructions of a program one step pays for, of each match.
+const compileUnit = 64
+
 // Match reports whether the text matches.
 func (p *Pattern) Match(text string, b *expr.Budget) (bool, error) {
-	if p.linear == nil {
-		return p.prog.match(text, b)
+	// A program that is not in the cache is compiled. Whether it is there may not change what
+	// an evaluation costs, so every match pays a part of compiling it.
+	if err := b.Step(p.size / compileUnit); err != nil {
+		return false, err
+	}
+	c := p.program()
+	if !p.linear {
+		return c.prog.match(text, b)
 	}
 	// Go's matcher cannot be stopped, so its worst case is paid beforehand.
 	if err := b.Step(1 + len(text)*p.size/linearUnit); err != nil {
 		return false, err
 	}
-	return p.linear.MatchString(text), nil
+	return c.linear.MatchString(text), nil
 }
