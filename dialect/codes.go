@@ -1,6 +1,7 @@
 package dialect
 
-// The codes of this package: DOC for reading a document, DIA for finding out its dialect.
+// The codes of this package: DOC for reading a document, DIA for finding out its
+// dialect, DEF for compiling a definition of any dialect.
 const (
 	CodeSyntax       = "DOC001"
 	CodeDuplicateKey = "DOC002"
@@ -17,4 +18,8 @@ const (
 	CodeUndecided      = "DIA001"
 	CodeUnknownDialect = "DIA002"
 	CodeNotObject      = "DIA003"
+
+	CodePrograms = "DEF001"
+	CodeStopped  = "DEF002"
+	CodeMore     = "DEF003"
 )

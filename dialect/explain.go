@@ -126,4 +126,27 @@ var explanations = []Explanation{
 		Bad:  "- id: order\n",
 		Good: "id: order\n",
 	},
+	{
+		Code: CodePrograms, Title: "the definition is too large once it is compiled",
+		Text: "A few letters can stand for a large program: [a-z]{1,1000} takes a hundred kilobytes of memory. The regular expressions and " +
+			"JSON Schemas of one definition may take 16 MiB together (limit definition-programs), each counted wherever it stands; the names of " +
+			"its states, each as often as it has steps, 16 MiB as well (limit definition-names). Compiling ends at the place where the sum " +
+			"is exceeded. Use + and * in place of large repetitions, check lengths with maxLength, or split the definition.",
+		Bad:  "# two hundred conditions such as\ncondition: \"{{ $.names[?(@ =~ /[a-z]{1,1000}/)] }}\"\n",
+		Good: "# two hundred conditions such as\ncondition: \"{{ $.names[?(@ =~ /[a-z]+/)] }}\"\n",
+	},
+	{
+		Code: CodeStopped, Title: "compiling took too long",
+		Text: "On a server, compiling is bounded by deploy-time, with everything that is fetched for the definition, and in the playground by " +
+			"playground-time. The message says which it was. Nothing is wrong with the definition itself: try again, or on a server that has less to do.",
+		Bad:  "# a document of 4 MiB on a server that is busy for a minute\n",
+		Good: "# lockstep validate order.yaml, which has no such bound\n",
+	},
+	{
+		Code: CodeMore, Title: "there are more diagnostics than are told",
+		Text: "Of one definition, the first 100 diagnostics are told (limit diagnostics), errors before warnings. This last one says how many " +
+			"there are beside. Correct the others first: many follow from one mistake.",
+		Bad:  "# a definition with 250 misspelt keys\n",
+		Good: "# one with 100\n",
+	},
 }

@@ -19,6 +19,7 @@ type Source struct {
 	Document *Document
 	Bundle   Bundle // never nil
 	Options  Options
+	Budget   *Budget // nil: none
 
 	// Operations, where it is not nil, takes where the operation of each function
 	// stands, by the function's name: documents are checked after compiling.
@@ -49,6 +50,8 @@ type Options struct {
 	Schemas string // "enforce" or "warn"; "" is the front-end's default
 
 	Functions []string // names that the function catalogue is known to have
+
+	Budget *Budget // what compiling may cost; nil is that of a definition, and nothing stops it
 }
 
 // FrontEnd compiles the documents of one family of versions.
@@ -198,6 +201,8 @@ type Compiled struct {
 	// Operations is where the operations of functions stand, by the function's name,
 	// also when there are errors.
 	Operations map[string]*Node
+
+	untold more // diagnostics
 }
 
 // Compile reads, detects and compiles a definition. Diagnostics come from every
@@ -205,12 +210,40 @@ type Compiled struct {
 //
 // The program's digest covers the document and everything opened through the
 // bundle, so that a changed function file makes a changed definition.
+//
+// At most [MaxDiagnostics] are told, and one that says how many more there are.
 func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options) (Compiled, Diagnostics) {
-	doc, ds := Read(file, text)
-	c := Compiled{Document: doc}
-	if doc.Root == nil {
-		return c, ds
+	if opts.Budget == nil {
+		opts.Budget = &Budget{}
 	}
+	c := Compiled{Document: &Document{File: file}}
+	ds := r.compile(&c, file, text, bundle, opts)
+	ds.Sort()
+	c.untold = opts.Budget.untold
+	return c, c.Truncate(slices.Compact(ds))
+}
+
+func (r *Registry) compile(c *Compiled, file string, text []byte, bundle Bundle, opts Options) (ds Diagnostics) {
+	defer func() {
+		switch why := recover().(type) {
+		case nil:
+		case exhausted:
+			c.Program = nil
+			if why.why.File == "" {
+				why.why.File = file
+			}
+			ds = append(ds, why.why)
+		default:
+			panic(why)
+		}
+	}()
+	opts.Budget.Spend(askEvery) // there may be no time left to begin with
+	doc, ds := Read(file, text)
+	c.Document = doc
+	if doc.Root == nil {
+		return ds
+	}
+	opts.Budget.Spend(len(text) / 16)
 	var found Diagnostics
 	c.FrontEnd, c.Reason, found = r.Detect(doc, opts.Dialect)
 	if c.FrontEnd == nil && ds.HasErrors() && opts.Dialect == "" {
@@ -223,15 +256,18 @@ func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options
 		}
 		opened := &openedBundle{Bundle: bundle, files: map[string][]byte{}}
 		c.Operations = map[string]*Node{}
-		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts, Operations: c.Operations})
+		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts, Budget: opts.Budget, Operations: c.Operations})
 		ds = append(ds, found...)
 		if program != nil && !ds.HasErrors() {
+			for i := range program.Nodes {
+				n := &program.Nodes[i]
+				opts.Budget.name(Pos{file, n.Pos.Line, n.Pos.Column}, n.Name)
+			}
 			program.Digest = opened.digest(text)
 			c.Program = program
 		}
 	}
-	ds.Sort()
-	return c, slices.Compact(ds)
+	return ds
 }
 
 // openedBundle remembers what was opened.

@@ -13,8 +13,11 @@ import (
 //
 // The zero Reporter is ready to use. A nil place means "somewhere in File".
 type Reporter struct {
-	File  string
-	found []*Diagnostic
+	File   string
+	Budget *Budget // of the definition; nil: everything is kept
+	found  []*Diagnostic
+
+	errors, warnings int
 }
 
 // Errorf reports an error at a place. The result is for adding a hint.
@@ -28,6 +31,20 @@ func (r *Reporter) Warnf(at Place, code, format string, args ...any) *Diagnostic
 }
 
 func (r *Reporter) add(at Place, severity Severity, code, message string) *Diagnostic {
+	r.Budget.Spend(1 + len(message)/16)
+	if severity == Error {
+		r.errors++
+	} else {
+		r.warnings++
+	}
+	if r.Budget != nil && severity == Error && r.errors > maxKept {
+		r.Budget.untold.errors++
+		return &Diagnostic{}
+	}
+	if r.Budget != nil && severity == Warning && r.warnings > maxKept {
+		r.Budget.untold.warnings++
+		return &Diagnostic{}
+	}
 	var span Span
 	if at != nil {
 		span = at.Span()
@@ -44,9 +61,7 @@ func (r *Reporter) add(at Place, severity Severity, code, message string) *Diagn
 }
 
 // HasErrors reports whether an error was reported so far.
-func (r *Reporter) HasErrors() bool {
-	return slices.ContainsFunc(r.found, func(d *Diagnostic) bool { return d.Severity == Error })
-}
+func (r *Reporter) HasErrors() bool { return r.errors > 0 }
 
 // Diagnostics returns what was reported, sorted. What an alias repeats is
 // reported at one place many times, and returned once.

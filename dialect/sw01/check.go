@@ -13,15 +13,19 @@ type checker struct {
 	r *dialect.Reporter
 	w *workflow
 	hinter
-	triggers  map[string]*trigger
-	names     []string            // of triggers
-	catalogue []string            // functions that are known to exist
-	scopes    []*scope            // the workflow's own first
-	homes     map[string][]*scope // that have a state of the name or id; two are enough
+	triggers   map[string]*trigger
+	names      []string // of triggers
+	catalogue  []string // functions that are known to exist
+	catalogued map[string]bool
+	scopes     []*scope            // the workflow's own first
+	homes      map[string][]*scope // that have a state of the name or id; two are enough
 }
 
 func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
-	c := &checker{r: r, w: w, catalogue: opts.Functions, triggers: map[string]*trigger{}, homes: map[string][]*scope{}}
+	c := &checker{r: r, w: w, catalogue: opts.Functions, triggers: map[string]*trigger{}, homes: map[string][]*scope{}, catalogued: map[string]bool{}}
+	for _, name := range opts.Functions {
+		c.catalogued[name] = true
+	}
 	c.collectTriggers()
 	c.collect(w.scope)
 	c.label()
@@ -251,7 +255,7 @@ func (c *checker) elsewhere(in *scope, name string) *scope {
 // function warns of one that a known catalogue lacks. Without a catalogue there is
 // nothing to compare with: definitions of 0.1 define no functions.
 func (c *checker) function(f *function) {
-	if len(c.catalogue) == 0 || slices.Contains(c.catalogue, f.name.Text) {
+	if len(c.catalogue) == 0 || c.catalogued[f.name.Text] {
 		return
 	}
 	d := c.r.Warnf(f.name, codeNoFunction, "function %q is not in the catalogue", f.name.Text)

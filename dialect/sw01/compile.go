@@ -21,7 +21,12 @@ type compiler struct {
 	exprs   map[exprKey]ir.ExprID
 	entries []ir.NodeID // by state
 	silence ir.EventID  // 1 + the event that never comes; 0: not needed yet
+	called  map[calledKey]ir.FunctionID
+	budget  *dialect.Budget
 }
+
+// calledKey tells functions apart.
+type calledKey struct{ name, typ string }
 
 // exprKey tells expressions apart: those of the same text at two places are two, so
 // that a fault names the right one.
@@ -36,8 +41,8 @@ type place struct {
 	pos  ir.Pos
 }
 
-func compile(w *workflow) *ir.Program {
-	c := &compiler{w: w, exprs: map[exprKey]ir.ExprID{}}
+func compile(w *workflow, budget *dialect.Budget) *ir.Program {
+	c := &compiler{w: w, exprs: map[exprKey]ir.ExprID{}, called: map[calledKey]ir.FunctionID{}, budget: budget}
 	c.p = &ir.Program{
 		ID: w.identity(), Version: spelled(w.version), Name: text(w.name), Description: text(w.description),
 		Dialect: w.form.name(), Edition: ir.Edition,
@@ -91,21 +96,22 @@ func (c *compiler) event(t *trigger) ir.Event {
 
 // function returns the id of a function; one of another type is another function.
 func (c *compiler) function(f *function) ir.FunctionID {
-	for i, known := range c.p.Functions {
-		if known.Name == f.name.Text && known.Type == text(f.typ) {
-			return ir.FunctionID(i)
-		}
+	key := calledKey{f.name.Text, text(f.typ)}
+	if id, ok := c.called[key]; ok {
+		return id
 	}
 	one := ir.Function{Name: f.name.Text, Type: text(f.typ), Pos: posOf(f.name)}
 	if _, ok := ir.JobWorkflow(one.Type); ok {
 		one.Operation = one.Type
 	}
+	c.called[key] = ir.FunctionID(len(c.p.Functions))
 	c.p.Functions = append(c.p.Functions, one)
-	return ir.FunctionID(len(c.p.Functions) - 1)
+	return c.called[key]
 }
 
 // node adds a node that goes on at next.
 func (c *compiler) node(at place, op ir.Op, next ir.NodeID) ir.NodeID {
+	c.budget.Spend(1)
 	c.p.Nodes = append(c.p.Nodes, ir.Node{Name: at.name, Pos: at.pos, Op: op, Next: next})
 	return ir.NodeID(len(c.p.Nodes) - 1)
 }
@@ -124,6 +130,7 @@ func (c *compiler) region(r ir.Region) ir.RegionID {
 
 // expr adds an expression once.
 func (c *compiler) expr(lang, src string, pos ir.Pos) ir.ExprID {
+	c.budget.Spend(1 + len(src)/16)
 	key := exprKey{lang, src, pos}
 	if id, ok := c.exprs[key]; ok {
 		return id

@@ -35,11 +35,13 @@ func (p *parser) path(n *dialect.Node, what string) *path {
 		}
 		return nil
 	}
+	p.r.Budget.Spend(len(src))
 	shape, err := jsonpath.Describe(src)
 	if err != nil {
 		p.expressionError(n, strings.Index(n.Text, src), err)
 		return nil
 	}
+	p.r.Budget.Weigh(n, shape.Weight)
 	return &path{node: n, src: src, Shape: shape}
 }
 
@@ -131,11 +133,14 @@ func (p *parser) parameters(n *dialect.Node) {
 	for _, m := range n.Members {
 		p.parameters(m)
 	}
+	p.r.Budget.Spend(1 + len(n.Text))
 	if n.Kind == expr.KindString && isPath(n.Text) {
 		src := strings.TrimSpace(n.Text)
-		if _, err := jsonpath.Describe(src); err != nil {
+		shape, err := jsonpath.Describe(src)
+		if err != nil {
 			p.expressionError(n, strings.Index(n.Text, src), err)
 		}
+		p.r.Budget.Weigh(n, shape.Weight)
 	}
 }
 

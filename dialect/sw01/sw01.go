@@ -48,11 +48,11 @@ var schemaJSON []byte
 // Compile reports everything wrong in one pass. The program is nil when that includes
 // an error. Its digest is for the registry to fill in.
 func (e FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
-	r := &dialect.Reporter{File: src.Document.File}
+	r := &dialect.Reporter{File: src.Document.File, Budget: src.Budget}
 	w := parse(r, e.form, src.Document)
 	check(r, w, src.Options)
 	if r.HasErrors() {
 		return nil, r.Diagnostics()
 	}
-	return compile(w), r.Diagnostics()
+	return compile(w, src.Budget), r.Diagnostics()
 }

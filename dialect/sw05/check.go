@@ -2,6 +2,7 @@ package sw05
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 )
@@ -18,7 +19,10 @@ type checker struct {
 	functions index[*function]
 	events    index[*event]
 	retries   index[*retry]
-	catalogue []string // names that need no definition here
+
+	catalogue  map[string]bool // names that need no definition here
+	callable   []string        // those, behind the functions that are defined
+	correlated map[string]bool // attributes that consumed events lend to the actions' expressions (SEMANTICS §Data filters 6)
 }
 
 // index finds what has a name.
@@ -32,10 +36,19 @@ func newIndex[T named](what string) index[T] { return index[T]{what: what, by: m
 
 func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	c := &checker{
-		r: r, w: w, catalogue: opts.Functions, states: newIndex[*state]("state"), ids: newIndex[*state]("state id"),
+		r: r, w: w, catalogue: map[string]bool{}, correlated: map[string]bool{}, states: newIndex[*state]("state"), ids: newIndex[*state]("state id"),
 		functions: newIndex[*function]("function"), events: newIndex[*event]("event"), retries: newIndex[*retry]("retry"),
 	}
 	c.collect()
+	for _, name := range opts.Functions {
+		c.catalogue[name] = true
+	}
+	c.callable = slices.Concat(c.functions.names, opts.Functions)
+	for _, e := range w.events {
+		for _, k := range e.correlation {
+			c.correlated[k.attribute.Text] = true
+		}
+	}
 	for _, s := range w.states {
 		c.resolve(s)
 	}

@@ -65,7 +65,7 @@ func (c *checker) filterShape(s *state) {
 		return
 	}
 	for _, e := range c.firstReaders(s) {
-		if e.First == "" || c.correlated(e.First) {
+		if e.First == "" || c.correlated[e.First] {
 			continue
 		}
 		switch {
@@ -126,17 +126,4 @@ func parameterPaths(a *action) []*path {
 		}
 	}
 	return out
-}
-
-// correlated reports whether a name is an attribute that consumed events lend to
-// the actions' expressions (SEMANTICS §Data filters 6).
-func (c *checker) correlated(name string) bool {
-	for _, e := range c.w.events {
-		for _, k := range e.correlation {
-			if k.attribute.Text == name {
-				return true
-			}
-		}
-	}
-	return false
 }

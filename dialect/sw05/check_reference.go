@@ -1,8 +1,6 @@
 package sw05
 
 import (
-	"slices"
-
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/ir"
 )
@@ -171,11 +169,11 @@ func (c *checker) function(k *call) {
 		c.job(k)
 		return
 	}
-	if slices.Contains(c.catalogue, name) {
+	if c.catalogue[name] {
 		return
 	}
 	d := c.r.Warnf(k.refName, codeNoFunction, "function %q is not defined here; the server's catalogue must have it", name)
-	if near := c.functions.by[c.DidYouMean(d, name, slices.Concat(c.functions.names, c.catalogue))]; near != nil {
+	if near := c.functions.by[c.DidYouMean(d, name, c.callable)]; near != nil {
 		near.used = true
 	}
 }

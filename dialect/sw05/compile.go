@@ -21,6 +21,8 @@ type compiler struct {
 	exprs   map[exprKey]ir.ExprID
 	entries []ir.NodeID // by state
 	undo    map[*state]ir.RegionID
+	unknown map[string]ir.FunctionID // functions that are not defined here
+	budget  *dialect.Budget
 }
 
 // exprKey tells expressions apart. Those of the same text at two places are two, so
@@ -36,10 +38,10 @@ type place struct {
 	pos  ir.Pos
 }
 
-func compile(w *workflow, opts dialect.Options) *ir.Program {
-	c := &compiler{w: w, exprs: map[exprKey]ir.ExprID{}, undo: map[*state]ir.RegionID{}}
+func compile(w *workflow, src dialect.Source) *ir.Program {
+	c := &compiler{w: w, exprs: map[exprKey]ir.ExprID{}, undo: map[*state]ir.RegionID{}, unknown: map[string]ir.FunctionID{}, budget: src.Budget}
 	c.p = &ir.Program{
-		ID: w.id.Text, Dialect: Name, Edition: ir.Edition, WarnSchemas: opts.Schemas == "warn",
+		ID: w.id.Text, Dialect: Name, Edition: ir.Edition, WarnSchemas: src.Options.Schemas == "warn",
 		Nodes: make([]ir.Node, 1), Exprs: make([]ir.Expr, 1), Regions: make([]ir.Region, 1),
 		Metadata: jsonText(w.metadata), Extensions: jsonText(w.extensions),
 	}
@@ -100,13 +102,13 @@ func (c *compiler) tables() {
 // an entry of its own, for the server's catalogue to resolve.
 func (c *compiler) function(k *call) ir.FunctionID {
 	if k.def == nil {
-		for i, f := range c.p.Functions {
-			if f.Name == k.refName.Text {
-				return ir.FunctionID(i)
-			}
+		id, ok := c.unknown[k.refName.Text]
+		if !ok {
+			id = ir.FunctionID(len(c.p.Functions))
+			c.p.Functions = append(c.p.Functions, ir.Function{Name: k.refName.Text, Pos: posOf(k.refName)})
+			c.unknown[k.refName.Text] = id
 		}
-		c.p.Functions = append(c.p.Functions, ir.Function{Name: k.refName.Text, Pos: posOf(k.refName)})
-		return ir.FunctionID(len(c.p.Functions) - 1)
+		return id
 	}
 	return ir.FunctionID(k.def.id)
 }
@@ -140,6 +142,7 @@ func (c *compiler) start() {
 
 // node adds a node that goes on at next.
 func (c *compiler) node(at place, op ir.Op, next ir.NodeID) ir.NodeID {
+	c.budget.Spend(1)
 	c.p.Nodes = append(c.p.Nodes, ir.Node{Name: at.name, Pos: at.pos, Op: op, Next: next})
 	return ir.NodeID(len(c.p.Nodes) - 1)
 }
@@ -155,6 +158,7 @@ func (c *compiler) expr(lang, src string, n *dialect.Node) ir.ExprID {
 }
 
 func (c *compiler) exprAs(key exprKey, n *dialect.Node) ir.ExprID {
+	c.budget.Spend(1 + len(key.src)/16)
 	if id, ok := c.exprs[key]; ok {
 		return id
 	}

@@ -22,6 +22,7 @@ func (p *parser) fields(n *dialect.Node, what string) *fields {
 	if n == nil || !p.is(n, expr.KindObject, what) {
 		return nil
 	}
+	p.r.Budget.Spend(1 + len(n.Members))
 	return &fields{p: p, node: n, what: what}
 }
 

@@ -62,9 +62,14 @@ func (p *parser) schema(f *fields, key string) *schema {
 // has been reported.
 func (p *parser) compileSchema(root *dialect.Node) string {
 	text := root.Value().String()
-	if _, err := (jsonschema.Compiler{}).Compile(text); err != nil {
+	p.r.Budget.Spend(len(text))
+	program, err := jsonschema.Compiler{}.Compile(text)
+	if err != nil {
 		p.schemaError(root, err)
 		return ""
+	}
+	if w, ok := program.(expr.Weighed); ok {
+		p.r.Budget.Weigh(root, w.Weight())
 	}
 	return text
 }

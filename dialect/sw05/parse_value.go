@@ -75,11 +75,13 @@ func (p *parser) path(n *dialect.Node, what string) *path {
 		p.notPath(n, what)
 		return nil
 	}
+	p.r.Budget.Spend(len(n.Text))
 	shape, err := jsonpath.Describe(n.Text)
 	if err != nil {
 		p.expressionError(n, err)
 		return nil
 	}
+	p.r.Budget.Weigh(n, shape.Weight)
 	src := strings.TrimSpace(n.Text)
 	if inner, ok := strings.CutPrefix(src, "{{"); ok {
 		src = strings.TrimSpace(strings.TrimSuffix(inner, "}}"))
@@ -115,13 +117,16 @@ func (p *parser) strings(n *dialect.Node) {
 	for _, m := range n.Members {
 		p.strings(m)
 	}
+	p.r.Budget.Spend(1 + len(n.Text))
 	if n.Kind != expr.KindString {
 		return
 	}
-	if err := jsonpath.CheckTemplateString(n.Text); err != nil {
+	weight, err := jsonpath.WeighTemplateString(n.Text)
+	if err != nil {
 		p.expressionError(n, err)
 		return
 	}
+	p.r.Budget.Weigh(n, weight)
 	p.literals(n)
 	if s := strings.TrimSpace(n.Text); strings.HasPrefix(s, "$.") || strings.HasPrefix(s, "$[") {
 		if shape, err := jsonpath.Describe(s); err == nil && shape.Name != "" {

@@ -39,12 +39,12 @@ var schemaJSON []byte
 // refers to. The program is nil when that includes an error. Its digest is for
 // the registry to fill in.
 func (FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
-	r := &dialect.Reporter{File: src.Document.File}
+	r := &dialect.Reporter{File: src.Document.File, Budget: src.Budget}
 	p := &parser{r: r, src: src, schemas: map[string]string{}}
 	w := p.workflow(src.Document.Root)
 	check(r, w, src.Options)
 	if r.HasErrors() {
 		return nil, r.Diagnostics()
 	}
-	return compile(w, src.Options), r.Diagnostics()
+	return compile(w, src), r.Diagnostics()
 }

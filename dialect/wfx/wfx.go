@@ -43,7 +43,7 @@ var schemaJSON []byte
 // Compile reports everything wrong in one pass. The program is nil when that includes
 // an error. Its digest is for the registry to fill in.
 func (FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
-	d, found := parse(src.Document)
+	d, found := parse(src.Document, src.Budget)
 	if d == nil {
 		return nil, found
 	}
@@ -67,7 +67,7 @@ func Parse(file string, text []byte) (*Workflow, dialect.Diagnostics) {
 
 // ParseDocument is [Parse] for a document that is read already.
 func ParseDocument(doc *dialect.Document) (*Workflow, dialect.Diagnostics) {
-	d, found := parse(doc)
+	d, found := parse(doc, nil)
 	if d == nil {
 		return nil, found
 	}
@@ -75,8 +75,8 @@ func ParseDocument(doc *dialect.Document) (*Workflow, dialect.Diagnostics) {
 }
 
 // parse returns nil where there is an error.
-func parse(doc *dialect.Document) (*document, dialect.Diagnostics) {
-	r := &dialect.Reporter{File: doc.File}
+func parse(doc *dialect.Document, budget *dialect.Budget) (*document, dialect.Diagnostics) {
+	r := &dialect.Reporter{File: doc.File, Budget: budget}
 	if !doc.Root.Is(expr.KindObject) {
 		r.Errorf(doc.Root, codeNotObject, "a workflow is an object with name, states and transitions")
 		return nil, r.Diagnostics()
