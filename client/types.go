@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -34,7 +35,13 @@ type Definition struct {
 	Digest      string       `json:"digest"`
 	Deployed    time.Time    `json:"deployed,omitzero"` // zero of a dry run
 	Current     bool         `json:"current"`           // events and schedules start this version
-	Diagnostics []Diagnostic `json:"diagnostics"`       // warnings
+	Diagnostics []Diagnostic `json:"diagnostics"`       // warnings; an error: it is set aside
+}
+
+// SetAside reports whether the server cannot load the definition: it exceeds a limit that it did
+// not exceed, or that did not exist, when it was deployed.
+func (d Definition) SetAside() bool {
+	return slices.ContainsFunc(d.Diagnostics, func(x Diagnostic) bool { return x.Severity == "error" })
 }
 
 // DefinitionRef names the content that an instance runs.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -97,16 +98,28 @@ func (e *Engine) define(row store.Definition) (*definition, error) {
 // link decodes and compiles a program once per content.
 func (e *Engine) link(row store.Definition) (*core.Program, error) {
 	e.mu.Lock()
-	prog := e.linked[row.Digest]
+	prog, beyond := e.linked[row.Digest], e.unloadable[row.Digest]
 	e.mu.Unlock()
 	if prog != nil {
 		return prog, nil
+	}
+	if beyond != nil {
+		return nil, beyond
 	}
 	p, err := ir.Decode(row.Program)
 	if err != nil {
 		return nil, err
 	}
-	if prog, err = core.Link(p, e.cfg.Languages); err != nil {
+	prog, err = core.Link(p, e.cfg.Languages)
+	var limit *expr.LimitError
+	if errors.As(err, &limit) {
+		beyond := &UnloadableError{ID: p.ID, Limit: limit.Limit, Err: err}
+		e.mu.Lock()
+		e.unloadable[row.Digest] = beyond
+		e.mu.Unlock()
+		return nil, beyond
+	}
+	if err != nil {
 		return nil, err
 	}
 	if e.cfg.Limits != nil {
@@ -291,8 +304,33 @@ func (e *Engine) program(ctx context.Context, digest string) (*core.Program, err
 	return prog, nil
 }
 
+// UnloadableError says that a definition does not fit into the limits of this program, though it
+// did when it was deployed. Its instances wait for a program in which it does.
+type UnloadableError struct {
+	ID    string
+	Limit string // its name
+	Err   error
+}
+
+func (e *UnloadableError) Error() string {
+	return fmt.Sprintf("definition %s is set aside: %v", e.ID, e.Err)
+}
+
+func (e *UnloadableError) Unwrap() error { return e.Err }
+
+// Unloadable tells why the content with a digest cannot be used, nil where it can or nobody
+// tried. Current definitions are tried when an engine starts.
+func (e *Engine) Unloadable(digest string) *UnloadableError {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.unloadable[digest]
+}
+
 // damaged says that a stored program cannot be used.
 func damaged(id string, err error) error {
+	if beyond := (*UnloadableError)(nil); errors.As(err, &beyond) {
+		return err
+	}
 	return fmt.Errorf("definition %s is %w: %w", id, store.ErrDamaged, err)
 }
 

@@ -90,9 +90,11 @@ type Engine struct {
 	aliases int64 // counts changes of byID
 	byID    map[aliasKey]*definition
 	linked  map[string]*core.Program // by digest
-	starts  map[string][]*definition // see startsByType; nil: to be made
-	merged  map[string]expr.Value    // what start events merge into, by definition
-	watches map[string]*watch        // of those who wait for an instance
+
+	unloadable map[string]*UnloadableError // by digest
+	starts     map[string][]*definition    // see startsByType; nil: to be made
+	merged     map[string]expr.Value       // what start events merge into, by definition
+	watches    map[string]*watch           // of those who wait for an instance
 
 	cluster  cluster
 	live     cache
@@ -159,7 +161,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, shared: shared, zone: time.Local, givenIDs: givenIDs, alone: shared == nil,
-		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{},
+		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{}, unloadable: map[string]*UnloadableError{},
 		merged: map[string]expr.Value{}, watches: map[string]*watch{},
 		troubles: troubles{items: map[taskKey]trouble{}},
 		signal:   make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,

@@ -142,7 +142,8 @@ func (e *Engine) outage(failed []failure, done int, now core.Time) error {
 	}
 	for _, f := range failed {
 		var broken *brokenError
-		if errors.As(f.err, &broken) || errors.Is(f.err, store.ErrConflict) {
+		var beyond *UnloadableError
+		if errors.As(f.err, &broken) || errors.As(f.err, &beyond) || errors.Is(f.err, store.ErrConflict) {
 			return nil
 		}
 	}
@@ -158,6 +159,9 @@ func (e *Engine) leaveAlone(ctx context.Context, f failure, now core.Time) error
 	n := e.troubles.fail(f.task.key, now)
 	if f.task.instance == "" || errors.Is(f.err, store.ErrConflict) {
 		return f.err // who loses against others is not sick
+	}
+	if beyond := (*UnloadableError)(nil); errors.As(f.err, &beyond) {
+		return f.err // it goes on where its definition can be loaded
 	}
 	var broken *brokenError
 	switch {

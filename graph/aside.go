@@ -55,7 +55,7 @@ func (s *sketch) crossedAt(v int, arcs []arc) int {
 				right++
 			}
 		}
-		s.steps += len(arcs)
+		s.work(len(arcs))
 		switch {
 		case s.side[node] >= 0: // the right side is taken
 			n += left

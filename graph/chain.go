@@ -58,7 +58,7 @@ func (s *sketch) chains() {
 			labelRow = bottom - 1
 		}
 		for r := top + 1; r < bottom; r++ {
-			s.steps++
+			s.work(1)
 			if r == labelRow && len(s.labels[l.edge]) > 0 {
 				w, h := pillSize(s.labels[l.edge])
 				l.chain = append(l.chain, s.vertex(vertex{kind: labelVertex, of: l.edge, left: w / 2, right: w / 2, h: h, rank: r}))

@@ -21,7 +21,7 @@ func (s *sketch) breakCycles() {
 		way = append(way[:0], visit{vertex: root})
 		state[root] = open
 		for len(way) > 0 {
-			s.steps++
+			s.work(1)
 			top := &way[len(way)-1]
 			if top.next == len(out[top.vertex]) {
 				state[top.vertex] = done

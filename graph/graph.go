@@ -9,6 +9,8 @@ type Graph struct {
 	Groups            []string // of its states, in the order of the definition
 	Nodes             []Node   // in the order of the definition
 	Edges             []Edge
+
+	stop func() error // see WriteUntil
 }
 
 // Node is a state.

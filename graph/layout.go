@@ -73,12 +73,10 @@ func Layout(g *Graph) *Drawing {
 		s.rank()
 		again = s.shorten()
 	}
-	s.chains()
-	s.order()
-	s.sides()
-	s.place()
-	s.settle()
-	s.stretch()
+	for _, phase := range []func(){s.chains, s.order, s.sides, s.place, s.settle, s.stretch} {
+		phase()
+		g.ask()
+	}
 	return s.draw()
 }
 
@@ -89,6 +87,7 @@ type sketch struct {
 	labels  [][]string   // by edge: the lines as they are shown
 	refs    map[int]bool // edges that end in a mark with the target's name
 	steps   int
+	asked   int // steps when stop was last asked
 	settled int
 
 	host []int // by node: the node it stands beside, or -1

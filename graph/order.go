@@ -62,7 +62,7 @@ func (s *sketch) face(crossings int) {
 				turned--
 			}
 		}
-		s.steps += len(arcs)
+		s.work(len(arcs))
 	}
 	if turned <= 0 {
 		return
@@ -115,7 +115,7 @@ func (s *sketch) firstOrder(mirrored bool) {
 				continue
 			}
 			for enter(root); len(way) > 0; {
-				s.steps++
+				s.work(1)
 				top := &way[len(way)-1]
 				if top.next == len(s.down[top.vertex]) {
 					way = way[:len(way)-1]
@@ -147,7 +147,7 @@ func (s *sketch) sweep(downwards, sideLeft, turned bool) {
 		}
 		var moving, slots []int
 		for at, v := range row {
-			s.steps += 1 + len(near[v])
+			s.work(1 + len(near[v]))
 			if len(near[v]) == 0 {
 				continue
 			}
@@ -215,7 +215,7 @@ func (s *sketch) between(near [][]arc, a, b int) int {
 			}
 		}
 	}
-	s.steps += len(near[a]) * len(near[b])
+	s.work(len(near[a]) * len(near[b]))
 	return n
 }
 
@@ -232,7 +232,7 @@ func (s *sketch) crossings() int {
 			for _, a := range s.down[v] {
 				ends = append(ends, s.verts[a.to].pos)
 			}
-			s.steps += 1 + len(ends)
+			s.work(1 + len(ends))
 			for _, e := range ends { // lines that end to the right of e and began before
 				left := 0
 				for k := e + 1; k > 0; k -= k & -k {

@@ -10,7 +10,7 @@ import (
 // from above and from below, preferring left and right; each time everything is
 // packed together, and x is the mean of the two middle results.
 func (s *sketch) place() {
-	s.steps += 8 * len(s.verts)
+	s.work(8 * len(s.verts))
 	blocked := s.conflicts()
 	var all [4][]float64
 	for i := range all {

@@ -27,7 +27,7 @@ func (s *sketch) rank() {
 	for at := 0; at < len(sorted); at++ {
 		v := sorted[at]
 		for _, i := range out[v] {
-			s.steps++
+			s.work(1)
 			to := s.links[i].to
 			s.verts[to].rank = max(s.verts[to].rank, s.verts[v].rank+1)
 			if waiting[to]--; waiting[to] == 0 {
@@ -56,7 +56,7 @@ func (s *sketch) rank() {
 func (s *sketch) tighten(sorted []int, in, out [][]int) bool {
 	moved := false
 	for _, v := range slices.Backward(sorted) {
-		s.steps += len(in[v]) + len(out[v])
+		s.work(len(in[v]) + len(out[v]))
 		pull, low, high := 0, 0, int(^uint(0)>>1)
 		for _, i := range in[v] {
 			pull -= s.weight(i)

@@ -112,7 +112,7 @@ func (s *straightener) settle() {
 				best, most = x, seen[x]
 			}
 		}
-		s.steps += len(group)
+		s.work(len(group))
 		for _, at := range group {
 			s.move(s.all[at], best)
 		}

@@ -53,7 +53,7 @@ func (s *sketch) outwards(l *link) {
 	for _, v := range l.chain {
 		bends = max(bends, s.verts[v].x*dir)
 	}
-	s.steps += len(l.chain)
+	s.work(len(l.chain))
 	lower, upper := (s.verts[l.to].x+out.x)*dir, (s.verts[l.from].x+in.x)*dir
 	for _, to := range []float64{max(bends, lower, upper), max(bends, lower), bends} {
 		if s.moveAll(l.chain, to*dir, dir) {

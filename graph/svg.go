@@ -33,11 +33,18 @@ func SVG(w io.Writer, d *Drawing, opts SVGOptions) error {
 
 type svg struct {
 	bytes.Buffer
-	d    *Drawing
-	opts SVGOptions
+	d     *Drawing
+	opts  SVGOptions
+	asked int // bytes that were written when stop was last asked
 }
 
-func (s *svg) putf(format string, args ...any) { fmt.Fprintf(&s.Buffer, format, args...) }
+func (s *svg) putf(format string, args ...any) {
+	fmt.Fprintf(&s.Buffer, format, args...)
+	if s.Len()-s.asked >= askEvery {
+		s.asked = s.Len()
+		s.d.Graph.ask()
+	}
+}
 
 func (s *svg) document() {
 	g := s.d.Graph

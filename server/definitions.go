@@ -39,7 +39,7 @@ func (s *Server) listDefinitions(w http.ResponseWriter, r *request) error {
 	}
 	out := s.newPage(limit)
 	for i, row := range rows {
-		fits, err := out.add(viewDefinition(row))
+		fits, err := out.add(s.viewDeployed(row))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Server) getDefinition(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	setDigest(w, row)
-	return answer(w, http.StatusOK, viewDefinition(row))
+	return answer(w, http.StatusOK, s.viewDeployed(row))
 }
 
 func (s *Server) deleteDefinition(w http.ResponseWriter, r *request) error {
@@ -133,7 +133,7 @@ func (s *Server) listVersions(w http.ResponseWriter, r *request) error {
 		Items []definitionView `json:"items"`
 	}{[]definitionView{}}
 	for _, row := range rows {
-		out.Items = append(out.Items, viewDefinition(row))
+		out.Items = append(out.Items, s.viewDeployed(row))
 	}
 	return answer(w, http.StatusOK, out)
 }
@@ -172,20 +172,22 @@ func (s *Server) getGraph(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := ir.Decode(row.Program)
+	drawing, err := s.drawings.get(r.Context(), drawingKey{row.Digest, format}, func() ([]byte, error) {
+		p, err := ir.Decode(row.Program)
+		if err != nil {
+			return nil, fmt.Errorf("%w: read program of %s: %w", errInternal, row.ID, err)
+		}
+		return draw(r.Context(), p, format)
+	})
 	if err != nil {
-		return fmt.Errorf("%w: read program of %s: %w", errInternal, row.ID, err)
-	}
-	var b bytes.Buffer
-	if err := graph.Write(&b, graph.FromProgram(p), format); err != nil {
-		return fmt.Errorf("%w: draw %s: %w", errInternal, row.ID, err)
+		return err
 	}
 	setDigest(w, row)
 	media := "text/plain; charset=utf-8"
 	if format == "svg" {
 		media = "image/svg+xml"
 	}
-	return answerText(w, http.StatusOK, media, b.Bytes())
+	return answerText(w, http.StatusOK, media, drawing)
 }
 
 func (s *Server) diffDefinition(w http.ResponseWriter, r *request) error {

@@ -64,11 +64,17 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 func (s *Server) compile(ctx context.Context, text []byte, dialectName string) (engine.Document, []diagnosticView, error) {
 	ctx, cancel := context.WithTimeout(ctx, deployTime)
 	defer cancel()
-	bundle := fetched{ctx, s}
-	c, found := s.cfg.Registry.Compile(documentName, text, bundle, dialect.Options{Dialect: dialectName, Functions: s.cfg.Functions})
+	work, err := s.compiling(ctx, "deploy-time", deployTime)
+	if err != nil {
+		return engine.Document{}, nil, err
+	}
+	defer work.leave()
+	bundle := fetched{work, s}
+	c, found := s.cfg.Registry.Compile(documentName, text, bundle, dialect.Options{Dialect: dialectName, Functions: s.cfg.Functions, Budget: work.budget()})
 	if c.Program != nil {
 		found = append(found, openapi.Pin(ctx, c.Program, bundle, openapi.Definition{File: documentName, Operations: c.Operations})...)
 		found.Sort()
+		found = c.Truncate(found)
 	}
 	views := viewDiagnostics(found)
 	if c.Program == nil || found.HasErrors() {
@@ -118,8 +124,8 @@ func refusedDefinition(doc engine.Document, err error) error {
 // fetched opens what a definition refers to over http(s), under the outbound policy.
 // There are no files: the document came alone.
 type fetched struct {
-	ctx context.Context
-	s   *Server
+	work *compilation
+	s    *Server
 }
 
 // Open implements dialect.Bundle.
@@ -131,7 +137,11 @@ func (b fetched) Open(ref string) ([]byte, error) {
 	if b.s.cfg.Outbound == nil {
 		return nil, fmt.Errorf("%q: this server fetches nothing", address)
 	}
-	text, err := b.s.cfg.Outbound.Fetch(b.ctx, address)
+	b.work.leave() // a slow address holds up nobody else
+	text, err := b.s.cfg.Outbound.Fetch(b.work.ctx, address)
+	if full := b.work.enter(); err == nil {
+		err = full
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", address, err)
 	}

@@ -81,6 +81,11 @@ func ofEngine(err error) *Problem {
 		}
 		return p
 	}
+	if e, ok := as[*engine.UnloadableError](err); ok {
+		p := problem(CodeDamaged, e.Error()).hint("deploy a new version that fits; instances of this one go on in a program whose limit is higher")
+		p.Limit = e.Limit
+		return p
+	}
 	if e, ok := as[*engine.ScheduleError](err); ok {
 		return problem(CodeSchedule, e.Error())
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/calendar"
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/graph"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/scenario"
 )
@@ -75,29 +74,35 @@ func (s *Server) playground(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	c, wrong := s.cfg.Registry.Compile(documentName, []byte(ask.definition), dialect.NoBundle, dialect.Options{Dialect: ask.dialect, Functions: s.cfg.Functions})
+	ctx, cancel := context.WithTimeout(r.Context(), playTime)
+	defer cancel()
+	work, err := s.compiling(ctx, "playground-time", playTime)
+	if err != nil {
+		return err
+	}
+	defer work.leave()
+	c, wrong := s.cfg.Registry.Compile(documentName, []byte(ask.definition), dialect.NoBundle,
+		dialect.Options{Dialect: ask.dialect, Functions: s.cfg.Functions, Budget: work.budget()})
 	out := playView{Diagnostics: viewDiagnostics(append(wrong, found...))}
 	if c.Program == nil || wrong.HasErrors() {
 		return answer(w, http.StatusOK, out)
 	}
 	out.ID, out.Version, out.Dialect, out.Job = c.Program.ID, c.Program.Version, c.Program.Dialect, c.Program.Job
-	if out.Graph, err = drawn(c.Program); err != nil {
+	if out.Graph, err = drawn(ctx, c.Program); err != nil && ctx.Err() == nil {
 		return err
 	}
+	work.leave()
 	if ask.run && !found.HasErrors() {
-		if out.Run, err = s.play(r.Context(), ask, c.Program); err != nil {
+		if out.Run, err = s.play(ctx, ask, c.Program); err != nil {
 			return err
 		}
 	}
 	return answer(w, http.StatusOK, out)
 }
 
-func drawn(p *ir.Program) (string, error) {
-	var b bytes.Buffer
-	if err := graph.Write(&b, graph.FromProgram(p), "svg"); err != nil {
-		return "", fmt.Errorf("%w: draw %s: %w", errInternal, p.ID, err)
-	}
-	return b.String(), nil
+func drawn(ctx context.Context, p *ir.Program) (string, error) {
+	b, err := draw(ctx, p, "svg")
+	return string(b), err
 }
 
 var playMembers = []string{"definition", "dialect", "input", "mocks", "events", "takes", "client", "clock", "until", "steps", "run"}

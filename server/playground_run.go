@@ -60,9 +60,9 @@ type playLimitError struct{ limit, text string }
 
 func (e *playLimitError) Error() string { return e.text + " (limit " + e.limit + ")" }
 
-// play runs a program as far as was asked. An error is a fault of ours.
+// play runs a program as far as was asked, until ctx ends. An error is a fault of ours.
 func (s *Server) play(ctx context.Context, ask playAsk, p *ir.Program) (*playRunView, error) {
-	ctx, cancel := context.WithTimeout(ctx, playTime)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	run := &play{
 		ask: ask, program: p, stop: cancel, clock: engine.NewVirtualClock(ask.start), room: playBytes,

@@ -92,7 +92,7 @@ var kinds = []kind{
 	{CodeKeyReused, 422, "Idempotency key reused", "The Idempotency-Key was used for a request with other content. A key belongs to one request."},
 	{CodeBusy, 429, "Over capacity", "The server has as many requests as it can serve, or as one credential, device or address may have; limit names which. Try again after Retry-After seconds."},
 	{CodeInternal, 500, "Internal error", "A fault of the server. Its log has more, under the traceId."},
-	{CodeDamaged, 500, "Damaged", "What is stored of it cannot be read. To try again does not help; lockstep doctor --store tells what else is damaged."},
+	{CodeDamaged, 500, "Damaged", "What is stored of it cannot be read, or does not fit into a limit that this version has. To try again does not help; lockstep doctor --store tells what else is damaged."},
 	{CodeStore, 503, "Store unavailable", "The store does not answer. Nothing was acknowledged; try again after Retry-After seconds."},
 	{CodeStopping, 503, "Stopping", "The server is being stopped. Nothing was acknowledged; try again elsewhere or later."},
 	{CodeNotReady, 503, "Not ready", "The server lives but cannot serve requests now; detail says why."},

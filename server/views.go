@@ -97,6 +97,15 @@ func viewDefinition(row store.Definition) definitionView {
 	return v
 }
 
+// viewDeployed is viewDefinition, and tells where a definition is set aside.
+func (s *Server) viewDeployed(row store.Definition) definitionView {
+	v := viewDefinition(row)
+	if e := s.engine.Unloadable(row.Digest); e != nil {
+		v.Diagnostics = append(v.Diagnostics, diagnosticView{Severity: string(dialect.Error), Code: dialect.CodePrograms, Message: e.Error()})
+	}
+	return v
+}
+
 // documentName stands for the definition in diagnostics; it is not told.
 const documentName = "definition"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/server/wfx"
 )
 
@@ -13,6 +14,15 @@ func (s *Server) newJobs() (*wfx.View, error) {
 	return wfx.New(wfx.Config{
 		Engine: s.engine, Registry: s.cfg.Registry, Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
 		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, Version: s.cfg.Version, Commit: s.cfg.Commit,
+		Compiling: func(ctx context.Context) (*dialect.Budget, func(), error) {
+			ctx, cancel := context.WithTimeout(ctx, deployTime)
+			work, err := s.compiling(ctx, "deploy-time", deployTime)
+			if err != nil {
+				cancel()
+				return nil, nil, err
+			}
+			return work.budget(), func() { work.leave(); cancel() }, nil
+		},
 		Limits: wfx.Limits{
 			Definition: s.limits.Definition, Body: s.limits.Body, DeviceBody: s.limits.DeviceBody,
 			WriteTimeout: s.limits.WriteTimeout, Heartbeat: s.limits.Heartbeat,

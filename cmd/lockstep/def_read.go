@@ -13,7 +13,11 @@ func definitionListing() listing[client.Definition] {
 	return listing[client.Definition]{
 		columns: []string{"DEFINITION", "VERSION", "CURRENT", "DIALECT", "DEPLOYED", "NAME"},
 		row: func(d client.Definition) []string {
-			return []string{d.ID, d.Version, yes(d.Current), d.Dialect, ago(d.Deployed) + " ago", d.Name}
+			current := yes(d.Current)
+			if d.SetAside() {
+				current = "set aside"
+			}
+			return []string{d.ID, d.Version, current, d.Dialect, ago(d.Deployed) + " ago", d.Name}
 		},
 		name: func(d client.Definition) string { return joinVersion(d.ID, d.Version) },
 	}

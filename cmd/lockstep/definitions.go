@@ -78,7 +78,7 @@ func (a *app) compile(ctx context.Context, file, dialectName string, client *htt
 }
 
 func (a *app) compileText(ctx context.Context, file string, text []byte, dialectName string, client *http.Client, catalogued ...string) definition {
-	c, ds := a.registry().Compile(file, text, bundleFor(ctx, file, client), dialect.Options{Dialect: dialectName, Functions: catalogued})
+	c, ds := a.registry().Compile(file, text, bundleFor(ctx, file, client), dialect.Options{Dialect: dialectName, Functions: catalogued, Budget: &dialect.Budget{Stop: ctx.Err}})
 	return definition{c, file, ds}
 }
 

@@ -71,6 +71,10 @@ type Config struct {
 	Version string // that runs
 	Commit  string
 	Limits  Limits
+
+	// Compiling waits for a place to compile a workflow in; done gives it back. nil: there is
+	// always one.
+	Compiling func(context.Context) (budget *dialect.Budget, done func(), err error)
 }
 
 // View serves jobs as wfx does.
@@ -95,6 +99,11 @@ func New(cfg Config) (*View, error) {
 	}
 	if cfg.Client == nil {
 		cfg.Client = HeaderClient
+	}
+	if cfg.Compiling == nil {
+		cfg.Compiling = func(ctx context.Context) (*dialect.Budget, func(), error) {
+			return &dialect.Budget{Stop: ctx.Err}, func() {}, nil
+		}
 	}
 	unbounded := func(context.Context) (func(), error) { return func() {}, nil }
 	if cfg.Stream == nil {

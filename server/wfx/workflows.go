@@ -87,7 +87,12 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	if _, err := expr.ParseJSON(text); err != nil {
 		return malformed("the request body is not JSON: %v", err)
 	}
-	compiled, found := v.cfg.Registry.Compile(documentName, text, dialect.NoBundle, dialect.Options{Dialect: wfxdef.Name})
+	budget, done, err := v.cfg.Compiling(r.Context())
+	if err != nil {
+		return &failure{status: http.StatusTooManyRequests, text: "as many workflows are compiled as can be at a time (limit compilations); try again"}
+	}
+	compiled, found := v.cfg.Registry.Compile(documentName, text, dialect.NoBundle, dialect.Options{Dialect: wfxdef.Name, Budget: budget})
+	done()
 	if err := refusedWorkflow(found); err != nil {
 		return err
 	}
