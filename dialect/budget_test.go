@@ -98,27 +98,31 @@ func TestProgramsOfADefinition(t *testing.T) {
 	}
 }
 
+// long is too long for a typing mistake: looking for what was meant has a budget of its own, which
+// would hide everything else.
+var long = strings.Repeat("x", 81)
+
 // mistaken are definitions with n mistakes each, in n different ways of looking for something,
 // and large ones without.
 var mistaken = map[string]func(n int) string{
 	"functions that are not there": func(n int) string {
 		return "id: d\nname: D\nfunctions:\n" + times(n, "- {name: function#N, operation: 'http://x.example#f'}\n") +
-			"states:\n- name: A\n  type: operation\n  start: {kind: default}\n  end: {kind: default}\n  actionMode: sequential\n  actions:\n" + times(n, "  - {functionRef: {refName: 'other#N'}}\n")
+			"states:\n- name: A\n  type: operation\n  start: {kind: default}\n  end: {kind: default}\n  actionMode: sequential\n  actions:\n" + times(n, "  - {functionRef: {refName: '"+long+"#N'}}\n")
 	},
 	"states that are not there": func(n int) string {
 		return "id: d\nname: D\nstates:\n- {name: A, type: inject, data: {}, start: {kind: default}, end: {kind: default}}\n" +
-			times(n, "- {name: A#N, type: inject, data: {}, transition: {nextState: 'nowhere near #N'}}\n")
+			times(n, "- {name: A#N, type: inject, data: {}, transition: {nextState: '"+long+"#N'}}\n")
 	},
 	"events that are not there": func(n int) string {
 		return "id: d\nname: D\nevents:\n" + times(n, "- {name: event#N, type: t#N, source: s, correlation: [{contextAttributeName: c#N}]}\n") +
-			"states:\n- name: A\n  type: event\n  start: {kind: default}\n  end: {kind: default}\n  exclusive: true\n  eventsActions:\n" + times(n, "  - {eventRefs: ['zzz#N'], actions: []}\n")
+			"states:\n- name: A\n  type: event\n  start: {kind: default}\n  end: {kind: default}\n  exclusive: true\n  eventsActions:\n" + times(n, "  - {eventRefs: ['"+long+"#N'], actions: []}\n")
 	},
 	"filters and correlations": func(n int) string {
 		return "id: d\nname: D\nevents:\n" + times(n, "- {name: event#N, type: t#N, source: s, correlation: [{contextAttributeName: c#N}]}\n") +
 			"states:\n" + times(n, "- {name: A#N, type: switch, stateDataFilter: {dataInputPath: '{{ $.a }}'}, dataConditions: [{condition: '{{ $.b }}', end: {kind: default}}], default: {end: {kind: default}}}\n")
 	},
 	"unknown keys": func(n int) string {
-		return "id: d\nname: D\nstates:\n- {name: A, type: inject, data: {}, start: {kind: default}, end: {kind: default}" + times(n, ", key#N: 1") + "}\n"
+		return "id: d\nname: D\nstates:\n- {name: A, type: inject, data: {}, start: {kind: default}, end: {kind: default}" + times(n, ", "+long+"#N: 1") + "}\n"
 	},
 	"states that repeat": func(n int) string {
 		return "id: d\nname: D\nstates:\n" + times(n, "- {name: A, type: inject, data: {}, end: {kind: default}}\n")
@@ -131,10 +135,10 @@ var mistaken = map[string]func(n int) string{
 		return "id: d\nname: D\nstartsAt: A\nstates:\n- name: A\n  type: OPERATION\n  actionMode: SEQUENTIAL\n  end: true\n  actions:\n" + times(n, "  - {function: {name: 'f#N', type: http}}\n")
 	},
 	"sw01 states that are not there": func(n int) string {
-		return "id: d\nname: D\nstartsAt: A0\nstates:\n" + times(n, "- {name: A#N, type: DELAY, timeDelay: PT1S, nextState: 'nowhere near #N'}\n")
+		return "id: d\nname: D\nstartsAt: A0\nstates:\n" + times(n, "- {name: A#N, type: DELAY, timeDelay: PT1S, nextState: '"+long+"#N'}\n")
 	},
 	"wfx states that are not there": func(n int) string {
-		return "name: d\nstates:\n" + times(n, "- {name: S#N}\n") + "transitions:\n" + times(n, "- {from: S#N, to: 'X#N', eligible: WFX}\n")
+		return "name: d\nstates:\n" + times(n, "- {name: S#N}\n") + "transitions:\n" + times(n, "- {from: S#N, to: '"+long+"#N', eligible: WFX}\n")
 	},
 }
 
