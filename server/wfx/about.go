@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,24 +29,41 @@ var ContractJSON = sync.OnceValues(func() ([]byte, error) {
 // Contract is the OpenAPI document that the view serves, as YAML.
 func Contract() []byte { return slices.Clone(contractYAML) }
 
-// getOpenAPI serves the contract. wfx also has it under the name of an older format, and
-// so do we: whoever asks wants the document.
 func (v *View) getOpenAPI(w http.ResponseWriter, _ *request) error {
 	text, err := ContractJSON()
+	return writeDocument(w, "application/json", text, err)
+}
+
+// getSwagger serves the contract in the older format, with the content type that wfx gives
+// it.
+func (v *View) getSwagger(w http.ResponseWriter, _ *request) error {
+	text, err := SwaggerJSON()
+	return writeDocument(w, "text/plain; charset=utf-8", text, err)
+}
+
+func writeDocument(w http.ResponseWriter, media string, text []byte, err error) error {
 	if err != nil {
 		return err
 	}
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", media)
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(http.StatusOK)
 	_, _ = w.Write(text)
 	return nil
 }
 
-// getRoot leads to the contract.
-func (v *View) getRoot(w http.ResponseWriter, _ *request) error {
-	w.Header().Set("Link", "<"+Base+`/openapi.json>; rel="service-desc"`)
+// getRoot leads to the contract. The address is absolute, as in wfx: SWUpdate follows no
+// other.
+func (v *View) getRoot(w http.ResponseWriter, r *request) error {
+	at := url.URL{Host: r.Host, Path: Base + "/openapi.json"}
+	if r.Host != "" {
+		at.Scheme = "http"
+		if r.TLS != nil {
+			at.Scheme = "https"
+		}
+	}
+	w.Header().Set("Link", "<"+at.String()+`>; rel="service-desc"`)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -73,7 +73,7 @@ var operations = []Operation{
 	{"getHealth", Open, false, "GET", "/health", nil, false, false, (*View).getHealth},
 	{"getVersion", Open, false, "GET", "/version", nil, false, false, (*View).getVersion},
 	{"getOpenAPI", Open, false, "GET", "/openapi.json", nil, false, false, (*View).getOpenAPI},
-	{"getSwagger", Open, false, "GET", "/swagger.json", nil, false, false, (*View).getOpenAPI},
+	{"getSwagger", Open, false, "GET", "/swagger.json", nil, false, false, (*View).getSwagger},
 	{"getRoot", Open, false, "GET", "/", nil, false, false, (*View).getRoot},
 }
 
