@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -104,6 +105,15 @@ func localhost(c *x509.Certificate) { c.IPAddresses = []net.IP{net.IPv4(127, 0, 
 
 func named(cn string) func(*x509.Certificate) {
 	return func(c *x509.Certificate) { c.Subject = pkix.Name{CommonName: cn} }
+}
+
+// subject has several common names.
+func subject(names ...string) func(*x509.Certificate) {
+	return func(c *x509.Certificate) {
+		for _, name := range names {
+			c.Subject.ExtraNames = append(c.Subject.ExtraNames, pkix.AttributeTypeAndValue{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: name})
+		}
+	}
 }
 
 // TestCertificatesOfDevices: a device is who its certificate says.
@@ -202,6 +212,10 @@ func TestNamesInCertificates(t *testing.T) {
 		change func(*x509.Certificate)
 		want   int
 	}{
+		{CommonName, named("dana"), 200},
+		{CommonName, subject("eve", "dana"), 403},
+		{CommonName, subject("dana", "dana"), 403},
+		{CommonName, func(c *x509.Certificate) { c.DNSNames = []string{"dana"} }, 403},
 		{DNSName, func(c *x509.Certificate) { c.DNSNames = []string{"dana"} }, 200},
 		{DNSName, func(c *x509.Certificate) { c.DNSNames = []string{"eve"} }, 404},
 		{DNSName, func(c *x509.Certificate) { c.DNSNames = []string{"dana", "eve"} }, 403},

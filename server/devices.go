@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/x509"
+	"encoding/asn1"
 	"errors"
 	"net/http"
 
@@ -13,7 +14,7 @@ type CertificateName string
 
 // The parts.
 const (
-	CommonName CertificateName = "cn"  // of the subject
+	CommonName CertificateName = "cn"  // the only one of the subject
 	DNSName    CertificateName = "dns" // the only one among the alternative names
 	URIName    CertificateName = "uri" // the only one among the alternative names
 )
@@ -101,7 +102,7 @@ func (d Devices) byCertificate(r *http.Request) (string, error) {
 
 func (n CertificateName) of(cert *x509.Certificate) string {
 	switch {
-	case n == CommonName:
+	case n == CommonName && commonNames(cert) == 1:
 		return cert.Subject.CommonName
 	case n == DNSName && len(cert.DNSNames) == 1:
 		return cert.DNSNames[0]
@@ -110,3 +111,16 @@ func (n CertificateName) of(cert *x509.Certificate) string {
 	}
 	return ""
 }
+
+// commonNames counts those of a certificate's subject: Subject.CommonName is the last one.
+func commonNames(cert *x509.Certificate) (n int) {
+	for _, name := range cert.Subject.Names {
+		if name.Type.Equal(commonName) {
+			n++
+		}
+	}
+	return n
+}
+
+// commonName is the type of a common name, X.520's id-at-commonName.
+var commonName = asn1.ObjectIdentifier{2, 5, 4, 3}
