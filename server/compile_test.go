@@ -16,8 +16,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// heavy is a definition whose programs are larger than all limits: it waits a second, then decides.
-func heavy() string {
+// largePrograms is a definition whose programs are larger than all limits: it waits a second, then decides.
+func largePrograms() string {
 	var b strings.Builder
 	b.WriteString("id: heavy\nname: Heavy\nversion: \"1\"\nstates:\n" +
 		"- {name: Wait, type: delay, timeDelay: PT1S, start: {kind: default}, transition: {nextState: Decide}}\n" +
@@ -57,7 +57,7 @@ func TestDefinitionBeyondALimit(t *testing.T) {
 		})
 	}
 	before := at(older())
-	doc, _ := dialect.Read("heavy.yaml", []byte(heavy()))
+	doc, _ := dialect.Read("heavy.yaml", []byte(largePrograms()))
 	p, found := sw05.FrontEnd{}.Compile(dialect.Source{Document: doc})
 	if p == nil {
 		t.Fatal(found)
@@ -65,7 +65,7 @@ func TestDefinitionBeyondALimit(t *testing.T) {
 	if err := before.engine.Deploy(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	before.do("POST", "/api/v1/definitions", heavy(), "Content-Type", "application/yaml").problem(CodeInvalid).says("definition-programs").says("DEF001")
+	before.do("POST", "/api/v1/definitions", largePrograms(), "Content-Type", "application/yaml").problem(CodeInvalid).says("definition-programs").says("DEF001")
 	id := before.start("heavy", `{"s":["abc"]}`)
 
 	waiting, err := s.Instance(t.Context(), id)
@@ -154,11 +154,11 @@ func TestCompilingHasATime(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	c := &compilation{ctx: ctx, places: w.server.compiles, within: "1m0s (limit deploy-time)"}
-	compiled, found := w.server.cfg.Registry.Compile(documentName, []byte(heavy()), nil, dialect.Options{Budget: c.budget()})
+	compiled, found := w.server.cfg.Registry.Compile(documentName, []byte(largePrograms()), nil, dialect.Options{Budget: c.budget()})
 	if compiled.Program != nil || len(found) != 1 || found[0].Code != dialect.CodeStopped || !strings.Contains(found[0].Message, "limit deploy-time") {
 		t.Error(found)
 	}
-	if _, _, err := w.server.compile(ctx, []byte(heavy()), ""); err == nil {
+	if _, _, err := w.server.compile(ctx, []byte(largePrograms()), ""); err == nil {
 		t.Error("it was compiled")
 	}
 }

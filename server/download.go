@@ -24,8 +24,8 @@ const maxDownloads = 1024 // open-downloads
 // deviceDownloads is how many of them go to one device ("device-downloads").
 const deviceDownloads = 8
 
-// Downloads serves the files of a folder to devices: those only, no lists of them, and
-// nothing outside of the folder, whatever links lead there.
+// Downloads serves the files of a folder: those only, no lists of them, and nothing outside
+// of the folder, whatever links lead there.
 type Downloads struct {
 	root   *os.Root
 	client func(*http.Request) (id string, restricted bool, err error)
@@ -34,8 +34,8 @@ type Downloads struct {
 	within time.Duration // a part must be taken
 }
 
-// NewDownloads opens a folder. Whoever client refuses gets nothing; a nil client lets
-// everybody in.
+// NewDownloads opens a folder. On the south, whoever client refuses gets nothing, and a nil
+// client lets everybody in; on the north, files are for those who may read.
 func NewDownloads(dir string, client func(*http.Request) (string, bool, error)) (*Downloads, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -54,18 +54,48 @@ func NewDownloads(dir string, client func(*http.Request) (string, bool, error)) 
 // Close lets go of the folder.
 func (d *Downloads) Close() error { return d.root.Close() }
 
-// Before serves downloads, and leaves everything else to another handler.
-func (d *Downloads) Before(next http.Handler) http.Handler {
+// withDownloads serves files on a side, under the names and to the users that everything
+// else on that side is served to, and leaves other paths to the next handler.
+func (s *Server) withDownloads(side wfx.Side, d *Downloads, next http.Handler) http.Handler {
+	if d == nil {
+		return next
+	}
+	identify := d.device
+	if side == wfx.North {
+		identify = s.reader
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, downloads) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		d.serve(w, r)
+		if err := s.checkSideHost(side, r); err != nil {
+			problemOf(err).write(w)
+			return
+		}
+		d.serve(w, r, identify)
 	})
 }
 
-func (d *Downloads) serve(w http.ResponseWriter, r *http.Request) {
+// device identifies who asks on the south.
+func (d *Downloads) device(r *http.Request) (admit.Holder, error) {
+	id, _, err := d.client(r)
+	if err == nil && d.known && id != "" {
+		return admit.Holder{Key: "client " + id, Device: true}, nil
+	}
+	return addressOf(r), err
+}
+
+// reader identifies who asks on the north: whoever may read.
+func (s *Server) reader(r *http.Request) (admit.Holder, error) {
+	who, err := s.identify(r)
+	if err != nil {
+		return admit.Holder{}, err
+	}
+	return s.holderOf(who, r), (&route{roles: readers}).authorize(who)
+}
+
+func (d *Downloads) serve(w http.ResponseWriter, r *http.Request, identify func(*http.Request) (admit.Holder, error)) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
@@ -74,16 +104,12 @@ func (d *Downloads) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "files can only be read", http.StatusMethodNotAllowed)
 		return
 	}
-	id, _, err := d.client(r)
+	holder, err := identify(r)
 	if err != nil {
 		refuseDownload(w, err)
 		return
 	}
-	who := addressOf(r)
-	if d.known && id != "" {
-		who = admit.Holder{Key: "client " + id, Device: true}
-	}
-	place, err := d.places.Take(who, 1)
+	place, err := d.places.Take(holder, 1)
 	if err != nil {
 		h.Set("Retry-After", "1")
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -102,6 +128,10 @@ func (d *Downloads) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func refuseDownload(w http.ResponseWriter, err error) {
+	if p, ok := as[*Problem](err); ok {
+		p.write(w)
+		return
+	}
 	status := http.StatusBadRequest
 	var refusal *wfx.Refusal
 	if errors.As(err, &refusal) {

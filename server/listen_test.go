@@ -191,8 +191,30 @@ func TestDownloads(t *testing.T) {
 	}
 	defer func() { _ = files.Close() }()
 	f := newFleet(t, Listening{Address: "127.0.0.1:0"}, Devices{}, files)
+	for name, side := range map[string]string{"south": f.south, "north": f.north} {
+		t.Run(name, func(t *testing.T) { servesFiles(t, f, side) })
+	}
+	if _, err := NewDownloads(filepath.Join(dir, "none"), nil); err == nil {
+		t.Error("a folder that is not there is served")
+	}
+	release := exhaust(admit.Holder{Key: "address 192.0.2.1"}, files.places)
+	if a := f.ask(http.DefaultClient, f.south, "GET", "/download/fw.bin", ""); a.status != 200 {
+		t.Errorf("another has many: %d %s", a.status, a.text)
+	}
+	release()
+	exhaust(admit.Holder{Key: "address 127.0.0.1"}, files.places)
+	if a := f.ask(http.DefaultClient, f.south, "GET", "/download/fw.bin", ""); a.status != 503 || !strings.Contains(a.text, "open-downloads") {
+		t.Errorf("too many: %d %s", a.status, a.text)
+	}
+}
+
+// servesFiles: a side has the files of the folder, and nothing else.
+func servesFiles(t *testing.T, f *fleet, side string) {
 	get := func(path string, headers ...string) told {
-		return f.ask(http.DefaultClient, f.south, "GET", path, "", headers...)
+		return f.ask(http.DefaultClient, side, "GET", path, "", headers...)
+	}
+	if a := get("/download/fw.bin", "Host", "evil.example"); a.status != http.StatusMisdirectedRequest || strings.Contains(a.text, "01234") {
+		t.Errorf("under the name of another server: %d %s", a.status, a.text)
 	}
 	for path, want := range map[string]string{"/download/fw.bin": "0123456789", "/download/sub/a%20b.txt": "spaced", "/download/latest": "0123456789", "/download/index.html": "index"} {
 		if a := get(path); a.status != 200 || a.text != want || a.header.Get("X-Content-Type-Options") != "nosniff" {
@@ -224,34 +246,20 @@ func TestDownloads(t *testing.T) {
 		t.Errorf("beyond the end: %d", b.status)
 	}
 	for _, method := range []string{"PUT", "POST", "DELETE", "PATCH"} {
-		if a := f.ask(http.DefaultClient, f.south, method, "/download/fw.bin", "x"); a.status != 405 || a.header.Get("Allow") != "GET, HEAD" {
+		if a := f.ask(http.DefaultClient, side, method, "/download/fw.bin", "x"); a.status != 405 || a.header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("%s: %d", method, a.status)
 		}
 	}
-	if a := f.ask(http.DefaultClient, f.south, "HEAD", "/download/fw.bin", ""); a.status != 200 || a.text != "" || a.header.Get("Content-Length") != "10" {
+	if a := f.ask(http.DefaultClient, side, "HEAD", "/download/fw.bin", ""); a.status != 200 || a.text != "" || a.header.Get("Content-Length") != "10" {
 		t.Errorf("HEAD: %d %q", a.status, a.text)
-	}
-	if a := f.ask(http.DefaultClient, f.world.url, "GET", "/download/fw.bin", ""); a.status != 404 {
-		t.Errorf("the north: %d", a.status)
-	}
-	if _, err := NewDownloads(filepath.Join(dir, "none"), nil); err == nil {
-		t.Error("a folder that is not there is served")
-	}
-	release := exhaust(admit.Holder{Key: "address 192.0.2.1"}, files.places)
-	if a := get("/download/fw.bin"); a.status != 200 {
-		t.Errorf("another has many: %d %s", a.status, a.text)
-	}
-	release()
-	exhaust(admit.Holder{Key: "address 127.0.0.1"}, files.places)
-	if a := get("/download/fw.bin"); a.status != 503 || !strings.Contains(a.text, "open-downloads") {
-		t.Errorf("too many: %d %s", a.status, a.text)
 	}
 }
 
 // TestDownloadsNeedTheCredential: where devices are told apart, strangers get no files.
 func TestDownloadsNeedTheCredential(t *testing.T) {
 	token, hash := NewToken()
-	tokens, err := ParseTokens([]byte(`{name: d, role: device, client: dana, hash: "` + hash + `"}`))
+	viewer, second := NewToken()
+	tokens, err := ParseTokens([]byte(`{name: d, role: device, client: dana, hash: "` + hash + `"}` + "\n" + `{name: v, role: viewer, hash: "` + second + `"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +274,12 @@ func TestDownloadsNeedTheCredential(t *testing.T) {
 	}
 	defer func() { _ = files.Close() }()
 	f := newFleet(t, Listening{Address: "127.0.0.1:0"}, devices, files)
-	for bearer, want := range map[string]int{"": 401, "ls_wrong": 401, token: 200} {
+	for bearer, want := range map[string]int{"": 401, "ls_wrong": 401, token: 403, viewer: 200} {
+		if a := f.ask(http.DefaultClient, f.north, "GET", "/download/f", "", "Authorization", "Bearer "+bearer); a.status != want || (a.text == "x") != (want == 200) {
+			t.Errorf("on the north with %q: %d %s, want %d", bearer, a.status, a.text, want)
+		}
+	}
+	for bearer, want := range map[string]int{"": 401, "ls_wrong": 401, token: 200, viewer: 200} {
 		a := f.ask(http.DefaultClient, f.south, "GET", "/download/f", "", "Authorization", "Bearer "+bearer)
 		if a.status != want || (a.header.Get("WWW-Authenticate") != "") != (want == 401) {
 			t.Errorf("with %q: %d", bearer, a.status)

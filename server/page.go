@@ -2,9 +2,11 @@ package server
 
 import (
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/dialect"
@@ -16,18 +18,40 @@ type Schema struct {
 	Text  func() []byte
 }
 
-// noPage are the paths under which a page never is: what is asked for there is meant for
+// noPage are the paths under which the page never is: what is asked for there is meant for
 // programs, which want to be told that there is none.
-var noPage = []string{"/api", "/schemas", "/problems"}
+var noPage = []string{"/api", "/schemas", "/problems", "/download"}
 
-// isPage reports whether a request that no route takes is one for the page.
+// isPage reports whether a request that no route takes is one for the page: for one of its
+// files, or for its document, by a browser that shows it. Programs are told what is not
+// there.
 func (s *Server) isPage(r *http.Request) bool {
 	if s.cfg.Page == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
-	return !slices.ContainsFunc(noPage, func(prefix string) bool {
+	if slices.ContainsFunc(noPage, func(prefix string) bool {
 		return r.URL.Path == prefix || strings.HasPrefix(r.URL.Path, prefix+"/")
-	})
+	}) {
+		return false
+	}
+	return s.cfg.PageFile != nil && s.cfg.PageFile(r.URL.Path) || acceptsHTML(r)
+}
+
+// acceptsHTML reports whether a client names text/html among what it takes, as browsers do
+// when they open a page.
+func acceptsHTML(r *http.Request) bool {
+	for _, line := range r.Header.Values("Accept") {
+		for part := range strings.SplitSeq(line, ",") {
+			media, params, err := mime.ParseMediaType(part)
+			if err != nil || media != "text/html" {
+				continue
+			}
+			if q, err := strconv.ParseFloat(params["q"], 64); err != nil || q > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // pageRoute stands for the page in figures and logs.

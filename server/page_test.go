@@ -17,6 +17,7 @@ func withPage(c *Config, _ *engine.Config) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = fmt.Fprint(w, "page of ", r.URL.Path)
 	})
+	c.PageFile = func(path string) bool { return path == "/assets/a.js" || path == "/icon.svg" }
 	c.Schemas = []Schema{{[]string{"sw05", "0.5"}, func() []byte { return []byte(`{"title":"five"}`) }}}
 }
 
@@ -38,24 +39,41 @@ func (w *world) plain(method, path string, headers ...string) *http.Response {
 	return a
 }
 
-// TestPage: everything that is no other path is the page's, to read only; programs are
-// told what is not there.
+// browser is what browsers say that they accept when they open a page.
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+// TestPage: a path that is no other is the page's for browsers, and its files are there for
+// everybody; programs are told what is not there.
 func TestPage(t *testing.T) {
 	_, tokens := tokensOf(t)
 	w := newWorldAtRest(t, newMemory(), func(c *Config, e *engine.Config) { withPage(c, e); c.Tokens = tokens })
-	for _, path := range []string{"/", "/definitions", "/definitions/a%2Fb", "/instances/x?tab=data", "/assets/a.js", "/apiary"} {
-		if a := w.plain("GET", path); a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/html" {
+	for _, path := range []string{"/", "/definitions", "/definitions/a%2Fb", "/instances/x?tab=data", "/assets/a.js", "/icon.svg", "/apiary", "/ui"} {
+		if a := w.plain("GET", path, "Accept", browser); a.StatusCode != 200 || a.Header.Get("Content-Type") != "text/html" || a.Header.Get("Vary") != "Accept" {
+			t.Errorf("GET %s gives %d %v", path, a.StatusCode, a.Header)
+		}
+		file := path == "/assets/a.js" || path == "/icon.svg"
+		for _, accept := range []string{"", "*/*", "application/json", "image/avif,image/webp,*/*;q=0.8", "text/html;q=0", "text/*"} {
+			a := w.plain("GET", path, "Accept", accept)
+			want := map[bool]int{true: 200, false: 404}[file]
+			if path == "/" {
+				want = 204
+			}
+			if a.StatusCode != want {
+				t.Errorf("GET %s with Accept: %q gives %d, want %d", path, accept, a.StatusCode, want)
+			}
+		}
+	}
+	for _, path := range []string{"/api", "/api/v1", "/api/v2/instances", "/api/v1/instance", "/schemas/x.json", "/problems/none", "/download/fw.swu", "/download"} {
+		if a := w.plain("GET", path, "Accept", browser); a.StatusCode != 404 || a.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("GET %s gives %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))
 		}
 	}
-	for _, path := range []string{"/api", "/api/v1", "/api/v2/instances", "/api/v1/instance", "/schemas/x.json", "/problems/none"} {
-		if a := w.plain("GET", path); a.StatusCode != 404 || a.Header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("GET %s gives %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))
-		}
-	}
-	for _, c := range []struct{ method, path string }{{"POST", "/"}, {"DELETE", "/definitions/a"}} {
-		if a := w.plain(c.method, c.path); a.StatusCode != 404 {
-			t.Errorf("%s %s gives %d", c.method, c.path, a.StatusCode)
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{{"POST", "/", 405}, {"DELETE", "/definitions/a", 404}} {
+		if a := w.plain(c.method, c.path, "Accept", browser); a.StatusCode != c.want {
+			t.Errorf("%s %s gives %d, want %d", c.method, c.path, a.StatusCode, c.want)
 		}
 	}
 	w.get("/api/v1/stats").problem(CodeUnauthorized)
@@ -63,15 +81,21 @@ func TestPage(t *testing.T) {
 	devices := httptest.NewServer(w.server.South())
 	t.Cleanup(devices.Close)
 	south := &world{t: t, url: devices.URL}
-	if a := south.plain("GET", "/"); a.StatusCode == 200 {
-		t.Error("devices are shown the page")
+	for path, want := range map[string]int{"/": 204, "/icon.svg": 404, "/definitions": 404} {
+		if a := south.plain("GET", path, "Accept", browser); a.StatusCode != want {
+			t.Errorf("devices get %d for %s", a.StatusCode, path)
+		}
 	}
 	open := newWorldAtRest(t, newMemory(), withPage)
-	if a := open.plain("GET", "/"); a.StatusCode != 200 {
+	if a := open.plain("GET", "/", "Accept", browser); a.StatusCode != 200 {
 		t.Errorf("GET / gives %d", a.StatusCode)
 	}
-	open.do("GET", "/", "", "Host", "evil.example").problem(CodeHost)
-	newWorldAtRest(t, newMemory(), nil).get("/").problem(CodeNoRoute)
+	for _, accept := range []string{browser, "*/*"} {
+		open.do("GET", "/", "", "Host", "evil.example", "Accept", accept).problem(CodeHost)
+	}
+	if a := newWorldAtRest(t, newMemory(), nil).plain("GET", "/", "Accept", browser); a.StatusCode != 204 {
+		t.Errorf("GET / without a page gives %d", a.StatusCode)
+	}
 }
 
 func TestSchemas(t *testing.T) {

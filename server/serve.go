@@ -59,7 +59,7 @@ func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	var who identity
 	defer func() { rec.visit.leave() }()
 	err := guard(func() (err error) {
-		if side == wfx.South || wfx.Serves(r.URL.Path) {
+		if side == wfx.South || wfx.Serves(r.URL.Path) || r.URL.Path == "/" && !s.isPage(r) {
 			rt, who, err = s.dispatchJobs(side, rec, r)
 		} else {
 			rt, who, err = s.dispatch(rec, r)
@@ -94,6 +94,7 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	}
 	found := s.find(r)
 	if found == nil && s.isPage(r) {
+		w.Header().Add("Vary", "Accept")
 		s.cfg.Page.ServeHTTP(w, r)
 		return pageRoute, anonymous, nil
 	}
@@ -201,7 +202,17 @@ func (s *Server) checkHost(r *http.Request) error {
 	if net.ParseIP(strings.Trim(host, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(s.cfg.Hosts, name) {
 		return nil
 	}
-	return problem(CodeHost, fmt.Sprintf("%.100q is not a name of this server", r.Host))
+	return problem(CodeHost, fmt.Sprintf("%.100q is not a name of this server", r.Host)).
+		hint(fmt.Sprintf("if it is one, start the server with --host %.100s", name))
+}
+
+// checkSideHost is checkHost for a side. On the south, something better than an address may
+// protect the server: then any name will do.
+func (s *Server) checkSideHost(side wfx.Side, r *http.Request) error {
+	if side == wfx.South && s.cfg.Client != nil {
+		return nil
+	}
+	return s.checkHost(r)
 }
 
 func busy(limit string) *Problem {

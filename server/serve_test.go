@@ -24,7 +24,7 @@ import (
 
 func TestPathsAndMethods(t *testing.T) {
 	w := newWorldAtRest(t, newMemory(), nil)
-	for _, path := range []string{"/", "/api", "/api/v1", "/api/v1/", "/api/v1/instances/", "/api//v1/stats", "/api/v1/../v1/stats", "/api/v1/stats/x", "/api/v2/stats"} {
+	for _, path := range []string{"/none", "/api", "/api/v1", "/api/v1/", "/api/v1/instances/", "/api//v1/stats", "/api/v1/../v1/stats", "/api/v1/stats/x", "/api/v2/stats"} {
 		w.get(path).problem(CodeNoRoute)
 	}
 	a := w.do("PUT", "/api/v1/instances/x", "{}").problem(CodeMethod)

@@ -29,14 +29,18 @@ type Config struct {
 	Tokens    *Tokens            // nil: everybody may do everything
 	Hosts     []string           // names of this server beside localhost, where there are no tokens
 	Sources   []event.Source     // for /metrics
-	Origins   []string           // of other sites whose pages may change something: scheme://host[:port]
+	Origins   []string           // of other sites whose pages may send requests: scheme://host[:port]
 
 	// Client says which device sends a request to the south, and whether it is held to its
 	// own jobs; nil: the X-Client-Id header does. See wfx.Config.
 	Client func(*http.Request) (id string, restricted bool, err error)
 
-	Page    http.Handler // shown to people, on the north; nil: none
-	Schemas []Schema     // for editors
+	// Page is shown to people, on the north: its document to whoever accepts text/html, and
+	// the files that PageFile reports. nil: none.
+	Page     http.Handler
+	PageFile func(path string) bool
+
+	Schemas []Schema // for editors
 
 	Log     *slog.Logger // none: nothing is logged
 	Clock   engine.Clock // RealClock; the engine's, where that has another
@@ -121,7 +125,7 @@ func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
 // Listeners are where a server is reached.
 type Listeners struct {
 	North, South []net.Listener
-	Downloads    *Downloads // files for those who come by the south; nil: none
+	Downloads    *Downloads // files below /download/, on both sides; nil: none
 }
 
 // Serve runs the engine and serves operators on the listeners until ctx ends; see
@@ -139,11 +143,10 @@ func (s *Server) ServeSides(ctx context.Context, on Listeners) error {
 	idle := make(chan error, 1)
 	go func() { idle <- s.engine.Run(run) }()
 
-	south := s.South()
-	if on.Downloads != nil {
-		south = on.Downloads.Before(south)
+	sides := []*http.Server{
+		s.httpServer(s.withDownloads(wfx.North, on.Downloads, s.Handler())),
+		s.httpServer(s.withDownloads(wfx.South, on.Downloads, s.South())),
 	}
-	sides := []*http.Server{s.httpServer(s.Handler()), s.httpServer(south)}
 	failed := make(chan error, len(on.North)+len(on.South))
 	for i, listeners := range [][]net.Listener{on.North, on.South} {
 		for _, l := range listeners {

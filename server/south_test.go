@@ -21,6 +21,7 @@ type fleet struct {
 	t     *testing.T
 	world *world
 	south string // URL
+	north string
 	jobs  map[string]string
 	stop  func() error
 }
@@ -46,7 +47,7 @@ func newFleet(t *testing.T, l Listening, devices Devices, files *Downloads) *fle
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.south = "http://" + south.Addr().String()
+	f.south, f.north = "http://"+south.Addr().String(), "http://"+north.Addr().String()
 	if l.CertFile != "" {
 		f.south = "https://" + south.Addr().String()
 	}
@@ -113,6 +114,9 @@ func (f *fleet) ask(c *http.Client, base, method, path, body string, headers ...
 		if headers[i+1] != "Bearer " {
 			r.Header.Set(headers[i], headers[i+1])
 		}
+	}
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host
 	}
 	a, err := c.Do(r)
 	if err != nil {

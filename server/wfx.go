@@ -13,7 +13,7 @@ import (
 func (s *Server) newJobs() (*wfx.View, error) {
 	return wfx.New(wfx.Config{
 		Engine: s.engine, Registry: s.cfg.Registry, Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
-		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, Version: s.cfg.Version, Commit: s.cfg.Commit,
+		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, AllowOrigin: s.allowOrigin, Version: s.cfg.Version, Commit: s.cfg.Commit,
 		Compiling: func(ctx context.Context) (*dialect.Budget, func(), error) {
 			ctx, cancel := context.WithTimeout(ctx, deployTime)
 			work, err := s.compiling(ctx, "deploy-time", deployTime)
@@ -42,10 +42,8 @@ var access = map[wfx.Access][]Role{
 
 // dispatchJobs is dispatch for wfx's interface.
 func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *route, who identity, err error) {
-	if side == wfx.North || s.cfg.Client == nil { // else something better than an address protects it
-		if err := s.checkHost(r); err != nil {
-			return nil, who, err
-		}
+	if err := s.checkSideHost(side, r); err != nil {
+		return nil, who, err
 	}
 	rt, who = &route{operation: "wfx.none"}, anonymous
 	op := s.jobs.Find(r)
@@ -62,12 +60,9 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		}
 		v = s.newVisit(side, s.holderOf(who, r), r)
 	}
-	// A page of another site may read, as with wfx. It may change something where tokens
-	// tell who it acts for, or where its origin is trusted; a cookie comes along by itself,
-	// and tells nothing.
-	if (s.cfg.Tokens == nil || who.cookie) && op != nil {
-		if err := s.origin.Check(r); err != nil {
-			return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
+	if op != nil {
+		if err := s.checkOrigin(r, who); err != nil {
+			return rt, who, err
 		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))

@@ -88,8 +88,18 @@ func compress(text []byte) []byte {
 // out by itself what to show there.
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 
+// HasFile reports whether a path is that of a file of the page, or would be in another build:
+// for those, Handler says 404.
+func HasFile(at string) bool {
+	name := fileName(at)
+	_, ok := files()[name]
+	return ok || strings.HasPrefix(name, "assets/")
+}
+
+func fileName(at string) string { return strings.TrimPrefix(path.Clean(at), "/") }
+
 func serve(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	name := fileName(r.URL.Path)
 	f, ok := files()[name]
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache")
@@ -109,7 +119,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept-Encoding")
 	text, tag := f.text, f.tag
 	if f.zipped != nil && takesGzip(r.Header.Get("Accept-Encoding")) {
 		text, tag = f.zipped, f.tag+"-gzip"

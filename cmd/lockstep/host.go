@@ -155,7 +155,7 @@ func (n *host) serve(ctx context.Context, cfg server.Config) error {
 	version := readVersion()
 	cfg.Log, cfg.Version, cfg.Commit = n.log, version.Version, version.Revision
 	cfg.Sources = n.flags.sources.sources
-	cfg.Page = ui.Handler()
+	cfg.Page, cfg.PageFile = ui.Handler(), ui.HasFile
 	for _, schema := range n.app.schemas() {
 		cfg.Schemas = append(cfg.Schemas, server.Schema{Names: schema.names, Text: schema.text})
 	}

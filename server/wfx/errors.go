@@ -113,7 +113,11 @@ func failureOf(err error) *failure {
 		return refuse(http.StatusBadRequest, invalidRequest, "%s", e.Error())
 	}
 	if e, ok := as[*store.InUseError](err); ok {
-		return refuse(http.StatusConflict, workflowInUse, "%d jobs refer to workflow '%s'; delete them first", e.Instances, e.Definition)
+		jobs, them := "jobs refer", "them"
+		if e.Instances == 1 {
+			jobs, them = "job refers", "it"
+		}
+		return refuse(http.StatusConflict, workflowInUse, "%d %s to workflow '%s'; delete %s first", e.Instances, jobs, e.Definition, them)
 	}
 	return nil
 }

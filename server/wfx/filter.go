@@ -56,6 +56,7 @@ func (v *View) answerFiltered(w http.ResponseWriter, r *request, value expr.Valu
 		out.WriteByte('\n')
 		return nil
 	})
+	r.release() // a client that reads slowly keeps no filter waiting
 	h := w.Header()
 	if err != nil {
 		out.Reset()

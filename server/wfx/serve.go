@@ -38,8 +38,8 @@ func (v *View) Handler(side Side) http.Handler {
 func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
 	h := w.Header()
 	h.Add("Vary", "Origin")
-	if r.Header.Get("Origin") != "" {
-		h.Set("Access-Control-Allow-Origin", "*")
+	if allow := v.cfg.AllowOrigin(r); allow != "" {
+		h.Set("Access-Control-Allow-Origin", allow)
 		h.Set("Access-Control-Expose-Headers", "ETag, X-History-Truncated, X-Response-Filter, X-Response-Filter-Error")
 	}
 	err := v.dispatch(side, w, r, admit)
@@ -108,11 +108,12 @@ func (r *request) release() {
 	}
 }
 
-// preflight answers a browser that asks what a page of another site may send.
+// preflight answers a browser that asks what a page of another site may send, if Serve has
+// let that page in.
 func preflight(w http.ResponseWriter, r *http.Request, found methods) {
 	h := w.Header()
 	h.Set("Allow", found.allow())
-	if r.Header.Get("Access-Control-Request-Method") != "" {
+	if h.Get("Access-Control-Allow-Origin") != "" && r.Header.Get("Access-Control-Request-Method") != "" {
 		h.Set("Access-Control-Allow-Methods", found.allow())
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Last-Event-ID, X-Client-Id, X-Response-Filter")
 		h.Set("Access-Control-Max-Age", "600")

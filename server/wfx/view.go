@@ -67,10 +67,13 @@ type Config struct {
 
 	// Client says which client sends a request to the south, and whether it may see and
 	// change only its own jobs. nil: HeaderClient.
-	Client  func(*http.Request) (id string, restricted bool, err error)
-	Version string // that runs
-	Commit  string
-	Limits  Limits
+	Client func(*http.Request) (id string, restricted bool, err error)
+	// AllowOrigin is what Access-Control-Allow-Origin says to the page that sends a request, or
+	// asks in a preflight whether it may; "": it may not. nil: no page may.
+	AllowOrigin func(*http.Request) string
+	Version     string // that runs
+	Commit      string
+	Limits      Limits
 
 	// Compiling waits for a place to compile a workflow in; done gives it back. nil: there is
 	// always one.
@@ -104,6 +107,9 @@ func New(cfg Config) (*View, error) {
 		cfg.Compiling = func(ctx context.Context) (*dialect.Budget, func(), error) {
 			return &dialect.Budget{Stop: ctx.Err}, func() {}, nil
 		}
+	}
+	if cfg.AllowOrigin == nil {
+		cfg.AllowOrigin = func(*http.Request) string { return "" }
 	}
 	unbounded := func(context.Context) (func(), error) { return func() {}, nil }
 	if cfg.Stream == nil {

@@ -33,7 +33,7 @@ func TestWorkflows(t *testing.T) {
 	}
 	w.south.do("DELETE", "/workflows/relay", "").want(403).is("")
 	w.create(`{"clientId":"c","workflow":"relay"}`)
-	w.north.do("DELETE", "/workflows/relay", "").want(409).says(`"code":"wfx.workflowInUse"`).says("1 jobs refer to workflow 'relay'")
+	w.north.do("DELETE", "/workflows/relay", "").want(409).says(`"code":"wfx.workflowInUse"`).says("1 job refers to workflow 'relay'; delete it first")
 	w.north.do("DELETE", "/workflows/wfx.workflow.kanban", "").want(204).is("")
 	w.north.do("DELETE", "/workflows/wfx.workflow.kanban", "").refused(404, "wfx.workflowNotFound", "Workflow 'wfx.workflow.kanban' not found")
 	w.kanban() // the name is free again
