@@ -42,7 +42,7 @@ func TestHistoriesAreBoundedInBytes(t *testing.T) {
 		return history.Len()
 	}
 	whole := w.south.get("/jobs/" + id + "?history=true")
-	if n := entries(whole); n != 8 || whole.header.Get("X-History-Truncated") != "" {
+	if n := entries(whole); n != 7 || whole.header.Get("X-History-Truncated") != "" {
 		t.Errorf("%d entries, %v", n, whole.header)
 	}
 	few := w.bounded(wfx.Limits{History: 200_000, Filtered: 100_000})

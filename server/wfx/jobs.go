@@ -38,6 +38,7 @@ func (v *View) getJob(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		j, changes, cut, err = v.engine.JobWithNewest(r.Context(), j.ID, maxHistory, v.limits.History)
+		changes = sinceCreation(&j, changes)
 	}
 	if err != nil {
 		return err
@@ -61,6 +62,17 @@ func (v *View) getJob(w http.ResponseWriter, r *request) error {
 		return v.answer(w, r, http.StatusOK, shown.With(historyKey, expr.Array(list...)))
 	}
 	return v.historyWritten(w, shown, changes)
+}
+
+// sinceCreation leaves out the IMMEDIATE transitions that a job took when it was created: to
+// clients of wfx it was created in the state that they led to. Changes are given newest first.
+func sinceCreation(j *engine.Job, changes []engine.JobChange) []engine.JobChange {
+	for n := len(changes); n > 0; n-- {
+		if c := &changes[n-1]; !c.HasStatus || c.Actor != "" || c.Replaced != j.Created {
+			return changes[:n]
+		}
+	}
+	return nil
 }
 
 // truncatedHeader says that older entries of a history are left out.
