@@ -235,7 +235,7 @@ func (c *ctl) filtered(cmd *cobra.Command, answer []byte, source string) error {
 		return fmt.Errorf("the answer is not JSON: %w", err)
 	}
 	raw := text(cmd, "raw") == "true"
-	return filter.Run(cmd.Context(), v, func(result []byte) error {
+	return filter.Run(cmd.Context(), time.Now(), v, func(result []byte) error {
 		if !raw {
 			return c.print(result)
 		}

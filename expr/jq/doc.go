@@ -7,10 +7,12 @@
 // every operator and function whose cost depends on its arguments becomes a call of a
 // wrapper, which pays for the work from the budget of the run before it lets the original
 // do it (meter.go, natives.go). Definitions that jq has in its own language are written
-// again in prelude.go, and pass through the same rewriting. What is in neither list is
-// refused, above all what looks at the world: the clock, the environment, further inputs.
+// again in prelude.go, and pass through the same rewriting. What knows about the world is
+// written in Go (own.go), and knows what the host said: the time of the run, and its zone.
+// What is in none of these is refused, above all the environment and further inputs.
 //
 // An instruction costs a step, and so do some sixteen bytes, or a value, that a function
-// looks at or makes; what a run can take of time and of memory is therefore bounded by
-// its steps, and the same on every machine.
+// looks at or makes; what a run can take of time is therefore bounded by its steps, and the
+// same on every machine. What it makes is counted in bytes as well, with the stacks of the
+// interpreter (memory.go).
 package jq

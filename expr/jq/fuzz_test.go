@@ -7,7 +7,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// FuzzRun: whatever a filter says, it ends with values or an error that is foreseen.
+// FuzzRun: whatever a filter says, it ends with values or an error that is foreseen, and where
+// its budget ends it holds no more memory than a small multiple of that.
 func FuzzRun(f *testing.F) {
 	for _, src := range sameAsGojq {
 		f.Add(src, job)
@@ -15,12 +16,14 @@ func FuzzRun(f *testing.F) {
 	for _, src := range hostile {
 		f.Add(src, `[1,"a",{"b":null}]`)
 	}
+	idle := live()
 	f.Fuzz(func(t *testing.T, src, input string) {
 		v, err := expr.ParseJSON([]byte(input))
 		if err != nil {
 			return
 		}
-		filter, err := Compile(src, Budget{Steps: 20_000, Output: 1 << 20})
+		const memory = 1 << 20
+		filter, err := Compile(src, Budget{Steps: 50_000, Output: 1 << 20, Memory: memory})
 		var syntax *expr.SyntaxError
 		var limit *expr.LimitError
 		if err != nil {
@@ -29,7 +32,13 @@ func FuzzRun(f *testing.F) {
 			}
 			return
 		}
-		err = filter.Run(t.Context(), v, func(text []byte) error {
+		m := &meter{filter: filter, steps: filter.budget.Steps, now: theTime, parent: t.Context()}
+		m.ended = func() {
+			if held := live() - idle; held > 8*memory+64*len(input) {
+				t.Errorf("%q holds %d KiB", src, held>>10)
+			}
+		}
+		err = filter.run(m, v, func(text []byte) error {
 			if _, err := expr.ParseJSON(text); err != nil {
 				t.Errorf("%q gives %q: %v", src, text, err)
 			}

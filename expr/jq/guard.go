@@ -109,6 +109,7 @@ func assignment(q *gojq.Query) *gojq.Query {
 	each := call(found)
 	each.Term.SuffixList = []*gojq.Suffix{{Iter: true}}
 	change := &gojq.Query{Op: q.Op, Left: call("getpath", each), Right: pipe(q.Right, call(wrapped("whole")))}
+	change = pipe(call(wrapped("copies"), call(found)), change)
 	return &gojq.Query{FuncDefs: q.FuncDefs, Op: gojq.OpPipe, Left: call(wrapped("whole")), Right: bind(paths, found, change)}
 }
 

@@ -22,8 +22,10 @@ func (g *guard) term(t *gojq.Term) {
 		g.call(t)
 	case gojq.TermTypeObject:
 		g.object(t.Object)
+		g.counted(t, "object")
 	case gojq.TermTypeArray:
 		g.query(t.Array.Query)
+		g.counted(t, "list")
 	case gojq.TermTypeUnary:
 		g.term(t.Unary.Term)
 	case gojq.TermTypeFormat:
@@ -76,6 +78,13 @@ func (g *guard) control(t *gojq.Term) {
 // become makes a term a query in parentheses; what follows the term stays behind it.
 func become(t *gojq.Term, q *gojq.Query) {
 	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: q, SuffixList: t.SuffixList}
+}
+
+// counted passes what a term makes to a function that counts it.
+func (g *guard) counted(t *gojq.Term, as string) {
+	made := *t
+	made.SuffixList = nil
+	become(t, pipe(&gojq.Query{Term: &made}, call(wrapped(as))))
 }
 
 // suffixes rewrites what follows a term: .a[i], .a[i:j], .a[], .a?
@@ -185,13 +194,14 @@ func (g *guard) call(t *gojq.Term) {
 	}
 	name := f.Name + "/" + strconv.Itoa(len(f.Args))
 	_, isNative := natives[name]
-	own := slices.Contains(g.scope, name)
+	_, isOwn := own[name]
+	defined := slices.Contains(g.scope, name)
 	private := strings.HasPrefix(f.Name, "_") && !g.trusted
 	for i := range f.Args {
 		f.Args[i] = g.sized(f.Args[i])
 	}
 	switch {
-	case own:
+	case defined:
 	case name == "getpath/1":
 		f.Args[0] = pipe(f.Args[0], call(wrapped("path")))
 	case name == "path/1":
@@ -199,7 +209,7 @@ func (g *guard) call(t *gojq.Term) {
 	case name == "match/2":
 		f.Name = wrapped(name)
 		t.SuffixList = slices.Insert(t.SuffixList, 0, &gojq.Suffix{Iter: true})
-	case name == "test/2":
+	case isOwn:
 		f.Name = wrapped(name)
 	case isNative && !private:
 		g.useNative(name)

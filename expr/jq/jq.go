@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/itchyny/gojq"
 
@@ -17,6 +18,7 @@ type Budget struct {
 	Steps  int // expression-steps: instructions, and what functions look at
 	Values int // filter-values: values that one run gives
 	Output int // expression-output: bytes of their text
+	Memory int // filter-memory: bytes that one run makes, with the stacks of the interpreter
 }
 
 // DefaultBudget holds where nothing else is said.
@@ -25,6 +27,7 @@ var DefaultBudget = Budget{
 	Steps:  expr.MaxSteps,
 	Values: 100_000, // filter-values
 	Output: expr.MaxOutput,
+	Memory: 16 << 20, // filter-memory
 }
 
 func (b Budget) withDefaults() Budget {
@@ -37,6 +40,7 @@ func (b Budget) withDefaults() Budget {
 	fill(&b.Steps, DefaultBudget.Steps)
 	fill(&b.Values, DefaultBudget.Values)
 	fill(&b.Output, DefaultBudget.Output)
+	fill(&b.Memory, DefaultBudget.Memory)
 	return b
 }
 
@@ -95,9 +99,13 @@ func parse(src string) (*gojq.Query, error) {
 
 // Run gives v to the filter, and emit each of the values that it makes of it as compact
 // JSON, which is only good until emit returns. It ends with a *Error where the filter
-// fails, a *expr.LimitError where the budget is used up, ctx's error, or emit's.
-func (f *Filter) Run(ctx context.Context, v expr.Value, emit func([]byte) error) (err error) {
-	m := &meter{filter: f, steps: f.budget.Steps, parent: ctx}
+// fails, a *expr.LimitError where the budget is used up, ctx's error, or emit's. now is the
+// time of the whole run, and its zone that of local times.
+func (f *Filter) Run(ctx context.Context, now time.Time, v expr.Value, emit func([]byte) error) error {
+	return f.run(&meter{filter: f, steps: f.budget.Steps, now: now, parent: ctx}, v, emit)
+}
+
+func (f *Filter) run(m *meter, v expr.Value, emit func([]byte) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // a mistake of the interpreter must not end the process
 			err = &Error{Msg: fmt.Sprintf("the filter cannot be evaluated: %v", p)}
@@ -113,6 +121,7 @@ func (f *Filter) Run(ctx context.Context, v expr.Value, emit func([]byte) error)
 	}
 	out := &encoder{left: f.budget.Output, max: f.budget.Output}
 	results := code.RunWithContext(m, input)
+	m.run = stacksOf(results)
 	for n := 0; ; n++ {
 		result, more := results.Next()
 		if m.over != nil {

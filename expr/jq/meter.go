@@ -12,9 +12,14 @@ import (
 // Done before every instruction, which is how instructions are counted.
 type meter struct {
 	filter *Filter
+	now    time.Time
 	steps  int
+	made   int     // bytes, see memory.go
+	stacks int     // bytes of the interpreter's stacks, at most so far
+	run    []stack // those
 	asked  int
-	over   error // why the run must end
+	over   error  // why the run must end
+	ended  func() // called when it must; nil: nobody looks
 	parent interface {
 		Done() <-chan struct{}
 		Err() error
@@ -31,8 +36,9 @@ var closed = func() chan struct{} {
 // Done counts an instruction, and is ready when there is to be no other.
 func (m *meter) Done() <-chan struct{} {
 	m.asked++
-	if m.asked&0xff == 0 {
+	if m.asked&0x3f == 0 {
 		m.look()
+		_ = m.weighStacks() // it is told below
 	}
 	if m.pay(1) != nil {
 		return closed
@@ -44,9 +50,7 @@ func (m *meter) Done() <-chan struct{} {
 func (m *meter) look() {
 	select {
 	case <-m.parent.Done():
-		if m.over == nil {
-			m.over = m.parent.Err()
-		}
+		m.end(m.parent.Err())
 	default:
 	}
 }
@@ -66,8 +70,8 @@ func (m *meter) pay(n int) error {
 		return m.over
 	}
 	if n < 0 || n > m.steps { // n may have overflowed
-		m.steps, m.over = 0, &expr.LimitError{Limit: "expression-steps", Max: m.filter.budget.Steps}
-		return m.over
+		m.steps = 0
+		return m.refuse("expression-steps", m.filter.budget.Steps)
 	}
 	m.steps -= n
 	return nil
@@ -75,8 +79,16 @@ func (m *meter) pay(n int) error {
 
 // refuse ends the run for another reason; the filter cannot catch it.
 func (m *meter) refuse(limit string, most int) error {
+	return m.end(&expr.LimitError{Limit: limit, Max: most})
+}
+
+// end ends the run, unless it has ended already.
+func (m *meter) end(why error) error {
 	if m.over == nil {
-		m.over = &expr.LimitError{Limit: limit, Max: most}
+		m.over = why
+		if m.ended != nil {
+			m.ended()
+		}
 	}
 	return m.over
 }

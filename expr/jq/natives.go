@@ -2,6 +2,7 @@ package jq
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"math"
 	"math/big"
@@ -24,10 +25,11 @@ type native struct {
 // harmless are functions that take no longer for one value than for another.
 var harmless = split(`empty/0 error/0 error/1 type/0 range/3
 	infinite/0 nan/0 isinfinite/0 isnan/0 isnormal/0 isfinite/0 abs/0 fabs/0 floor/0 ceil/0 round/0 trunc/0 rint/0 nearbyint/0
-	sqrt/0 cbrt/0 exp/0 exp2/0 exp10/0 expm1/0 log/0 log2/0 log10/0 log1p/0 logb/0 significand/0 frexp/0 modf/0
+	sqrt/0 cbrt/0 exp/0 exp2/0 exp10/0 expm1/0 log/0 log2/0 log10/0 log1p/0 logb/0 significand/0
+	gamma/0 tgamma/0 lgamma/0 erf/0 erfc/0 j0/0 j1/0 y0/0 y1/0
 	sin/0 cos/0 tan/0 asin/0 acos/0 atan/0 sinh/0 cosh/0 tanh/0 asinh/0 acosh/0 atanh/0
-	pow/2 atan2/2 fmin/2 fmax/2 fmod/2 fdim/2 hypot/2 copysign/2 ldexp/2 scalb/2 scalbln/2 nextafter/2 fma/3
-	gmtime/0 mktime/0 toboolean/0`)
+	pow/2 atan2/2 fmin/2 fmax/2 fmod/2 fdim/2 hypot/2 copysign/2 ldexp/2 scalb/2 scalbln/2 nextafter/2 nexttoward/2 remainder/2 drem/2 fma/3
+	mktime/0 toboolean/0`)
 
 // natives are the others, by name and arity; operators and formats stand under their signs.
 var natives = map[string]native{
@@ -50,6 +52,7 @@ var natives = map[string]native{
 	"_min_by/1": {"_min_by($a)", payWhole}, "_max_by/1": {"_max_by($a)", payWhole},
 	"flatten/0": {"flatten", payWhole}, "flatten/1": {"flatten($a)", payWhole}, "transpose/0": {"transpose", payTranspose}, "bsearch/1": {"bsearch($a)", payWhole},
 	"setpath/2": {"setpath($a; $b)", paySetPath}, "delpaths/1": {"delpaths($a)", payWhole},
+	"gmtime/0": {"gmtime", payBreadth}, "frexp/0": {"frexp", payBreadth}, "modf/0": {"modf", payBreadth}, "jn/2": {"jn($a; $b)", payOrder}, "yn/2": {"yn($a; $b)", payOrder},
 	"strftime/1": {"strftime($a)", payFormat}, "strptime/1": {"strptime($a)", payFormat},
 
 	"@text/0": {"@text", payWhole}, "@json/0": {"@json", payWhole}, "@html/0": {"@html", payWhole}, "@uri/0": {"@uri", payWhole}, "@urid/0": {"@urid", payWhole},
@@ -62,12 +65,19 @@ func split(names string) []string { return strings.Fields(names) }
 func (m *meter) functions() []gojq.CompilerOption {
 	out := []gojq.CompilerOption{
 		gojq.WithFunction(wrapped("pay"), 1, 1, m.payFixed),
-		gojq.WithFunction(wrapped("breadth"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.broad(v)) }),
+		gojq.WithFunction(wrapped("breadth"), 0, 0, func(v any, _ []any) any { return m.passed(v, errors.Join(m.broad(v), m.allocGrown(v))) }),
+		gojq.WithFunction(wrapped("list"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.allocGrown(v)) }),
+		gojq.WithFunction(wrapped("object"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.allocValue(v, 1)) }),
+		gojq.WithFunction(wrapped("copies"), 1, 1, m.payCopies),
 		gojq.WithFunction(wrapped("whole"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.whole(v)) }),
 		gojq.WithFunction(wrapped("index"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.index(v)) }),
 		gojq.WithFunction(wrapped("path"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.path(v)) }),
-		gojq.WithFunction(wrapped("match/2"), 2, 2, func(v any, args []any) any { return m.match(v, args[0], args[1]) }),
-		gojq.WithFunction(wrapped("test/2"), 2, 2, func(v any, args []any) any { return m.test(v, args[0], args[1]) }),
+	}
+	for name, call := range own {
+		arity := int(name[len(name)-1] - '0')
+		out = append(out, gojq.WithFunction(wrapped(name), arity, arity, func(v any, args []any) any {
+			return m.counted(name, v, args, call(m, v, args))
+		}))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.filter.natives)) {
 		code, arity := m.filter.natives[name], int(name[len(name)-1]-'0')
@@ -77,7 +87,7 @@ func (m *meter) functions() []gojq.CompilerOption {
 				return err
 			}
 			result, _ := code.Run(v, args...).Next()
-			return result
+			return m.counted(name, v, args, result)
 		}))
 	}
 	return out
@@ -91,6 +101,20 @@ func (m *meter) passed(v any, err error) any {
 		return err
 	}
 	return v
+}
+
+// counted is the result of a function, if the run may have it.
+func (m *meter) counted(name string, v any, args []any, result any) any {
+	if _, failed := result.(error); failed {
+		return result
+	}
+	return m.passed(result, m.allocResult(name, v, args, result))
+}
+
+// payCopies pays for what a change of some paths copies.
+func (m *meter) payCopies(v any, args []any) any {
+	paths, _ := args[0].([]any)
+	return m.passed(v, m.allocCopies(v, paths))
 }
 
 func (m *meter) payFixed(v any, args []any) any {
@@ -259,6 +283,12 @@ func payFormat(m *meter, v any, args []any) error {
 		return &Error{Msg: "a format of times has at most 256 letters and no widths"}
 	}
 	return payBreadth(m, v, args)
+}
+
+// payOrder: Bessel functions go up to their order one by one.
+func payOrder(m *meter, _ any, args []any) error {
+	order, _ := number64(args[0])
+	return m.pay(1 + int(min(math.Abs(order), math.MaxInt32)))
 }
 
 // freeIndex is how far an index may go beyond the end of a list without a price.

@@ -73,6 +73,19 @@ var prelude = []struct{ name, source string }{ // name/arity
 	  then (keys as $k | ($k[] as $i | .[$i] | down($p + [$i])), [$p + [$k[-1]]]) else [$p, .] end;
 	  if (type == "array" or type == "object") and length > 0 then down([]) else [[], .] end;`},
 
+	{"fromstream/1", `def fromstream(f): foreach f as $e ({};
+	  (if .done then {} else . end) | if ($e | length) == 2
+	    then {value: (.value | setpath($e[0]; $e[1])), done: ($e[0] == [])}
+	    else {value, done: ($e[0] | length == 1)} end;
+	  if .done then .value else empty end);`},
+	{"truncate_stream/1", `def truncate_stream(f): . as $n | null | f | if (.[0] | length) > $n then [.[0][$n:]] + .[1:] else empty end;`},
+	{"finites/0", `def finites: select(isfinite);`},
+	{"normals/0", `def normals: select(isnormal);`},
+	{"format/1", `def format($name): if $name == "text" then @text elif $name == "json" then @json elif $name == "html" then @html
+	  elif $name == "uri" then @uri elif $name == "urid" then @urid elif $name == "csv" then @csv elif $name == "tsv" then @tsv
+	  elif $name == "sh" then @sh elif $name == "base64" then @base64 elif $name == "base64d" then @base64d
+	  else error("there is no format of this name") end;`},
+
 	{"match/1", `def match($re): match($re; null);`},
 	{"test/1", `def test($re): test($re; null);`},
 	{"capture/2", `def capture($re; $flags): match($re; $flags) | [.captures[] | select(.name != null) | {key: .name, value: .string}] | from_entries;`},
@@ -100,6 +113,9 @@ var prelude = []struct{ name, source string }{ // name/arity
 
 	{"INDEX/2", `def INDEX(rows; by): reduce rows as $row ({}; . + {($row | by | tostring): $row});`},
 	{"INDEX/1", `def INDEX(by): INDEX(.[]; by);`},
+	{"JOIN/2", `def JOIN($index; by): [.[] | [., $index[by]]];`},
+	{"JOIN/3", `def JOIN($index; rows; by): rows | [., $index[by]];`},
+	{"JOIN/4", `def JOIN($index; rows; by; join): rows | [., $index[by]] | join;`},
 	{"IN/1", `def IN(f): any(f == .; .);`},
 	{"IN/2", `def IN(f; g): any(f == g; .);`},
 }

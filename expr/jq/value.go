@@ -149,7 +149,7 @@ func appendFloat(text []byte, f float64) []byte {
 		return append(text, "null"...)
 	case math.IsInf(f, 0):
 		f = math.Copysign(math.MaxFloat64, f)
-	case f == math.Trunc(f) && math.Abs(f) < 1e17:
+	case f == math.Trunc(f) && math.Abs(f) < 1e17, math.Abs(f) >= 1e-4 && math.Abs(f) < 1e17:
 		return strconv.AppendFloat(text, f, 'f', -1, 64)
 	}
 	return expr.Float(f).AppendJSON(text)

@@ -51,7 +51,7 @@ func (v *View) answerFiltered(w http.ResponseWriter, r *request, value expr.Valu
 	ctx, cancel := context.WithTimeout(r.Context(), v.limits.FilterTime)
 	defer cancel()
 	var out bytes.Buffer
-	err := r.filter.Run(ctx, value, func(line []byte) error {
+	err := r.filter.Run(ctx, v.cfg.Clock.Now(), value, func(line []byte) error {
 		out.Write(line)
 		out.WriteByte('\n')
 		return nil
