@@ -167,12 +167,16 @@ func flagError(cmd *cobra.Command, err error) error {
 type choice struct {
 	value   string
 	allowed []string
+	also    map[string]string // words that others use for them
 }
 
 func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.allowed, "|") }
 
 func (c *choice) Set(value string) error {
+	if ours, ok := c.also[value]; ok {
+		value = ours
+	}
 	for _, word := range c.allowed {
 		if word == value {
 			c.value = value

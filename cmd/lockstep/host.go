@@ -60,9 +60,9 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.Var(h.missedFires, "missed-fires", "which of the times that a schedule missed are made up for")
 	h.unknown = &choice{value: unknown, allowed: []string{"fail", "wait"}}
 	f.Var(h.unknown, "unknown-functions", "calls of functions without an endpoint fail, or wait for \"lockstep inst answer\"")
-	h.logFormat = &choice{value: "auto", allowed: logFormats}
+	h.logFormat = &choice{value: "auto", allowed: logFormats, also: wfxLogFormats}
 	f.Var(h.logFormat, "log-format", "of the log on stderr; auto is journald under systemd, else text")
-	h.logLevel = &choice{value: level, allowed: []string{"debug", "info", "warn", "error"}}
+	h.logLevel = &choice{value: level, allowed: []string{"debug", "info", "warn", "error"}, also: wfxLogLevels}
 	f.Var(h.logLevel, "log-level", "from which level on")
 	h.functions.add(cmd)
 	h.outbound.add(cmd)
@@ -170,6 +170,7 @@ func (n *host) serve(ctx context.Context, cfg server.Config) error {
 	if n.flags.southOpen != nil {
 		on.South = append(on.South, n.flags.southOpen)
 	}
+	on.North, on.South = append(on.North, n.flags.more[server.NorthSide]...), append(on.South, n.flags.more[server.SouthSide]...)
 	defer n.flags.sources.run(ctx, n.engine)()
 	return s.ServeSides(ctx, on)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -136,10 +137,11 @@ func (a *app) serve(ctx context.Context, flags *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	more := flags.wfx.listenings(north, south)
 	if flags.check {
-		return a.checkServe(n, north, south)
+		return a.checkServe(n, append(more, north, south)...)
 	}
-	if err := flags.open(north, south); err != nil {
+	if err := flags.open(north, south, more...); err != nil {
 		return err
 	}
 	if err := n.open(false); err != nil {
@@ -158,7 +160,7 @@ func (a *app) serve(ctx context.Context, flags *serveFlags) (err error) {
 
 // warn tells who goes without protection.
 func (s *serveFlags) warn(n *host) {
-	for _, l := range []net.Listener{s.northOpened, s.southOpen} {
+	for _, l := range slices.Concat([]net.Listener{s.northOpened, s.southOpen}, s.more[server.NorthSide], s.more[server.SouthSide]) {
 		if l != nil && s.insecure && !isLocalAddr(l.Addr()) {
 			n.log.Warn("other machines can reach this server, and --insecure says that something else protects it", "address", l.Addr().String())
 		}

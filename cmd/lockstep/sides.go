@@ -31,6 +31,7 @@ type sideFlags struct {
 	socketMode             string
 	download               string
 	northOpened, southOpen net.Listener
+	more                   map[server.Side][]net.Listener // beside those
 }
 
 func (s *sideFlags) add(f *pflag.FlagSet) {
@@ -72,8 +73,16 @@ func (s *sideFlags) inherit(cmd *cobra.Command) {
 	}
 }
 
-// open opens the sides that are to be served.
-func (s *sideFlags) open(north, south *server.Listening) error {
+// open opens the sides that are to be served, each at an address, and what is served beside.
+func (s *sideFlags) open(north, south *server.Listening, more ...*server.Listening) error {
+	s.more = map[server.Side][]net.Listener{}
+	for _, l := range more {
+		opened, err := server.Listen(*l)
+		if err != nil {
+			return listenFailure(*l, err)
+		}
+		s.more[l.Side] = append(s.more[l.Side], opened)
+	}
 	var err error
 	if s.northOpened, err = server.Listen(*north); err != nil {
 		return listenFailure(*north, err)
@@ -89,7 +98,7 @@ func (s *sideFlags) open(north, south *server.Listening) error {
 
 // close lets go of them; serving has done so already, if it began.
 func (s *sideFlags) close() {
-	for _, l := range []net.Listener{s.northOpened, s.southOpen} {
+	for _, l := range slices.Concat([]net.Listener{s.northOpened, s.southOpen}, s.more[server.NorthSide], s.more[server.SouthSide]) {
 		if l != nil {
 			_ = l.Close()
 		}

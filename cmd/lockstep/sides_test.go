@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,6 +94,9 @@ func TestSocketActivation(t *testing.T) {
 		names string
 		args  []string
 	}{
+		{"north:south", []string{"--scheme", "unix"}}, // names count more
+		{"", []string{"--scheme", "unix"}},            // as wfx: the south first
+		{"wfx.socket:wfx.socket", []string{"--scheme", "unix"}},
 		{"north:south", nil},
 		{"other:devices", []string{"--north", "fd:3", "--south", "systemd:devices"}},
 		{"", []string{"--north", "systemd:3", "--south", "systemd:4"}},
@@ -114,6 +118,9 @@ func TestSocketActivation(t *testing.T) {
 		p, err := activate(t, files, c.names, c.args...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if c.names != "north:south" && len(c.args) > 0 && c.args[0] == "--scheme" {
+			slices.Reverse(addresses)
 		}
 		if p.url != addresses[0] || p.devs != addresses[1] {
 			t.Errorf("%q: it serves %s and %s, not %v", c.names, p.url, p.devs, addresses)
@@ -167,6 +174,59 @@ func TestNamesOfWfx(t *testing.T) {
 		t.Errorf("the file: %d %s", status, text)
 	}
 	ended(t, p)
+}
+
+// TestSchemes: a side is served in several ways at once.
+func TestSchemes(t *testing.T) {
+	dir := t.TempDir()
+	p, err := start(dir, os.Environ(), nil, "serve", "--store", "memory:", "--scheme", "http,unix", "--client-host", "127.0.0.1", "--client-port", "0", "--mgmt-port", "0",
+		"--client-unix-socket", "s.sock", "--mgmt-unix-socket", "n.sock", "--log-format", "pretty", "--log-level", "trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bothSidesServe(t, p)
+	p.url, p.devs = "unix:"+filepath.Join(dir, "n.sock"), "unix:"+filepath.Join(dir, "s.sock")
+	bothSidesServe(t, p)
+	ended(t, p)
+}
+
+// TestStoresOfWfx: what --storage and --storage-opt stand for.
+func TestStoresOfWfx(t *testing.T) {
+	for _, name := range []string{"PGHOST", "PGPORT", "PGUSER", "PGDATABASE"} {
+		t.Setenv(name, "")
+	}
+	for _, c := range []struct{ kind, options, want string }{
+		{"", "", ""},
+		{"sqlite", "", ""},
+		{"sqlite", "wfx.db", "sqlite:wfx.db"},
+		{"", "file:/var/lib/wfx.db?_fk=1", "sqlite:/var/lib/wfx.db"},
+		{"sqlite", "file:x?mode=memory&cache=shared", "memory:"},
+		{"sqlite", ":memory:", "memory:"},
+		{"postgres", "postgres://u@h/d", "postgres://u@h/d"},
+		{"postgres", "host=db port=5433 user=wfx password='a b\\'c@/' database=jobs sslmode=disable", "postgres://wfx:a%20b%27c%40%2F@db:5433/jobs?sslmode=disable"},
+		{"postgres", "user = wfx", "postgres://wfx@localhost/wfx"},
+		{"postgres", "host=/run/pg port=1 dbname=d", "postgres:///d?host=%2Frun%2Fpg&port=1"},
+	} {
+		got, err := wfxStore(c.kind, c.options)
+		if err != nil || got != c.want {
+			t.Errorf("%s %s: %s %v, want %s", c.kind, c.options, got, err, c.want)
+		}
+		if got != "" {
+			if _, err := parseStore(got); err != nil {
+				t.Errorf("%s: %v", got, err)
+			}
+		}
+	}
+	t.Setenv("PGHOST", "other")
+	t.Setenv("PGDATABASE", "d")
+	if got, err := wfxStore("postgres", ""); err != nil || got != "postgres://other/d" {
+		t.Errorf("libpq's variables: %s %v", got, err)
+	}
+	for _, options := range []string{"host", "host=a password='secret", "a b=c", "=secret"} {
+		if got, err := wfxStore("postgres", options); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %s %v", options, got, err)
+		}
+	}
 }
 
 // TestJournal: lines for the journal have a priority and no time.

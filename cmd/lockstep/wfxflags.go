@@ -3,19 +3,33 @@ package main
 import (
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/lockstep-workflows/lockstep/server"
 )
 
 // wfxFlags are the names that users of wfx know: flags, keys of the settings file and
 // variables that begin with WFX_. They stand for ours, and what is said under our names
 // counts more.
-type wfxFlags struct{ values map[string]*string }
+type wfxFlags struct {
+	values  map[string]*string
+	schemes *[]string
+	more    []wfxListener // that a side has beside its address
+	noTLS   bool          // the address of a side is served without TLS, whatever certificate there is
+}
+
+// wfxListener is an address of a side.
+type wfxListener struct {
+	side    server.Side
+	address string
+	tls     bool
+}
 
 // wfxNames are the flags of wfx that have a meaning here, with what they are for.
 var wfxNames = []struct{ name, stands string }{
-	{"scheme", "http, https or unix"},
 	{"client-host", "--south"},
 	{"client-port", "--south"},
 	{"client-tls-host", "--south"},
@@ -29,9 +43,28 @@ var wfxNames = []struct{ name, stands string }{
 	{"tls-certificate", "--tls-cert"},
 	{"tls-ca", "--south-client-ca"},
 	{"simple-fileserver", "--download"},
+	{"storage", "--store: sqlite or postgres"},
+	{"storage-opt", "--store: the file or the address"},
 }
 
-const wfxPrefix = "WFX_"
+// Words of wfx for the log.
+var (
+	wfxLogFormats = map[string]string{"pretty": "text"}
+	wfxLogLevels  = map[string]string{"trace": "debug", "fatal": "error", "panic": "error"}
+)
+
+const (
+	wfxPrefix = "WFX_"
+	wfxScheme = "scheme"
+)
+
+var wfxSchemes = []string{"http", "https", "unix"}
+
+// wfxSides are the sides, with the ports that wfx has for them.
+var wfxSides = []struct {
+	ours                  server.Side
+	theirs, port, tlsPort string
+}{{server.SouthSide, "client", "8080", "8443"}, {server.NorthSide, "mgmt", "8081", "8444"}}
 
 func (w *wfxFlags) add(f *pflag.FlagSet) {
 	w.values = map[string]*string{}
@@ -39,12 +72,14 @@ func (w *wfxFlags) add(f *pflag.FlagSet) {
 		w.values[n.name] = f.String(n.name, "", "wfx's name for "+n.stands)
 		_ = f.MarkHidden(n.name) // it was added just now
 	}
+	w.schemes = f.StringSlice(wfxScheme, nil, "wfx's name for how the sides are served: http, https, unix")
+	_ = f.MarkHidden(wfxScheme)
 }
 
 // fromEnvironment takes the variables of wfx. One that says what a flag says already
 // is passed over.
 func (w *wfxFlags) fromEnvironment(f *pflag.FlagSet) error {
-	names := []string{"tls-key"}
+	names := []string{"tls-key", "log-format", "log-level", wfxScheme}
 	for _, n := range wfxNames {
 		names = append(names, n.name)
 	}
@@ -63,36 +98,79 @@ func (w *wfxFlags) get(name string) string { return *w.values[name] }
 
 // apply gives our flags what was said under the names of wfx.
 func (w *wfxFlags) apply(f *pflag.FlagSet) error {
-	scheme := w.get("scheme")
-	switch scheme {
-	case "", "http", "https", "unix":
-	default:
-		return usagef("--scheme %q: a side has one scheme here, http, https or unix", scheme)
-	}
-	for ours, theirs := range map[string]string{"tls-cert": "tls-certificate", "south-client-ca": "tls-ca", "download": "simple-fileserver"} {
-		if value := w.get(theirs); value != "" && !f.Changed(ours) {
-			if err := f.Set(ours, value); err != nil {
-				return usagef("--%s: %v", theirs, err)
-			}
+	schemes := *w.schemes
+	for _, scheme := range schemes {
+		if !slices.Contains(wfxSchemes, scheme) {
+			return usagef("--scheme %q: there are http, https and unix", scheme)
 		}
 	}
-	if scheme == "https" && f.Lookup("tls-cert").Value.String() == "" && f.Lookup("south-tls-cert").Value.String() == "" {
+	set := func(ours, theirs, value string) error {
+		if value == "" || f.Changed(ours) {
+			return nil
+		}
+		if err := f.Set(ours, value); err != nil {
+			return usagef("--%s: %v", theirs, err)
+		}
+		return nil
+	}
+	store, err := wfxStore(w.get("storage"), w.get("storage-opt"))
+	if err != nil {
+		return err
+	}
+	for _, pair := range [][3]string{
+		{"tls-cert", "tls-certificate", w.get("tls-certificate")},
+		{"south-client-ca", "tls-ca", w.get("tls-ca")},
+		{"download", "simple-fileserver", w.get("simple-fileserver")},
+		{"store", "storage", store},
+	} {
+		if err := set(pair[0], pair[1], pair[2]); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(schemes, "https") && f.Lookup("tls-cert").Value.String() == "" && f.Lookup("south-tls-cert").Value.String() == "" {
 		return usagef("--scheme https needs --tls-certificate and --tls-key")
 	}
-	if scheme == "http" && w.get("tls-certificate") != "" {
-		return usagef("--scheme http and --tls-certificate do not go together: a side is served with TLS or without")
+	first := ""
+	if len(schemes) > 0 {
+		first = schemes[0]
+		w.noTLS = len(schemes) > 1 && first != "https"
 	}
-	for _, side := range []struct{ ours, theirs, port, tlsPort string }{{"south", "client", "8080", "8443"}, {"north", "mgmt", "8081", "8444"}} {
-		if f.Changed(side.ours) {
+	if first == "http" && len(schemes) == 1 && w.get("tls-certificate") != "" {
+		return usagef("--scheme http and --tls-certificate do not go together; --scheme http,https serves both")
+	}
+	if w.passed(f, schemes) {
+		return nil
+	}
+	for _, side := range wfxSides {
+		if f.Changed(string(side.ours)) {
 			continue
 		}
-		if address := w.address(scheme, side.theirs, side.port, side.tlsPort); address != "" {
-			if err := f.Set(side.ours, address); err != nil {
-				return usagef("--%s: %v", side.ours, err)
+		if err := set(string(side.ours), string(side.ours), w.address(first, side.theirs, side.port, side.tlsPort)); err != nil {
+			return err
+		}
+		for _, scheme := range schemes[min(1, len(schemes)):] {
+			address := w.address(scheme, side.theirs, side.port, side.tlsPort)
+			if address == "" {
+				address = net.JoinHostPort("127.0.0.1", side.port)
 			}
+			w.more = append(w.more, wfxListener{side.ours, address, scheme == "https"})
 		}
 	}
 	return nil
+}
+
+// passed takes two sockets of a service manager as wfx does, with the scheme unix: the south
+// comes first, unless they have the names of the sides.
+func (w *wfxFlags) passed(f *pflag.FlagSet, schemes []string) bool {
+	names := server.Inherited()
+	if len(schemes) != 1 || schemes[0] != "unix" || len(names) != 2 || f.Changed("north") || f.Changed("south") {
+		return false
+	}
+	south, north := "fd:3", "fd:4"
+	if slices.Contains(names, "north") && slices.Contains(names, "south") {
+		south, north = "systemd:south", "systemd:north"
+	}
+	return f.Set("south", south) == nil && f.Set("north", north) == nil
 }
 
 // address is where a side is, by the flags of wfx; "" where they say nothing.
@@ -119,4 +197,27 @@ func (w *wfxFlags) address(scheme, side, port, tlsPort string) string {
 		at = port
 	}
 	return net.JoinHostPort(host, at)
+}
+
+// listenings says how the sides are served beside their addresses: by the further schemes.
+func (w *wfxFlags) listenings(sides ...*server.Listening) (more []*server.Listening) {
+	for _, at := range w.more {
+		for _, l := range sides {
+			if l == nil || l.Side != at.side {
+				continue
+			}
+			beside := *l
+			beside.Address = at.address
+			if !at.tls {
+				beside.CertFile, beside.KeyFile, beside.ClientCAFile = "", "", ""
+			}
+			more = append(more, &beside)
+		}
+	}
+	for _, l := range sides {
+		if l != nil && w.noTLS {
+			l.CertFile, l.KeyFile, l.ClientCAFile = "", "", ""
+		}
+	}
+	return more
 }
