@@ -9,8 +9,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/engine"
 )
 
-// pace is how long changes are gathered, so that many readers do not wake up for each
-// commit.
+// pace is how often a reader wakes up at most: the first change after a rest is sent at once,
+// those that follow are gathered, so that many readers do not wake up for each commit.
 const pace = 25 * time.Millisecond
 
 // Reader sends one event stream. Each reads at its own pace: what a slow one has not read
@@ -31,6 +31,7 @@ type Reader struct {
 	Frames func(context.Context, *Item) ([][]byte, error)
 	Forgot func(oldest int64) []byte // what is sent where items after Pos are not kept any more
 	writer http.ResponseWriter
+	woke   time.Time // when it last woke up for a change
 }
 
 // ErrGone says that nobody reads a stream any more, or that the server stops.
@@ -131,7 +132,12 @@ func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, 
 		return true, r.write([]byte(": " + r.Beat + "\n\n"))
 	case <-changed:
 	}
-	gathered, stop := r.Clock.After(pace)
+	defer func() { r.woke = r.Clock.Now() }()
+	wait := pace - r.Clock.Now().Sub(r.woke)
+	if wait <= 0 {
+		return false, nil
+	}
+	gathered, stop := r.Clock.After(wait)
 	defer stop()
 	select {
 	case <-ctx.Done():
