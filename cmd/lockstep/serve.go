@@ -50,7 +50,7 @@ func (a *app) serveCommand() *cobra.Command {
 	flags.addTLS(f)
 	f.BoolVar(&flags.insecure, "insecure", false, "listen on other than loopback addresses without tokens or TLS: something else protects them")
 	f.StringArrayVar(&flags.hosts, "host", nil, "a further `name` of this server, where there are no tokens; repeatable")
-	f.StringArrayVar(&flags.origins, "origin", nil, "another site whose pages may change something, `scheme://host[:port]`; repeatable")
+	f.StringArrayVar(&flags.origins, "origin", nil, "another site whose pages may send requests, `scheme://host[:port]`; repeatable")
 	f.BoolVar(&flags.check, "check", false, "only check the settings and what they name")
 	flags.wfx.add(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

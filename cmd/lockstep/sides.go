@@ -40,7 +40,7 @@ func (s *sideFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.socketMode, "socket-mode", "0660", "the `mode` of unix sockets: who may connect")
 	f.StringVar(&s.addrFile, "addr-file", "", "write the API's address into this `file` once it is served")
 	f.StringVar(&s.southFile, "south-addr-file", "", "write the address for devices into this `file`")
-	f.StringVar(&s.download, "download", "", "serve the files of this `folder` to devices, below /download/")
+	f.StringVar(&s.download, "download", "", "serve the files of this `folder`, below /download/")
 }
 
 // listening says how a side is to be served; nil where it is not.
