@@ -14,6 +14,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/server/admit"
 )
 
 // largePrograms is a definition whose programs are larger than all limits: it waits a second, then decides.
@@ -105,10 +106,10 @@ func TestDefinitionBeyondALimit(t *testing.T) {
 // own time, and who fetches something meanwhile holds up nobody.
 func TestCompilationsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{compiles: make(chan struct{}, compilations)}
+		s := &Server{compiles: newCompilations()}
 		var held []*compilation
-		for range compilations {
-			c, err := s.compiling(t.Context(), "deploy-time", deployTime)
+		for i := range compilations {
+			c, err := s.compiling(t.Context(), admit.Holder{Key: fmt.Sprint(i)}, "deploy-time", deployTime)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,12 +118,15 @@ func TestCompilationsAtATime(t *testing.T) {
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), deployTime)
 		defer cancel()
-		_, err := s.compiling(ctx, "deploy-time", deployTime)
+		_, err := s.compiling(ctx, admit.Holder{Key: "another"}, "deploy-time", deployTime)
 		if p, ok := as[*Problem](err); !ok || p.Limit != "compilations" || time.Since(begun) != deployTime {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		held[0].leave() // as while something is fetched
-		third, err := s.compiling(t.Context(), "deploy-time", deployTime)
+		if _, err := s.compiling(ctx, admit.Holder{Key: "1"}, "deploy-time", deployTime); err == nil {
+			t.Error("one author has all places")
+		}
+		third, err := s.compiling(t.Context(), admit.Holder{Key: "another"}, "deploy-time", deployTime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,8 +146,8 @@ func TestCompilationsAtATime(t *testing.T) {
 			c.leave()
 			c.leave() // once more changes nothing
 		}
-		if len(s.compiles) != 0 {
-			t.Errorf("%d places are taken", len(s.compiles))
+		if n := s.compiles.Used(); n != 0 {
+			t.Errorf("%d places are taken", n)
 		}
 	})
 }
@@ -153,12 +157,12 @@ func TestCompilingHasATime(t *testing.T) {
 	w := newWorldAtRest(t, newMemory(), nil)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	c := &compilation{ctx: ctx, places: w.server.compiles, within: "1m0s (limit deploy-time)"}
+	c := &compilation{ctx: ctx, pool: w.server.compiles, within: "1m0s (limit deploy-time)"}
 	compiled, found := w.server.cfg.Registry.Compile(documentName, []byte(largePrograms()), nil, dialect.Options{Budget: c.budget()})
 	if compiled.Program != nil || len(found) != 1 || found[0].Code != dialect.CodeStopped || !strings.Contains(found[0].Message, "limit deploy-time") {
 		t.Error(found)
 	}
-	if _, _, err := w.server.compile(ctx, []byte(largePrograms()), ""); err == nil {
+	if _, _, err := w.server.compile(ctx, admit.Holder{}, []byte(largePrograms()), ""); err == nil {
 		t.Error("it was compiled")
 	}
 }

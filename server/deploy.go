@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/server/admit"
 )
 
 // deployTime is how long a definition may take to be compiled, with everything that is
@@ -30,7 +31,7 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 	if len(text) == 0 {
 		return problem(CodeInvalid, "the body is empty; it must be a definition")
 	}
-	doc, found, err := s.compile(r.Context(), text, r.query.Get("dialect"))
+	doc, found, err := s.compile(r.Context(), r.visit.who, text, r.query.Get("dialect"))
 	if err != nil {
 		return err
 	}
@@ -61,10 +62,10 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 }
 
 // compile compiles a definition. Its errors are one problem.
-func (s *Server) compile(ctx context.Context, text []byte, dialectName string) (engine.Document, []diagnosticView, error) {
+func (s *Server) compile(ctx context.Context, who admit.Holder, text []byte, dialectName string) (engine.Document, []diagnosticView, error) {
 	ctx, cancel := context.WithTimeout(ctx, deployTime)
 	defer cancel()
-	work, err := s.compiling(ctx, "deploy-time", deployTime)
+	work, err := s.compiling(ctx, who, "deploy-time", deployTime)
 	if err != nil {
 		return engine.Document{}, nil, err
 	}

@@ -76,7 +76,7 @@ func (s *Server) playground(w http.ResponseWriter, r *request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), playTime)
 	defer cancel()
-	work, err := s.compiling(ctx, "playground-time", playTime)
+	work, err := s.compiling(ctx, r.visit.who, "playground-time", playTime)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ type Server struct {
 	open         *pools      // of requests that need no credential
 	plays        *admit.Pool // a place for each run in the playground
 	memory       *admit.Memory
-	compiles     chan struct{} // one for each definition that is being compiled
+	compiles     *admit.Pool // a place for each definition that is being compiled
 	drawings     drawings
 	figures      figures
 	tail         *feed.Tail
@@ -95,7 +95,7 @@ func New(cfg Config) (*Server, error) {
 	s.north, s.south, s.open = newPools(&s.limits), newPools(&s.limits), newOpenPools(&s.limits)
 	s.plays = admit.NewPool("playground-runs", admit.Size{All: playRuns, Share: playRuns / 2})
 	s.memory = admit.NewMemory(s.limits.Memory)
-	s.compiles = make(chan struct{}, compilations)
+	s.compiles = newCompilations()
 	s.figures.init()
 	s.tail = feed.NewTail(cfg.Engine, encodeChange)
 	for path, methods := range byPath() {

@@ -16,7 +16,7 @@ func (s *Server) newJobs() (*wfx.View, error) {
 		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, AllowOrigin: s.allowOrigin, Version: s.cfg.Version, Commit: s.cfg.Commit,
 		Compiling: func(ctx context.Context) (*dialect.Budget, func(), error) {
 			ctx, cancel := context.WithTimeout(ctx, deployTime)
-			work, err := s.compiling(ctx, "deploy-time", deployTime)
+			work, err := s.compiling(ctx, visitOf(ctx).who, "deploy-time", deployTime)
 			if err != nil {
 				cancel()
 				return nil, nil, err

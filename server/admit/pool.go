@@ -24,14 +24,14 @@ type Size struct {
 	Device int64 // of one device; 0: as Share
 }
 
-// minShare is the least share, of pools that have as much.
+// minShare is the least share where none is said, of pools that have as much.
 const minShare = 2
 
 func (s Size) withDefaults() Size {
 	if s.Share == 0 {
-		s.Share = s.All / 4
+		s.Share = max(s.All/4, minShare)
 	}
-	s.Share = min(s.All, max(s.Share, minShare))
+	s.Share = min(s.All, s.Share)
 	if s.Device == 0 {
 		s.Device = s.Share
 	}
