@@ -162,7 +162,7 @@ type scriptServer struct {
 //
 //	server serve ARGS…       starts one and sets LOCKSTEP_URL and LOCKSTEP_SOUTH_URL
 //	await PATTERN [VARIABLE] waits for a line on its stderr; the first group goes into the variable
-//	stop [CODE]              SIGTERM, and the exit code it must have
+//	sigterm [CODE]           SIGTERM, and the exit code it must have
 //	killed                   SIGKILL
 //	expand VARIABLE FILE     makes a variable of what a file says
 //	ticket VARIABLE          makes a variable of the ticket of the only call that waits for an answer
@@ -208,7 +208,7 @@ func scriptCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, 
 				ts.Setenv(args[1], found[1])
 			}
 		},
-		"stop": func(ts *testscript.TestScript, _ bool, args []string) {
+		"sigterm": func(ts *testscript.TestScript, _ bool, args []string) {
 			want := "0"
 			if len(args) == 1 {
 				want = args[0]
