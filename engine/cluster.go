@@ -181,10 +181,33 @@ func (e *Engine) lookAfter(did bool) time.Duration {
 // readyTime is how long a store may take to answer before it counts as away.
 const readyTime = 2 * time.Second
 
-// Ready says why the store cannot be used now.
-func (e *Engine) Ready(ctx context.Context) error {
+// Reason says why a node should get no requests.
+type Reason struct {
+	Code string // stable, for programs
+	Text string // for people; it names no file, host or user
+	Err  error  // for the log
+}
+
+// Ready lists why this node cannot do what it is asked for; none: it can.
+func (e *Engine) Ready(ctx context.Context) []Reason {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
+	if err := e.readable(ctx); err != nil {
+		return []Reason{{"store-read", "the store cannot be read", err}}
+	}
+	err := e.store.Writable(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrFull):
+		return []Reason{{"storage-full", "there is no space left in the store", err}}
+	case errors.Is(err, store.ErrMoved):
+		return []Reason{{"store-moved", store.ErrMoved.Error(), err}}
+	}
+	return []Reason{{"store-write", "writes to the store fail", err}}
+}
+
+func (e *Engine) readable(ctx context.Context) error {
 	if e.shared != nil {
 		_, err := e.shared.Deployments(ctx)
 		return err

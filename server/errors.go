@@ -45,6 +45,10 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, store.ErrFull):
 		p = problem(CodeStorageFull, "there is no space left to store this; nothing happened")
 		p.retry = 5
+	case errors.Is(err, store.ErrMoved):
+		p = problem(CodeStore, store.ErrMoved.Error()+"; nothing is acknowledged any more").
+			hint("stop the server, put back its files or restore a backup, and start it again; its log names the file")
+		p.retry = 1
 	case errors.Is(err, store.ErrDamaged):
 		p = problem(CodeDamaged, firstLine(err))
 	case errors.Is(err, store.ErrNotFound):

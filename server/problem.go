@@ -95,7 +95,7 @@ var kinds = []kind{
 	{CodeDamaged, 500, "Damaged", "What is stored of it cannot be read, or does not fit into a limit that this version has. To try again does not help; lockstep doctor --store tells what else is damaged."},
 	{CodeStore, 503, "Store unavailable", "The store does not answer. Nothing was acknowledged; try again after Retry-After seconds."},
 	{CodeStopping, 503, "Stopping", "The server is being stopped. Nothing was acknowledged; try again elsewhere or later."},
-	{CodeNotReady, 503, "Not ready", "The server lives but cannot serve requests now; detail says why."},
+	{CodeNotReady, 503, "Not ready", "The server lives but cannot serve requests now. errors lists why, each with a code: store-read, store-write, storage-full, store-moved."},
 	{CodeUncertain, 504, "Outcome unknown", "The store did not say in time whether this happened. Look whether it did, or send the same again with the same Idempotency-Key, or the same event: what happened does not happen twice."},
 	{CodeStorageFull, 507, "Storage full", "There is no space left. Nothing was acknowledged; once there is room, it works again by itself."},
 }

@@ -152,6 +152,9 @@ func (s *sick) Definition(ctx context.Context, id, version string) (store.Defini
 	return s.Store.Definition(ctx, id, version)
 }
 
+// Writable implements store.Store.
+func (s *sick) Writable(context.Context) error { return s.trouble() }
+
 // TestStoreTrouble: nothing is acknowledged that is not stored, and it heals by itself.
 func TestStoreTrouble(t *testing.T) {
 	s := &sick{Store: newMemory()}
@@ -171,7 +174,13 @@ func TestStoreTrouble(t *testing.T) {
 			t.Error("no Retry-After")
 		}
 	}
-	w.get("/readyz").want(200)
+	w.get("/readyz").problem(CodeNotReady).is("errors", `[{"code":"storage-full","message":"there is no space left in the store"}]`)
+	s.fail(fmt.Errorf("write: %w: a.db is gone", store.ErrMoved))
+	for _, a := range writes() {
+		if a.problem(CodeStore).says("deleted, moved or replaced"); strings.Contains(a.text, "a.db") {
+			t.Errorf("%s", a.text)
+		}
+	}
 	s.fail(errors.New("the database is gone"))
 	for _, a := range writes() {
 		if a.problem(CodeStore).header.Get("Retry-After") == "" || strings.Contains(a.text, "database") {
@@ -185,15 +194,42 @@ func TestStoreTrouble(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.text)
 		}
 	}
-	w.get("/readyz").problem(CodeNotReady)
+	w.get("/readyz").problem(CodeNotReady).is("errors", `[{"code":"store-read","message":"the store cannot be read"}]`)
 	w.get("/healthz").want(200)
 	w.get("/api/v1/instances/count").want(200).is("count", "0")
 	w.get("/api/v1/events").want(200).is("items", "[]")
 	s.fail(nil)
+	w.get("/readyz").want(200)
 	for i, a := range writes() {
 		a.want([]int{202, 202, 202, 201}[i])
 	}
 }
+
+// TestReadinessFollowsWrites: a server whose store can be read and not written is not ready.
+func TestReadinessFollowsWrites(t *testing.T) {
+	for code, err := range map[string]error{
+		"storage-full": fmt.Errorf("write: %w", store.ErrFull),
+		"store-moved":  fmt.Errorf("write: %w: /secret/a.db", store.ErrMoved),
+		"store-write":  errors.New("disk I/O error on /secret/a.db"),
+	} {
+		s := &unwritable{newMemory(), err}
+		w := newWorld(t, s, nil)
+		if a := w.get("/readyz").problem(CodeNotReady).says(`"code":"` + code + `"`); strings.Contains(a.text, "secret") {
+			t.Errorf("%s", a.text)
+		}
+		s.err = nil
+		w.get("/readyz").want(200)
+	}
+}
+
+// unwritable is a store that can be read.
+type unwritable struct {
+	store.Store
+	err error
+}
+
+// Writable implements store.Store.
+func (s *unwritable) Writable(context.Context) error { return s.err }
 
 // TestBatchTakenInPart: what a batch has stored before the store failed is recognised
 // when it is sent again.

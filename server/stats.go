@@ -1,8 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 type statsView struct {
@@ -42,7 +44,8 @@ func (s *Server) healthz(w http.ResponseWriter, _ *request) error {
 	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte("ok\n"))
 }
 
-// readyz asks the store for something.
+// readyz lists every reason not to send requests here. What is in the way of one node is often not
+// in the way of another.
 func (s *Server) readyz(w http.ResponseWriter, r *request) error {
 	select {
 	case <-s.stopping:
@@ -51,10 +54,18 @@ func (s *Server) readyz(w http.ResponseWriter, r *request) error {
 		return p
 	default:
 	}
-	if err := s.engine.Ready(r.Context()); err != nil {
-		p := problem(CodeNotReady, "the store cannot be read")
-		p.retry, p.cause = 1, fmt.Errorf("read the store: %w", err)
-		return p
+	reasons := s.engine.Ready(r.Context())
+	if len(reasons) == 0 {
+		return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte("ready\n"))
 	}
-	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte("ready\n"))
+	p := problem(CodeNotReady, "")
+	p.retry = 1
+	var texts []string
+	for _, reason := range reasons {
+		texts = append(texts, reason.Text)
+		p.Errors = append(p.Errors, Detail{Code: reason.Code, Message: reason.Text})
+		p.cause = errors.Join(p.cause, fmt.Errorf("%s: %w", reason.Code, reason.Err))
+	}
+	p.Detail = strings.Join(texts, "; ")
+	return p
 }

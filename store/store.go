@@ -19,6 +19,9 @@ var (
 	ErrFull      = errors.New("no space left")     // nothing was stored; later it may be
 	ErrDamaged   = errors.New("damaged")           // what is stored cannot be read; it will not be later
 	ErrUncertain = errors.New("outcome not known") // it was stored, or not: who asks later sees which
+
+	// ErrMoved: nothing is acknowledged until the process is started again.
+	ErrMoved = errors.New("the files of the store were deleted, moved or replaced while it is in use")
 )
 
 // InUseError says that a definition cannot go: instances need its content.
@@ -54,6 +57,10 @@ type Store interface {
 	// Route decides again about events that are kept. An error of the router is
 	// returned, and nothing has happened.
 	Route(ctx context.Context, route Router) error
+
+	// Writable says why writes fail; nil: they do not. It tells how the last write ended,
+	// and where that is longer ago than a moment, it writes something to find out.
+	Writable(ctx context.Context) error
 
 	Definitions
 	Work

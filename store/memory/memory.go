@@ -117,6 +117,9 @@ func (s *Store) begin(ctx context.Context) error {
 	return nil
 }
 
+// Writable is always nil: memory has no disk that could be full.
+func (s *Store) Writable(ctx context.Context) error { return ctx.Err() }
+
 func (s *Store) next() int64 {
 	s.seq++
 	return s.seq

@@ -53,7 +53,9 @@ func (s *Store) write(ctx context.Context, f func(ns int32) error) error {
 			return err
 		}
 		defer s.db.flying.Done()
-		return f(ns)
+		err := f(ns)
+		s.db.note(err)
+		return err
 	})
 }
 

@@ -31,6 +31,22 @@ var commitTests = []testCase{
 	{"an end takes calls and subscriptions along", end},
 	{"emits are there until they are ingested", emits},
 	{"many commit at a time", concurrent},
+	{"a store that can be written says so", writable},
+}
+
+func writable(k kit) {
+	for range 2 {
+		if err := k.Writable(ctx); err != nil {
+			k.t.Errorf("%v", err)
+		}
+	}
+	if n, err := k.Count(ctx, store.Query{}); err != nil || n != 0 {
+		k.t.Errorf("there are %d instances: %v", n, err)
+	}
+	feed, err := k.Feed(ctx, 0, 10)
+	if err != nil || len(feed.Items) != 0 {
+		k.t.Errorf("the feed tells of it: %+v %v", feed, err)
+	}
 }
 
 func revision(k kit) {
