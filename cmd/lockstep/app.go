@@ -138,7 +138,11 @@ func atMost(n int) cobra.PositionalArgs {
 		if len(args) <= n {
 			return nil
 		}
-		return usagef("%s takes no argument %q", cmd.CommandPath(), args[n])
+		arg := args[n]
+		if i := strings.IndexAny(arg, ":=@"); i >= 0 { // a part of an address, with or without a password
+			arg = arg[:i+1] + "…"
+		}
+		return usagef("%s takes no argument %q", cmd.CommandPath(), arg)
 	}
 }
 

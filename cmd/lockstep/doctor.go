@@ -58,7 +58,7 @@ type damage struct {
 }
 
 func (a *app) examine(cmd *cobra.Command, spec storeSpec, namespace, format string) error {
-	s, err := spec.open(namespace)
+	s, err := spec.open(namespace, nil)
 	if err != nil {
 		return storeFailure(spec, err)
 	}

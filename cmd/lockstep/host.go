@@ -136,7 +136,7 @@ func (h *hostFlags) configure(ctx context.Context, a *app) (*host, error) {
 // open opens the store, and the engine over it.
 func (n *host) open(redeploy bool) error {
 	var err error
-	if n.store, err = n.spec.open(n.flags.namespace); err != nil {
+	if n.store, err = n.spec.open(n.flags.namespace, n.log); err != nil {
 		return storeFailure(n.spec, err)
 	}
 	n.engine, err = engine.New(engine.Config{

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	stdhttp "net/http"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,8 +63,8 @@ func (s *sinkFlags) http(client *http.Client) (event.Sink, error) {
 	case err != nil:
 		return nil, usagef("--event-sink is not a URL")
 	case target.Scheme != "http" && target.Scheme != "https" || target.Hostname() == "":
-		return nil, usagef("--event-sink %q is not an http, https or nats URL", target.Redacted())
-	case target.User != nil:
+		return nil, usagef("--event-sink is not an http, https or nats URL")
+	case target.User != nil || strings.Contains(target.EscapedPath(), "@"):
 		return nil, usagef("--event-sink holds a user or password, which is not supported")
 	}
 	if err := http.CheckPort(target); err != nil {

@@ -1,23 +1,97 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
 
-// TestStoreWithoutPassword: an address is told without its password, wherever that stands.
+// secrets are parts of passwords in the addresses of these tests, in every spelling.
+var secrets = []string{"hunter", "%48unter", "swordfish", "sword%66ish"}
+
+func leaks(text string) bool {
+	text = strings.ToLower(text)
+	for _, secret := range secrets {
+		if strings.Contains(text, strings.ToLower(secret)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestStoreWithoutPassword: an address is told without its passwords, wherever they stand.
 func TestStoreWithoutPassword(t *testing.T) {
-	for _, text := range []string{
-		"postgres://u:secret@h/d",
-		"postgres://u@h/d?password=secret&sslmode=require",
-		"postgres://u@h/d?sslmode=require;password=secret",
+	for text, want := range map[string]string{
+		"postgres://u:hunter2@h/d":                                               "postgres://u:xxxxx@h/d",
+		"postgres://u:hunter2@swordfish@h/d":                                     "postgres://u:xxxxx@h/d",
+		"postgres://u:%48unter2@h:5/d":                                           "postgres://u:xxxxx@h:5/d",
+		"postgres://:hunter2@h/d":                                                "postgres://:xxxxx@h/d",
+		"postgresql://u@h/d?password=hunter2&sslmode=require":                    "postgresql://u@h/d?password=xxxxx&sslmode=require",
+		"postgres://u@h/d?PASSWORD=hunter2":                                      "postgres://u@h/d?PASSWORD=xxxxx",
+		"postgres://u@h/d?pass%77ord=hunter2":                                    "postgres://u@h/d?password=xxxxx",
+		"postgres://u@h/d?sslpassword=hunter2&sslkey=k":                          "postgres://u@h/d?sslkey=xxxxx&sslpassword=xxxxx",
+		"postgres://u@h/d?options=-c%20my.secret%3Dhunter2":                      "postgres://u@h/d?options=xxxxx",
+		"postgres://u@h/d?sslmode=require;password=hunter2":                      "postgres://u@h/d",
+		"postgres://u@h/d?sslmode=require%20password=hunter2":                    "postgres://u@h/d?sslmode=xxxxx",
+		"postgres://u@h/d?sslmode=require&sslmode=password%3Dhunter2":            "postgres://u@h/d?sslmode=xxxxx",
+		"postgres://u@h/d?schema=s#hunter2":                                      "postgres://u@h/d?schema=s",
+		"postgres://u:12/d?hunter2@h/x":                                          "postgres://u:12/d",
+		"postgres:///d?host=/run/pg&user=u&password=hunter2":                     "postgres:///d?host=%2Frun%2Fpg&password=xxxxx&user=u",
+		"postgres://u:hunter2@h1:5432,h2:5433/d?target_session_attrs=read-write": "postgres://u:xxxxx@h1:5432,h2:5433/d?target_session_attrs=read-write",
 	} {
 		spec, err := parseStore(text)
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("%s: %v", text, err)
+			continue
 		}
-		if told := spec.String(); strings.Contains(told, "secret") || !strings.Contains(told, "@h/d") {
-			t.Errorf("%s is told as %s", text, told)
+		if got := spec.String(); got != want || leaks(got) {
+			t.Errorf("%s is told as %s, want %s", text, got, want)
+		}
+	}
+	spec := storeSpec{kind: sharedKind, path: "postgres://u:%48unter2%2F@h/d?sslpassword=sword%66ish&user=u"}
+	cause := errors.New("x")
+	err := spec.redact(fmt.Errorf("cannot use %s, Hunter2/ or swordfish of u: %w", spec.path, cause))
+	if leaks(err.Error()) || !errors.Is(err, cause) || !strings.HasSuffix(err.Error(), "xxxxx or xxxxx of u: x") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNoPasswordInMessages: whatever is wrong with an address, no message repeats a password.
+func TestNoPasswordInMessages(t *testing.T) {
+	addresses := []string{
+		"postgress://app:hunter2@h/d", "POSTGRES://app:hunter2@h/d", "postgres:app:hunter2@h/d", "postgres//app:hunter2@h/d", "pg://app:hunter2@h/d",
+		"mysql://app:hunter2@h/d", "app:hunter2@h/d", "://app:hunter2@h/d", "//app:hunter2@h/d", "=hunter2", "postgress:hunter2", "sqlit:hunter2@h",
+		"postgres://app:hunter2@h", "postgres://app:hunter2@/d", "postgres://app:hunter2@h:p/d", "postgres://app:hunter2/x@h/d", "postgres://app:12/hunter2@h/d",
+		"postgres://app:12?hunter2@h/d", "postgres://app:12#hunter2@h/d", "postgres://app:hun%zzter2@h/d", "postgres://[hunter2/d",
+		"host=h user=app password=hunter2", "host=h password='hunter2 swordfish'", "user=app;password=hunter2", "Password = hunter2",
+		"sqlite:host=h password=hunter2", "sqlite://app:hunter2@h/d", "sqlite:postgres://app:hunter2@h/d", "sqlite:file:x.db?_auth_password=hunter2",
+		"postgres://app:hunter2@127.0.0.1:1/d?sslmode=bogus&password=swordfish", "postgres://app:hunter2@127.0.0.1:1/d?sslmode=require;password=swordfish",
+		"postgres://app:hunter2@127.0.0.1:1/d?sslpassword=swordfish&sslkey=/none&sslcert=/none", "postgres://app:hunter2@127.0.0.1:1/d?connect_timeout=x&password=swordfish",
+		"postgres://app:hunter2@127.0.0.1:1/d?hints=bogus&password=swordfish", "postgres://app:hunter2@127.0.0.1:1/d?schema=Sword-Fish&password=swordfish",
+		"postgres://app:hunter2@127.0.0.1:1/d?port=x&sslpassword=swordfish", "postgres://app:hunter2@127.0.0.1:1/d?servicefile=/swordfish&service=hunter2",
+		"nats://app:hunter2@h/S", "nats://app:12/hunter2@h/S", "nats://app:12?hunter2@h/S", "nats://app:hunter2/x@h/S", "nats://h/S?server=app:hunter2@h2",
+		"nats://h/S?password=hunter2", "nats://h/S?user=app&password=hunter2", "nats://h/S?durable=x;password=hunter2", "nats://h/S?password-file=%zzhunter2",
+		"natss://app:hunter2@h/S", "NATS://app:hunter2@h/S", "nats:app:hunter2@h", "tls://app:hunter2@h/S", "tls://hunter2@h/S",
+		"http://app:hunter2@h/x", "htps://app:hunter2@h/x", "htps://h/x?token=hunter2", "https://app:12/hunter2@h/x", "https://app:hunter2/x@h", "ftp://h/x?password=hunter2",
+		"https://h:99999/x?password=hunter2",
+	}
+	for _, address := range addresses {
+		for _, args := range [][]string{
+			{"serve", "--check", "--store", address},
+			{"serve", "--check", "--store", address, "-o", "json"},
+			{"serve", "--check", "--store", "memory:", "--event-sink", address},
+			{"serve", "--check", "--store", "memory:", "--event-source", address},
+			{"doctor", "--store", address},
+			{"serve", "--check", address},
+			append([]string{"serve", "--check", "--store"}, strings.Fields(address)...),
+		} {
+			var out, told bytes.Buffer
+			code := lockstep(args, strings.NewReader(""), &out, &told)
+			if leaks(out.String() + told.String()) {
+				t.Errorf("%q: exit code %d\n%s%s", args, code, out.String(), told.String())
+			}
 		}
 	}
 }

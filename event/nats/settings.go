@@ -131,10 +131,10 @@ func parse(text string, more ...string) (*parsed, error) {
 	case err != nil:
 		return nil, errors.New("it is not a URL such as nats://localhost:4222/STREAM")
 	case !IsURL(text):
-		return nil, fmt.Errorf("the scheme %q is neither nats nor tls", u.Scheme)
+		return nil, errors.New("the scheme is neither nats nor tls")
 	case u.Hostname() == "":
 		return nil, errors.New("the URL names no host: nats://HOST:4222/STREAM")
-	case u.User != nil:
+	case strings.Contains(text, "@"): // also where a password with / or ? moved it behind the host
 		return nil, errors.New("the URL holds a user or password, which others could see; give files: credentials=FILE, or user=NAME and password-file=FILE")
 	case u.Fragment != "":
 		return nil, errors.New("the URL has a fragment; write # as %23")
@@ -145,7 +145,7 @@ func parse(text string, more ...string) (*parsed, error) {
 		return nil, fmt.Errorf("%q is not the name of a stream: it has letters, digits, - and _", p.stream)
 	}
 	if p.query, err = url.ParseQuery(u.RawQuery); err != nil {
-		return nil, fmt.Errorf("the parameters of the URL cannot be read: %w", err)
+		return nil, errors.New("the parameters of the URL cannot be read: they are separated by &, and a ; or % inside of one is written %3B or %25")
 	}
 	known := append(more, connectionParameters...)
 	for _, name := range sortedKeys(p.query) {

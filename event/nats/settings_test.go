@@ -39,7 +39,7 @@ func TestBadURLs(t *testing.T) {
 		"nats://h/S?durabel=x":                            `no parameter "durabel"; known are durable`,
 		"nats://h/S?%zz":                                  "parameters",
 		"nats://me:secret@h/S":                            "user or password",
-		"nats://h/S?server=me:secret@h":                   "HOST or HOST:PORT",
+		"nats://h/S?server=me:secret@h":                   "user or password",
 		"nats://h/S#x":                                    "fragment",
 		"amqp://h/S":                                      "neither nats nor tls",
 		"nats://h:x/S":                                    "not a URL",

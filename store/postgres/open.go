@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"strings"
@@ -27,6 +28,7 @@ type Options struct {
 	Lease       time.Duration // how long a node has its part of the work without being heard of: 900ms
 	NoHints     bool          // nodes do not tell each other that there is something to look at; also hints=off in the URL
 	KeepSchema  bool          // an older one is refused, not migrated
+	Log         *slog.Logger  // what an operator must know; nil: nobody does
 
 	answer    time.Duration         // how long a connection may be silent: answerLimit
 	outcome   time.Duration         // outcomeLimit
@@ -62,6 +64,8 @@ type DB struct {
 	closed bool
 	flying sync.WaitGroup
 
+	health store.WriteHealth
+
 	house atomic.Int64 // when house is kept next, by time.Now; see keepHouseSometimes
 }
 
@@ -83,7 +87,10 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	}
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL: %w", err) // pgx leaves the password out
+		return nil, fmt.Errorf("open PostgreSQL: %s", reason(err))
+	}
+	if host := unprotected(&config.ConnConfig.Config); host != "" && opts.Log != nil {
+		opts.Log.Warn("the connections to PostgreSQL on another machine may be in plain text", "host", host, "hint", "sslmode=verify-full in the address")
 	}
 	if opts.Connections > 0 {
 		config.MaxConns = int32(opts.Connections)
