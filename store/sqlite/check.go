@@ -25,7 +25,7 @@ type checker struct {
 // their program knows.
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
-		k := checker{s: s, c: c}
+		k := checker{s: s, c: c, list: slices.Clone(s.db.found)}
 		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
 			if err := f(); err != nil {
 				return err
@@ -58,9 +58,9 @@ func (k *checker) number(query string, args ...any) (int64, bool, error) {
 	return k.c.number(checkMark+query, args...)
 }
 
-// file asks SQLite.
+// file asks SQLite, also whether every index has the rows of its table: quick_check does not.
 func (k *checker) file() error {
-	return k.query("PRAGMA quick_check", func(r row) error {
+	return k.query("PRAGMA integrity_check", func(r row) error {
 		if text := r.ColumnText(0); text != "ok" {
 			k.problem("file", "%s", text)
 		}

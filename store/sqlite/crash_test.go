@@ -164,7 +164,7 @@ func checkImage(t *testing.T, ops []ioOp, path, how string, rnd *rand.Rand, acks
 	}
 	defer db.Close()
 	s := db.Namespace("default")
-	problems, err := s.Check(ctx)
+	problems, err := s.Check(ctx) // also tells whether the log was taken for a damaged one
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
 	}

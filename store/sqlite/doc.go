@@ -30,7 +30,8 @@
 //
 // # Files
 //
-// open.go opens files; migrate.go brings their schema (schema/) to this version's;
+// open.go opens files; lock.go keeps other processes out; files.go sees whether they are still
+// there, wal.go what a damaged log held; migrate.go brings their schema (schema/) to this version's;
 // writer.go gathers writes, tx.go is a transaction, recover.go reads what is kept in
 // memory. commit.go and commands.go write steps; events.go and view.go route; work.go
 // lists what is to be done; queries.go, list.go and lanes.go read; definitions.go; retention.go

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,6 +25,8 @@ type Options struct {
 	Checkpoint int   // pages of the log after which it goes into the file: 4000
 	KeepSchema bool  // an older one is refused, not migrated
 
+	Log *slog.Logger // what an operator must know; nil: nobody does
+
 	vfs string // tests watch what is written
 }
 
@@ -36,6 +40,9 @@ func (o *Options) defaults() {
 	if o.Checkpoint <= 0 {
 		o.Checkpoint = 4000
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 }
 
 // minSQLite is the oldest library that is known to be sound here: before it a WAL that
@@ -46,7 +53,10 @@ const minSQLite = 3_051_003
 type DB struct {
 	path    string
 	opts    Options
-	lock    *sqlite.Conn
+	locks   locks
+	files   files
+	found   []store.Problem // when it was opened
+	health  store.WriteHealth
 	readers chan *conn
 	reading int // how many readers there are
 	writer  *writer
@@ -82,7 +92,10 @@ func (db *DB) open() (err error) {
 	if real, err := filepath.EvalSymlinks(db.path); err == nil {
 		db.path = real
 	}
-	if db.lock, err = lockFile(db.path + "-lock"); err != nil {
+	if err := db.locks.take(db.path); err != nil {
+		return err
+	}
+	if err := db.inspect(); err != nil {
 		return err
 	}
 	c, err := db.openWriter()
@@ -108,32 +121,31 @@ func (db *DB) open() (err error) {
 		db.readers <- r
 		db.reading++
 	}
+	if db.files, err = remember(db.path); err != nil {
+		return err
+	}
 	db.writer.ended = make(chan struct{})
 	go db.writer.loop()
 	return nil
 }
 
-// lockFile makes sure that no other process has the database. SQLite's locks end with
-// the process, whatever ends it.
-func lockFile(path string) (*sqlite.Conn, error) {
-	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+// inspect looks at the files before SQLite does, which would change them.
+func (db *DB) inspect() error {
+	if info, err := os.Stat(db.path); err == nil && readable(info) {
+		db.opts.Log.Warn("others than the owner may read the database", "file", db.path, "mode", info.Mode().Perm().String(), "hint", "chmod go= "+db.path+"*")
+	}
+	log := db.path + "-wal"
+	damage, damaged, err := scanLog(log)
+	if err != nil || !damaged {
+		return err
+	}
+	db.found = append(db.found, store.Problem{Where: "log", Text: damage.String()})
+	copied, err := keepLog(log)
 	if err != nil {
-		return nil, fmt.Errorf("lock file %s: %w", path, err)
+		copied = "not kept: " + err.Error()
 	}
-	c.SetBusyTimeout(0)
-	st, _, err := c.PrepareTransient("BEGIN EXCLUSIVE")
-	if err == nil {
-		_, err = st.Step()
-		_ = st.Finalize()
-	}
-	if err != nil {
-		_ = c.Close()
-		if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
-			return nil, fmt.Errorf("another process uses it (it holds %s)", path)
-		}
-		return nil, fmt.Errorf("lock file %s: %w", path, err)
-	}
-	return c, nil
+	db.opts.Log.Error(damage.String(), "file", log, "copy", copied, "hint", "check the disk; restore a backup if what is lost matters")
+	return nil
 }
 
 // connect opens a connection.
@@ -157,10 +169,11 @@ func (db *DB) connect(flags sqlite.OpenFlags, pragmas ...string) (*conn, error) 
 	return c, nil
 }
 
-// openWriter opens the connection that writes.
+// openWriter opens the connection that writes. The file is there, see locks: nothing is made
+// in the place of one that was deleted.
 func (db *DB) openWriter() (*conn, error) {
 	c, err := db.connect(
-		sqlite.OpenReadWrite|sqlite.OpenCreate,
+		sqlite.OpenReadWrite,
 		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = OFF",
 		fmt.Sprintf("PRAGMA cache_size = -%d", db.opts.CacheBytes>>10),
 		fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", db.opts.Checkpoint), "PRAGMA journal_size_limit = 67108864",
@@ -214,10 +227,7 @@ func (db *DB) Close() error {
 		errs = append(errs, db.writer.conn.Close()) // last: it takes the log into the file
 		db.writer.conn = nil
 	}
-	if db.lock != nil {
-		errs = append(errs, db.lock.Close())
-		db.lock = nil
-	}
+	errs = append(errs, db.locks.release())
 	return errors.Join(errs...)
 }
 

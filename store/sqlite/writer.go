@@ -45,6 +45,7 @@ type writer struct {
 	heads    headCache
 	contents map[digestKey]bool // that are there; see tx.needs
 	broken   bool               // the connection must be opened anew
+	moved    error              // not nil: files are gone, see files.check
 
 	counters Counters // under the database's lock
 }
@@ -171,6 +172,15 @@ func (e *dirtyError) Unwrap() error { return e.err }
 // transact does requests as one transaction. Its error is that of all of them; those of
 // single ones are in the requests.
 func (w *writer) transact(batch []*request) (err error) {
+	defer func() {
+		var dirty *dirtyError
+		if !errors.As(err, &dirty) {
+			w.db.health.Note(err)
+		}
+	}()
+	if w.moved != nil {
+		return w.moved
+	}
 	if err := w.mend(); err != nil {
 		return fmt.Errorf("recover the database: %w", err)
 	}
@@ -195,6 +205,9 @@ func (w *writer) transact(batch []*request) (err error) {
 	}
 	if _, err := w.conn.exec("COMMIT"); err != nil {
 		return w.rollback(&fatalError{err})
+	}
+	if err := w.look(); err != nil { // before anybody is told that it is durable
+		return w.rollback(err)
 	}
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
@@ -245,6 +258,9 @@ func (w *writer) mend() error {
 	if !w.broken {
 		return nil
 	}
+	if err := w.look(); err != nil {
+		return err
+	}
 	if w.conn != nil {
 		_ = w.conn.Close()
 		w.conn = nil
@@ -259,4 +275,26 @@ func (w *writer) mend() error {
 	}
 	w.broken = false
 	return nil
+}
+
+// look sees whether the files are still those that are written. Once they are not, they never are
+// again: what was written meanwhile is in a file that nobody will find.
+func (w *writer) look() error {
+	if w.moved == nil {
+		if w.moved = w.db.files.check(); w.moved != nil {
+			w.db.opts.Log.Error("writes are refused from now on", "error", w.moved)
+		}
+	}
+	return w.moved
+}
+
+// Writable says why writes fail.
+func (s *Store) Writable(ctx context.Context) error {
+	return s.db.health.Ask(ctx, func(ctx context.Context) error {
+		return s.db.writer.submit(ctx, 0, func(t *tx) error {
+			// Another value each time: SQLite writes no page that stays the same.
+			_, err := t.exec("INSERT INTO meta VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1")
+			return err
+		})
+	})
 }

@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// fileMode is the mode of files that are made here. SQLite gives its log and its index the
+// mode of the database.
+const fileMode = 0o600
+
+// locks keep other processes out. The lock file has a name that people understand; the lock
+// on the database itself holds whatever name it is opened by.
+type locks struct {
+	file *sqlite.Conn
+	// database has the lock, see lockInode. It is closed after SQLite's connections: to
+	// close any descriptor of a file ends the locks that SQLite has on it in this process.
+	database *os.File
+}
+
+// take locks a database, and makes the file where there is none.
+func (l *locks) take(path string) (err error) {
+	if l.file, err = lockFile(path + "-lock"); err != nil {
+		return err
+	}
+	if err := prepare(path); err != nil {
+		return err
+	}
+	if l.database, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return err
+	}
+	return lockInode(l.database)
+}
+
+func (l *locks) release() (err error) {
+	if l.database != nil {
+		err = l.database.Close()
+		l.database = nil
+	}
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+		l.file = nil
+	}
+	return err
+}
+
+// lockFile makes sure that no other process has the database. SQLite's locks end with
+// the process, whatever ends it.
+func lockFile(path string) (*sqlite.Conn, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := create(path); err != nil {
+			return nil, fmt.Errorf("lock file: %w", err)
+		}
+	}
+	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err != nil {
+		return nil, fmt.Errorf("lock file %s: %w", path, err)
+	}
+	c.SetBusyTimeout(0)
+	st, _, err := c.PrepareTransient("BEGIN EXCLUSIVE")
+	if err == nil {
+		_, err = st.Step()
+		_ = st.Finalize()
+	}
+	if err != nil {
+		_ = c.Close()
+		if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
+			return nil, fmt.Errorf("another process uses it (it holds %s)", path)
+		}
+		return nil, fmt.Errorf("lock file %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// create makes an empty file that only its owner can read.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, fileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// prepare makes the file of a database where there is none, and refuses what SQLite would
+// silently get wrong. It opens no file that exists, see locks.
+func prepare(path string) error {
+	info, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil || info.Size() == 0 { // SQLite would delete the log
+		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+			return fmt.Errorf("there is a log, %s-wal, but its database is missing or empty: "+
+				"put the database back beside it; to begin with an empty one, move the log away", path)
+		}
+	}
+	if err != nil {
+		return create(path)
+	}
+	if n := links(path, info); n > 1 {
+		return fmt.Errorf("the file has %d names (hard links): SQLite finds its log by name, and under another one it would be lost; "+
+			"remove the other names (find / -xdev -samefile %s), or copy the file", n, path)
+	}
+	return nil
+}

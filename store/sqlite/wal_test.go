@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// unclean copies a database as a killed process leaves it.
+func unclean(t *testing.T, db *DB) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "a.db")
+	copyFile(t, db.path, path)
+	copyFile(t, db.path+"-wal", path+"-wal")
+	return path
+}
+
+// TestDamagedLog: wherever bytes of a log change, what is told of it is what SQLite loses, as
+// far as that is certain.
+func TestDamagedLog(t *testing.T) {
+	from := openTest(t)
+	s := from.Namespace("default")
+	const n = 40
+	for i := range n {
+		if err := add(s, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, err := os.ReadFile(from.path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(7, 7))
+	trials := 60
+	if raceDetector {
+		trials = 10
+	}
+	told := 0
+	for trial := range trials {
+		at := rnd.IntN(len(log))
+		switch trial {
+		case 0:
+			at = 25 // the checksum of the header
+		case 1:
+			at = 17 // its salt
+		case 2:
+			at = 10 // its page size
+		case 3:
+			at = logHeaderSize + 20*(frameHeaderSize+4096) + 9 // the salt of a frame
+		}
+		path := unclean(t, from)
+		damaged := bytes.Clone(log)
+		damaged[at] ^= byte(1 << rnd.IntN(8))
+		if err := os.WriteFile(path+"-wal", damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found, is, err := scanLog(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, logged := openLogged(t, path)
+		list, err := db.Namespace("default").Instances(ctx, store.Query{})
+		if err != nil { // the file has pages of several moments
+			t.Fatalf("byte %d: %v", at, err)
+		}
+		lost := n - len(list)
+		if is != (lost > 1) || is && (found.commits < lost || found.commits > lost+10) { // a few more: the schema, namespaces
+			t.Errorf("byte %d: %d of %d are lost, told are %v %+v", at, lost, n, is, found)
+		}
+		if is != strings.Contains(logged.String(), "the log is damaged at frame ") {
+			t.Errorf("byte %d: %s", at, logged)
+		}
+		problems, err := db.Namespace("default").Check(ctx)
+		if err != nil || is != (len(problems) > 0 && problems[0].Where == "log") {
+			t.Errorf("byte %d: %v %v", at, problems, err)
+		}
+		if kept, err := os.ReadFile(path + "-wal-damaged"); is && !bytes.Equal(kept, damaged) {
+			t.Errorf("byte %d: the log is not kept: %v", at, err)
+		}
+		if is {
+			told++
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if told < trials/2 {
+		t.Errorf("only %d of %d were told", told, trials)
+	}
+}
+
+// TestSoundLog: what failed writes leave in a log is not taken for damage.
+func TestSoundLog(t *testing.T) {
+	db, w := openWatched(t)
+	s := db.Namespace("default")
+	if err := add(s, "a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{200_000, 100_000, 50_000, 20_000} { // each leaves an end behind that of the next
+		w.setFail(func(op ioOp) int32 {
+			if op.kind == ioSync {
+				return lib.SQLITE_IOERR_FSYNC
+			}
+			return 0
+		})
+		err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: fmt.Sprint(size)}, Pages: []core.Page{{Data: make([]byte, size)}}})
+		if err == nil {
+			t.Fatal("nothing failed")
+		}
+		w.setFail(nil)
+	}
+	if err := add(s, "b"); err != nil {
+		t.Fatal(err)
+	}
+	found, damaged, err := scanLog(unclean(t, db) + "-wal")
+	if err != nil || damaged {
+		t.Errorf("%+v %v", found, err)
+	}
+	if found.commits < 2 {
+		t.Errorf("nothing is left of the failed writes: %+v", found)
+	}
+}
