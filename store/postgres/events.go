@@ -40,10 +40,13 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	return store.Event{}, fmt.Errorf("event %s of %s: others like it come and go: %w", e.Event.ID, e.Event.Source, store.ErrConflict)
 }
 
-func (s *Store) ingest(ctx context.Context, e store.Event, data []byte, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+// ingest routes an event once it is certain that nobody knows it. The router may look several
+// times: each look begins with the event as it came.
+func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
 	var known *store.Event
+	var kept store.Event
 	err := s.routing(ctx, func(v *view) (*decision, error) {
-		taken := e
+		taken := came
 		var err error
 		if known, err = v.arrive(&taken); err != nil {
 			return nil, err
@@ -56,36 +59,36 @@ func (s *Store) ingest(ctx context.Context, e store.Event, data []byte, emit int
 		if err != nil {
 			return nil, err
 		}
-		kept := taken
-		d, err := s.decide(v.ctx, v.ns, routing, &kept)
+		stored := taken
+		d, err := s.decide(v.ctx, v.ns, routing, &stored)
 		if err != nil {
 			return nil, err
 		}
 		v.noteShapes()
-		d.data, d.emit, d.keys = data, emit, keysOf(v.known.shapes, &e.Event)
-		e = kept
-		e.Taken = len(e.Used) > 0
+		d.data, d.emit, d.keys = data, emit, keysOf(v.known.shapes, &taken.Event)
+		kept = stored
+		kept.Taken = len(kept.Used) > 0
 		for _, x := range routing.Deliver {
-			if x.Event == e.Seq {
-				e.Taken = true
-				e.For = slices.DeleteFunc(slices.Clone(e.For), func(id string) bool { return id == x.Instance })
+			if x.Event == kept.Seq {
+				kept.Taken = true
+				kept.For = slices.DeleteFunc(slices.Clone(kept.For), func(id string) bool { return id == x.Instance })
 			}
 		}
 		return d, nil
 	})
 	if !errors.Is(err, errKnown) || known == nil {
-		return e, err
+		return kept, err
 	}
-	if known.Until <= e.Received { // its time is up
-		if err := s.purgeAll(ctx, e.Received); err != nil {
-			return e, err
+	if known.Until <= came.Received { // its time is up
+		if err := s.purgeAll(ctx, came.Received); err != nil {
+			return came, err
 		}
-		return e, errKnown
+		return came, errKnown
 	}
 	if err := s.emitted(ctx, emit); err != nil {
-		return e, err
+		return came, err
 	}
-	return *known, fmt.Errorf("event %s of %s: %w", e.Event.ID, e.Event.Source, store.ErrDuplicate)
+	return *known, fmt.Errorf("event %s of %s: %w", came.Event.ID, came.Event.Source, store.ErrDuplicate)
 }
 
 // arrive looks for an event of the same source and id, and gives out a Seq.

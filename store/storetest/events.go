@@ -28,6 +28,8 @@ var eventTests = []testCase{
 	{"fresh subscriptions are those not compared yet", fresh},
 	{"a subscription finds what is kept, or is found", nothingKept},
 	{"a routing starts instances once", starts},
+	{"a router that looks again gets the event as it came", asItCame},
+	{"an event starts an instance, however often its router looks", startedOnce},
 	{"gatherings", gatherings},
 	{"purge", purge},
 }

@@ -13,7 +13,7 @@ import (
 // ingest takes an event and routes it by chance.
 func (p *pair) ingest(t *rapid.T) {
 	e := store.Event{Event: p.event(t), Received: p.now, Until: p.now + core.Time(rapid.IntRange(0, 20).Draw(t, "window")), Producer: pick(t, "producer", "", "a")}
-	r := p.drawRoute(t)
+	r, look := p.drawRoute(t), p.drawLooks(t)
 	emits, _ := p.model.Emits(ctx, 10)
 	emit := -1
 	if len(emits) > 0 && rapid.Bool().Draw(t, "of an emit") {
@@ -30,7 +30,7 @@ func (p *pair) ingest(t *rapid.T) {
 			seq = own[emit].Seq
 		}
 		seen := ""
-		got, err := s.Ingest(ctx, e, seq, func(ev store.Event, v store.View) (store.Routing, error) {
+		got, err := look(s).Ingest(ctx, e, seq, func(ev store.Event, v store.View) (store.Routing, error) {
 			out, text := r.route(ev, v)
 			seen = text
 			if r.fail {
@@ -70,10 +70,21 @@ func (p *pair) drawRoute(t *rapid.T) route {
 	return r
 }
 
+// drawLooks has the routers of the store look once, or several times.
+func (p *pair) drawLooks(t *rapid.T) func(store.Store) store.Store {
+	looks := pick(t, "looks", 1, 1, 2, 3, maxLooks)
+	return func(s store.Store) store.Store {
+		if s == p.model || looks == 1 {
+			return s
+		}
+		return Looking(p.T, s, looks)
+	}
+}
+
 // route gives an event to some of those that wait for it, and tells what it saw.
 func (r route) route(e store.Event, v store.View) (out store.Routing, seen string) {
 	subs := v.Subscriptions(e.Event)
-	seen = fmt.Sprint(matching(subs, e.Event))
+	seen = fmt.Sprint(r.p.eventText(e), matching(subs, e.Event))
 	n := 0
 	for _, s := range subs {
 		if ok, _ := s.Filter.Match(e.Event); !ok {
@@ -102,10 +113,10 @@ func (p *pair) checkFresh(t *rapid.T) {
 	if list, _ := p.model.Unchecked(ctx, 1); len(list) > 0 {
 		id = list[0]
 	}
-	take := rapid.Bool().Draw(t, "take")
+	take, looking := rapid.Bool().Draw(t, "take"), p.drawLooks(t)
 	p.both("check "+id, func(s store.Store) (string, error) {
 		seen := ""
-		err := s.Route(ctx, func(v store.View) (store.Routing, error) {
+		err := looking(s).Route(ctx, func(v store.View) (store.Routing, error) {
 			out := store.Routing{Checked: []string{id}}
 			seen = ""
 			for _, sub := range v.Fresh(id) {
@@ -170,7 +181,7 @@ func (p *pair) levelFresh(id string) {
 
 // routeAgain routes events again, or any that is kept.
 func (p *pair) routeAgain(t *rapid.T) {
-	r := p.drawRoute(t)
+	r, look := p.drawRoute(t), p.drawLooks(t)
 	all, _ := allEvents(p.model)
 	if len(all) == 0 {
 		return
@@ -183,7 +194,7 @@ func (p *pair) routeAgain(t *rapid.T) {
 			return "", err
 		}
 		seen := ""
-		err = s.Route(ctx, func(v store.View) (store.Routing, error) {
+		err = look(s).Route(ctx, func(v store.View) (store.Routing, error) {
 			e, ok := v.Event(own[at].Seq)
 			if !ok {
 				return store.Routing{}, fmt.Errorf("event %d is not there", own[at].Seq)
@@ -207,9 +218,10 @@ func (p *pair) gather(t *rapid.T) {
 	digest := pick(t, "digest", "x", "y")
 	key := pick(t, "key", "", "k", "l")
 	which := rapid.IntRange(0, 5).Draw(t, "which")
+	look := p.drawLooks(t)
 	p.both("gather", func(s store.Store) (string, error) {
 		seen := ""
-		err := s.Route(ctx, func(v store.View) (out store.Routing, err error) {
+		err := look(s).Route(ctx, func(v store.View) (out store.Routing, err error) {
 			list := v.Gatherings("d", digest, key)
 			seen = ""
 			for _, g := range list {

@@ -11,6 +11,7 @@
 //	jobs.go        jobs by where they are, deletions
 //	pages.go       pages of events and of history, events for the sink
 //	retention.go   what is forgotten
+//	looks.go       routers that are called several times for one decision
 //	random.go      random calls to two stores at a time
 package storetest
 
@@ -30,15 +31,26 @@ import (
 // Run tests a store. Every call of open gives an empty one.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	Cases(t, open)
+	for _, looks := range []int{2, 3, maxLooks} {
+		t.Run(fmt.Sprint("routers look ", looks, " times"), func(t *testing.T) { cases(t, open, looks, eventTests) })
+	}
 	t.Run("random calls", func(t *testing.T) { Random(t, open) })
 }
 
 // Cases tests what package store says, one thing at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	for _, group := range [][]testCase{commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests} {
-		for _, c := range group {
-			t.Run(c.name, func(t *testing.T) { c.run(kit{open(t), t}) })
-		}
+	cases(t, open, 1, commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests)
+}
+
+func cases(t *testing.T, open func(t *testing.T) store.Store, looks int, groups ...[]testCase) {
+	for _, c := range slices.Concat(groups...) {
+		t.Run(c.name, func(t *testing.T) {
+			s := open(t)
+			if looks > 1 {
+				s = Looking(t, s, looks)
+			}
+			c.run(kit{s, t, looks})
+		})
 	}
 }
 
@@ -50,7 +62,8 @@ type testCase struct {
 // kit is a store under test with shorthands.
 type kit struct {
 	store.Store
-	t *testing.T
+	t     *testing.T
+	looks int // of every router
 }
 
 var ctx = context.Background()
