@@ -36,6 +36,7 @@ type Options struct {
 	steps     []migration           // tests have a next version
 	configure func(*pgxpool.Config) // tests watch connections
 	house     housekeeping          // generationRows and so on
+	spoil     func() error          // tests: not nil for an attempt that is to be repeated although it went well
 }
 
 const (

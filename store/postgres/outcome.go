@@ -64,7 +64,7 @@ func (db *DB) forgetOutcomes(ctx context.Context) error {
 func (db *DB) certain(ctx context.Context, write func(context.Context, pgtype.UUID) error, done func([]int16)) error {
 	return db.patiently(ctx, func(ctx context.Context) error {
 		token := newToken()
-		err := write(ctx, token)
+		err := db.spoil(write(ctx, token))
 		if err == nil {
 			return nil
 		}

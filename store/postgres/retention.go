@@ -58,7 +58,8 @@ func (s *Store) PurgeFeed(ctx context.Context, before core.Time, limit int) (n i
 	err = s.write(ctx, func(ns int32) error {
 		for more := true; more && n < limit; {
 			part := 0
-			err := s.db.retry(ctx, func(ctx context.Context) error {
+			// Where an answer is lost, what was forgotten then is not counted.
+			err := s.db.attempts(ctx, func(ctx context.Context) error {
 				return s.db.one(ctx, "SELECT o_n, o_more FROM ~.purge_feed($1, $2, $3, $4)", []any{ns, int64(before), limit - n, feedGarbage}, &part, &more)
 			})
 			if err != nil {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync/atomic"
 	"testing"
 
@@ -40,6 +41,22 @@ func TestStore(t *testing.T) {
 	db := openTest(t, Options{})
 	var last atomic.Int64
 	storetest.Run(t, func(*testing.T) store.Store { return db.Namespace(fmt.Sprint(last.Add(1))) })
+}
+
+// TestSpoiled repeats attempts that went well: reads, transactions that are rolled back for it, and
+// writes whose answer is lost. No attempt may leave anything behind for the next.
+func TestSpoiled(t *testing.T) {
+	var attempts, last atomic.Int64
+	db := openTest(t, Options{spoil: func() error {
+		if attempts.Add(1)%3 != 1 { // neither always the first nor always the one that asks how it ended
+			return nil
+		}
+		return io.ErrUnexpectedEOF // as where a connection is lost
+	}})
+	storetest.Cases(t, func(*testing.T) store.Store { return db.Namespace(fmt.Sprint(last.Add(1))) })
+	if attempts.Load() == 0 {
+		t.Error("nothing was repeated")
+	}
 }
 
 // pgtestURL is the address of a new database.

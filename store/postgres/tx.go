@@ -173,6 +173,11 @@ func (db *DB) retry(ctx context.Context, f func(context.Context) error) error {
 	if within(ctx) != nil {
 		return f(ctx) // the transaction is what is tried again
 	}
+	return db.attempts(ctx, func(ctx context.Context) error { return db.spoil(f(ctx)) })
+}
+
+// attempts is retry for what finds out by itself whether it was done.
+func (db *DB) attempts(ctx context.Context, f func(context.Context) error) error {
 	end := time.Now().Add(db.opts.Patience)
 	for wait := pause; ; wait = min(2*wait, maxPause) {
 		err := f(ctx)
@@ -185,6 +190,14 @@ func (db *DB) retry(ctx context.Context, f func(context.Context) error) error {
 	}
 }
 
+// spoil is the error of an attempt. Tests let one fail that went well: it must leave nothing behind for the next.
+func (db *DB) spoil(err error) error {
+	if err == nil && db.opts.spoil != nil {
+		return db.opts.spoil()
+	}
+	return err
+}
+
 // outcomeLimit is how much longer than a write is tried its outcome is asked for, where the answer was lost.
 const outcomeLimit = 2 * time.Second
 
@@ -195,7 +208,7 @@ func (db *DB) patiently(ctx context.Context, f func(context.Context) error) erro
 	}
 	bounded, cancel := context.WithTimeout(ctx, db.opts.Patience)
 	defer cancel()
-	err := db.retry(bounded, f)
+	err := db.attempts(bounded, f)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !errors.As(err, new(*lostError)) {
 		return &lateError{db.opts.Patience}
 	}
@@ -273,7 +286,7 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error
 		return s.db.patiently(ctx, func(ctx context.Context) error {
 			token := newToken()
 			err := s.db.begin(ctx, ns, func(t *tx) error {
-				if err := f(context.WithValue(ctx, txKey{}, t), t); err != nil {
+				if err := s.db.spoil(f(context.WithValue(ctx, txKey{}, t), t)); err != nil {
 					return err
 				}
 				_, err := t.do(ctx, "INSERT INTO ~.outcomes VALUES ($1, '{0}')", token)

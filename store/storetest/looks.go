@@ -110,7 +110,7 @@ func (l *looking) calm(ctx context.Context) {
 }
 
 // asItCame: a router that is called again decides about the event as it came, whatever it decided before. Here
-// the first look starts an instance and keeps the event for another, and the last one does neither.
+// the first look starts an instance and keeps the event for another, and later ones do neither.
 func asItCame(k kit) {
 	k.create(store.Instance{ID: "other"})
 	looks := 0
@@ -118,7 +118,7 @@ func asItCame(k kit) {
 		seen, _ := v.Event(e.Seq)
 		k.want("the event in the view", fmt.Sprintf("%+v", seen), fmt.Sprintf("%+v", e))
 		k.want("used before", fmt.Sprint(e.Used, e.For, e.Why, e.Taken), "[] [] [] false")
-		if looks++; looks == k.looks {
+		if looks++; looks > 1 {
 			return store.Routing{}
 		}
 		e.Used, e.For, e.Why, e.Until = []string{"d"}, []string{"other"}, []string{"why"}, 300
@@ -129,6 +129,9 @@ func asItCame(k kit) {
 			Again:  []int64{e.Seq},
 		}
 	})
+	if looks == 1 {
+		return // that was all
+	}
 	k.want("the event", fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", store.Event{Seq: e.Seq, Event: ev("1"), Until: 100}))
 	k.want("as it is listed", fmt.Sprintf("%+v", k.events()[0]), fmt.Sprintf("%+v", e))
 	rows, err := k.Instances(ctx, store.Query{})
