@@ -175,45 +175,69 @@ func TestTheDefinitionOfThen(t *testing.T) {
 	}
 }
 
-// pagedStore counts the states that are read.
-type pagedStore struct {
+// askedStore counts questions for states, and how many states they got.
+type askedStore struct {
 	store.Store
-	pages int
+	questions, states int
 }
 
-func (s *pagedStore) Pages(ctx context.Context, id string) ([]core.Page, error) {
-	s.pages++
-	return s.Store.Pages(ctx, id)
+func (s *askedStore) States(ctx context.Context, ids []string) ([]store.State, int, error) {
+	list, n, err := s.Store.States(ctx, ids)
+	s.questions, s.states = s.questions+1, s.states+len(list)
+	return list, n, err
 }
 
-// TestJobsAreReadOneAtATime: the next is read when the one before was used.
-func TestJobsAreReadOneAtATime(t *testing.T) {
-	counting := &pagedStore{Store: newStore(t)}
-	h := boardHarness(t, func(c *Config) { c.Store = counting })
+// TestJobsAreReadTogether: a list of jobs is as many questions for states as it is for rows, and one that
+// stops reads no more than it has asked for.
+func TestJobsAreReadTogether(t *testing.T) {
+	asked := &askedStore{Store: newStore(t)}
+	h := boardHarness(t, func(c *Config) { c.Store = asked })
 	const n = 2*jobRows + 5
 	for i := range n {
 		h.newJob(fmt.Sprint(i))
 	}
 	h.live.init(0)
 	for _, limit := range []int{0, 1, 7, jobRows, jobRows + 1, n, n + 9} {
-		counting.pages = 0
+		asked.questions, asked.states = 0, 0
 		seen := 0
 		err := h.EachJob(t.Context(), store.Query{Limit: limit}, func(j *Job) bool {
 			if j.Instance.Job.Client != fmt.Sprint(seen) {
 				t.Errorf("job %d is %s", seen, j.Instance.Job.Client)
 			}
-			if seen++; counting.pages != seen {
-				t.Errorf("%d states were read for %d jobs", counting.pages, seen)
-			}
+			seen++
 			return true
 		})
-		if want := min(cmp.Or(limit, n), n); err != nil || seen != want {
-			t.Errorf("limit %d: %d jobs: %v", limit, seen, err)
+		want := min(cmp.Or(limit, n), n)
+		if err != nil || seen != want || asked.states != want || asked.questions != (want+jobRows-1)/jobRows {
+			t.Errorf("limit %d: %d jobs, %d states, %d questions: %v", limit, seen, asked.states, asked.questions, err)
 		}
 	}
-	counting.pages = 0
-	if err := h.EachJob(t.Context(), store.Query{}, func(*Job) bool { return counting.pages < 3 }); err != nil || counting.pages != 3 {
-		t.Errorf("%d states were read after all that were asked for: %v", counting.pages, err)
+	asked.states = 0
+	if err := h.EachJob(t.Context(), store.Query{}, func(*Job) bool { return false }); err != nil || asked.states != jobRows {
+		t.Errorf("%d states were read of which one was asked for: %v", asked.states, err)
+	}
+}
+
+// TestLargeJobsAreReadAFewAtATime: so that a list of them does not need their memory.
+func TestLargeJobsAreReadAFewAtATime(t *testing.T) {
+	asked := &askedStore{Store: newStore(t)}
+	h := boardHarness(t, func(c *Config) { c.Store = asked })
+	large := expr.String(strings.Repeat("x", store.MaxStateBytes*2/5))
+	for range 7 {
+		if _, err := h.CreateJob(t.Context(), JobRequest{Workflow: "board", Client: "dev", Definition: large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.live.init(0)
+	seen := 0
+	err := h.EachJob(t.Context(), store.Query{}, func(j *Job) bool {
+		if seen++; asked.states-seen > 1 || !expr.Equal(j.Content, large) {
+			t.Errorf("%d states were read for %d jobs", asked.states, seen)
+		}
+		return true
+	})
+	if err != nil || seen != 7 {
+		t.Errorf("%d jobs: %v", seen, err)
 	}
 }
 

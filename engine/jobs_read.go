@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -47,27 +46,28 @@ func (e *Engine) jobAt(ctx context.Context, row Instance) (Job, bool, error) {
 			return jobFrom(row, data), true, nil
 		}
 	}
-	data, err := e.storedData(ctx, row)
-	if err != nil {
-		return Job{}, false, err
+	list, _, err := e.store.States(ctx, []string{row.ID})
+	switch {
+	case err != nil:
+		return Job{}, false, fmt.Errorf("read job %s: %w", row.ID, err)
+	case len(list) == 0:
+		return Job{}, false, &NotFoundError{Kind: "job", ID: row.ID}
 	}
-	again, err := e.jobRow(ctx, row.ID)
-	if err != nil {
-		return Job{}, false, err
+	return e.jobWith(ctx, row, &list[0])
+}
+
+// jobWith is a job of its row and its stored state, unless they are of two revisions.
+func (e *Engine) jobWith(ctx context.Context, row Instance, s *store.State) (Job, bool, error) {
+	if s.Rev != row.Rev || s.Created != row.Created {
+		return Job{}, false, nil
 	}
-	return jobFrom(row, data), again.Rev == row.Rev && again.Created == row.Created, nil
+	data, err := e.storedData(ctx, row, s.Pages)
+	return jobFrom(row, data), err == nil, err
 }
 
 // storedData is the data of a job as it is stored. One in quarantine may have none that
 // can be read; its row is all there is to show.
-func (e *Engine) storedData(ctx context.Context, row Instance) (expr.Value, error) {
-	pages, err := e.store.Pages(ctx, row.ID)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return expr.Null, &NotFoundError{Kind: "job", ID: row.ID}
-	case err != nil:
-		return expr.Null, fmt.Errorf("read job %s: %w", row.ID, err)
-	}
+func (e *Engine) storedData(ctx context.Context, row Instance, pages []core.Page) (expr.Value, error) {
 	prog, err := e.program(ctx, row.Digest)
 	if err == nil && len(pages) > 0 {
 		var state *core.State
@@ -101,7 +101,7 @@ const jobRows = 100
 
 // EachJob calls f with the jobs that a query selects, one after the other, until it returns
 // false. One that changes while they are read is shown as it is then, if the query still
-// selects it. Only one of them is in memory at a time.
+// selects it. Only some of them are in memory at a time, see [store.MaxStateBytes].
 func (e *Engine) EachJob(ctx context.Context, q store.Query, f func(*Job) bool) error {
 	q.Jobs, q.Bare = true, true
 	for left := q.Limit; ; {
@@ -112,8 +112,9 @@ func (e *Engine) EachJob(ctx context.Context, q store.Query, f func(*Job) bool) 
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
-		for _, row := range rows {
-			switch job, ok, err := e.jobListed(ctx, row, &q); {
+		r := jobReader{e: e, rows: rows, states: map[string]*store.State{}}
+		for i := range rows {
+			switch job, ok, err := r.listed(ctx, i, &q); {
 			case err != nil:
 				return fmt.Errorf("list jobs: %w", err)
 			case !ok:
@@ -132,11 +133,20 @@ func (e *Engine) EachJob(ctx context.Context, q store.Query, f func(*Job) bool) 
 	}
 }
 
-// jobListed is a job whose row was selected. It reports false where it is not any more.
-func (e *Engine) jobListed(ctx context.Context, row Instance, q *store.Query) (Job, bool, error) {
-	job, ok, err := e.jobAt(ctx, row)
-	if !ok && (err == nil || isMissing(err)) {
-		job, err = e.Job(ctx, row.ID)
+// jobReader reads jobs whose rows were selected, many with one question to the store.
+type jobReader struct {
+	e      *Engine
+	rows   []Instance
+	asked  int // so many of the rows
+	states map[string]*store.State
+}
+
+// listed is the job of a row. It reports false where the query does not select it any more.
+func (r *jobReader) listed(ctx context.Context, i int, q *store.Query) (Job, bool, error) {
+	row := r.rows[i]
+	job, ok, err := r.job(ctx, i)
+	if err == nil && !ok {
+		job, err = r.e.Job(ctx, row.ID)
 		job.Seq = row.Seq
 		ok = err == nil && job.Created == row.Created && q.Selects(&job.Instance)
 	}
@@ -147,6 +157,53 @@ func (e *Engine) jobListed(ctx context.Context, row Instance, q *store.Query) (J
 		return Job{}, false, err
 	}
 	return job, ok, nil
+}
+
+// job is the job of a row as that was selected; false: it changed since.
+func (r *jobReader) job(ctx context.Context, i int) (Job, bool, error) {
+	row := r.rows[i]
+	if r.e.memoryIsTruth() {
+		if now, data, ok := r.e.live.idleJob(row.ID); ok && now.Rev == row.Rev {
+			return jobFrom(row, data), true, nil
+		}
+	}
+	if i >= r.asked {
+		if err := r.ask(ctx, i); err != nil {
+			return Job{}, false, err
+		}
+	}
+	s := r.states[row.ID]
+	if s == nil { // it is deleted, or was in memory when the store was asked
+		return Job{}, false, nil
+	}
+	delete(r.states, row.ID)
+	return r.e.jobWith(ctx, row, s)
+}
+
+// ask reads the states of the rows from one on, as many as the store gives at a time. Those of
+// jobs that are in memory are not needed.
+func (r *jobReader) ask(ctx context.Context, i int) error {
+	var ids []string
+	var ends []int // of the rows, behind each
+	for k := i; k < len(r.rows); k++ {
+		if k > i && r.e.memoryIsTruth() {
+			if now, _, ok := r.e.live.idleJob(r.rows[k].ID); ok && now.Rev == r.rows[k].Rev {
+				continue
+			}
+		}
+		ids, ends = append(ids, r.rows[k].ID), append(ends, k+1)
+	}
+	list, through, err := r.e.store.States(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for k := range list {
+		r.states[list[k].ID] = &list[k]
+	}
+	if r.asked = len(r.rows); through < len(ids) {
+		r.asked = ends[max(through, 1)-1]
+	}
+	return nil
 }
 
 // Jobs lists the jobs that a query selects, see EachJob. They are all in memory: it is for

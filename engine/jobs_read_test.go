@@ -228,18 +228,18 @@ func TestJobsAreReadWhole(t *testing.T) {
 	writing.Wait()
 }
 
-// movingStore does something when pages are read.
+// movingStore does something when states are read.
 type movingStore struct {
 	store.Store
 	meanwhile func()
 }
 
-func (s *movingStore) Pages(ctx context.Context, id string) ([]core.Page, error) {
+func (s *movingStore) States(ctx context.Context, ids []string) ([]store.State, int, error) {
 	if do := s.meanwhile; do != nil {
 		s.meanwhile = nil
 		do()
 	}
-	return s.Store.Pages(ctx, id)
+	return s.Store.States(ctx, ids)
 }
 
 // TestAListTellsNoOtherState: a job that leaves a state, or is deleted, while the jobs in
@@ -346,6 +346,16 @@ func (s *brokenPages) Pages(ctx context.Context, id string) ([]core.Page, error)
 		return []core.Page{{Data: []byte("?")}}, nil
 	}
 	return s.Store.Pages(ctx, id)
+}
+
+func (s *brokenPages) States(ctx context.Context, ids []string) ([]store.State, int, error) {
+	list, n, err := s.Store.States(ctx, ids)
+	for i := range list {
+		if list[i].ID == s.id {
+			list[i].Pages = []core.Page{{Data: []byte("?")}}
+		}
+	}
+	return list, n, err
 }
 
 // TestAJobInQuarantine: what is known of it is shown, nobody changes it, and it can be deleted.

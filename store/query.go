@@ -95,6 +95,18 @@ func labelText(v expr.Value) string {
 	return v.String()
 }
 
+// State is the state of an instance at a revision.
+type State struct {
+	ID      string
+	Rev     int64
+	Created core.Time   // of the instance: another may get its id
+	Pages   []core.Page // ordered by frame and part
+}
+
+// MaxStateBytes is how large the pages are that States reads, if they are of more than one
+// instance ("state-bytes").
+const MaxStateBytes = 4 << 20
+
 // EventQuery selects kept events. Empty fields select all.
 type EventQuery struct {
 	Type    string // only those of a type, which are found without looking at others

@@ -190,6 +190,10 @@ type Queries interface {
 	Instance(ctx context.Context, id string) (Instance, error)
 	// Pages are the instance's state, ordered by frame and part.
 	Pages(ctx context.Context, id string) ([]core.Page, error)
+	// States reads the pages of several instances with one question, in the order of the ids.
+	// An instance that is not there is left out. Of many that are large it reads the
+	// first, see MaxStateBytes, and tells how many of the ids it went through.
+	States(ctx context.Context, ids []string) (list []State, through int, err error)
 	// Instances lists those that the query selects, oldest first unless it says otherwise. One
 	// that is damaged is listed with what can be read of it, and Quarantine says so.
 	Instances(ctx context.Context, q Query) ([]Instance, error)

@@ -41,6 +41,10 @@ func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	return in.sortedPages(), nil
+}
+
+func (in *instance) sortedPages() []core.Page {
 	out := make([]core.Page, 0, len(in.pages))
 	for k, data := range in.pages {
 		out = append(out, core.Page{Frame: k.frame, Part: k.part, Data: data})
@@ -48,7 +52,30 @@ func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 	slices.SortFunc(out, func(a, b core.Page) int {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Part, b.Part))
 	})
-	return out, nil
+	return out
+}
+
+// States reads the pages of several instances.
+func (s *Store) States(ctx context.Context, ids []string) (out []store.State, through int, err error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer s.mu.Unlock()
+	bytes := 0
+	for _, id := range ids {
+		if in := s.instances[id]; in != nil {
+			pages := in.sortedPages()
+			for _, p := range pages {
+				bytes += len(p.Data)
+			}
+			if len(out) > 0 && bytes > store.MaxStateBytes {
+				return out, through, nil
+			}
+			out = append(out, store.State{ID: id, Rev: in.row.Rev, Created: in.row.Created, Pages: pages})
+		}
+		through++
+	}
+	return out, through, nil
 }
 
 // Instances lists rows.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
@@ -130,4 +132,48 @@ func (s *Store) Messages(ctx context.Context, id string) ([]store.Message, error
 		return nil, err
 	}
 	return r.value, r.err
+}
+
+// States reads the pages of several instances with one statement, and so of one moment. Of
+// those that are too large together it has the first with their pages, and that the others are there.
+func (s *Store) States(ctx context.Context, ids []string) (out []store.State, through int, err error) {
+	asked := slices.Clone(ids)
+	for i, id := range asked {
+		if !storable(id) {
+			asked[i] = "" // nobody's, as it is
+		}
+	}
+	const sizes = "SELECT u.n, i.id, i.rev, i.created, p.frame, p.part, p.data, min(u.n) OVER () AS first, sum(coalesce(octet_length(p.data), 0)) OVER (ORDER BY u.n) AS size " +
+		"FROM unnest($2::text[]) WITH ORDINALITY u(id, n) CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.id = u.id AND x.ns + 0 = $1 OFFSET 0) i " +
+		"LEFT JOIN LATERAL (SELECT * FROM ~.pages x WHERE x.ns = $1 AND x.inst = i.seq OFFSET 0) p ON true"
+	const text = "SELECT s.n, s.id, s.rev, s.created, s.frame, s.part, CASE WHEN s.n = s.first OR s.size <= $3 THEN s.data END, s.n = s.first OR s.size <= $3 FROM (" + sizes + ") s ORDER BY s.n, s.frame, s.part"
+	through = len(ids)
+	last := int64(0)
+	err = s.ask(ctx, func(ns int32) error {
+		return s.db.each(ctx, s.db.pool, text, []any{ns, list(asked), int64(store.MaxStateBytes)}, func(r pgx.Rows) error {
+			var n int64
+			var state store.State
+			var frame *int64
+			var part *int32
+			var data []byte
+			var fits bool
+			if err := r.Scan(&n, &state.ID, &state.Rev, &state.Created, &frame, &part, &data, &fits); err != nil {
+				return err
+			}
+			if !fits {
+				through = min(through, int(n)-1)
+				return nil
+			}
+			if n != last {
+				last = n
+				out = append(out, state)
+			}
+			if frame != nil {
+				of := &out[len(out)-1]
+				of.Pages = append(of.Pages, core.Page{Frame: core.FrameID(*frame), Part: *part, Data: data})
+			}
+			return nil
+		})
+	})
+	return out, through, err
 }

@@ -76,18 +76,56 @@ func (s *Store) Instance(ctx context.Context, id string) (in store.Instance, err
 
 // Pages reads an instance's state.
 func (s *Store) Pages(ctx context.Context, id string) (out []core.Page, err error) {
-	out = []core.Page{}
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		seq, err := c.seq(s.ns, id)
 		if err != nil {
 			return err
 		}
-		return c.query("SELECT frame, part, data FROM pages WHERE ns = ? AND inst = ? UNION ALL SELECT frame, part, data FROM bulk WHERE ns = ? AND inst = ? ORDER BY frame, part", func(r row) error {
-			out = append(out, core.Page{Frame: core.FrameID(r.ColumnInt64(0)), Part: int32(r.ColumnInt64(1)), Data: blob(r, 2)})
-			return nil
-		}, s.ns, seq, s.ns, seq)
+		out, err = c.pages(s.ns, seq)
+		return err
 	})
 	return out, err
+}
+
+func (c *conn) pages(ns, seq int64) ([]core.Page, error) {
+	out := []core.Page{}
+	err := c.query("SELECT frame, part, data FROM pages WHERE ns = ? AND inst = ? UNION ALL SELECT frame, part, data FROM bulk WHERE ns = ? AND inst = ? ORDER BY frame, part", func(r row) error {
+		out = append(out, core.Page{Frame: core.FrameID(r.ColumnInt64(0)), Part: int32(r.ColumnInt64(1)), Data: blob(r, 2)})
+		return nil
+	}, ns, seq, ns, seq)
+	return out, err
+}
+
+// States reads the pages of several instances, all of one moment.
+func (s *Store) States(ctx context.Context, ids []string) (out []store.State, through int, err error) {
+	err = s.db.snapshot(ctx, func(c *conn) error {
+		bytes := 0
+		for _, id := range ids {
+			seq, state := int64(0), store.State{ID: id}
+			found, err := c.one("SELECT seq, rev, created FROM instances WHERE ns = ? AND id = ?", func(r row) error {
+				seq, state.Rev, state.Created = r.ColumnInt64(0), r.ColumnInt64(1), core.Time(r.ColumnInt64(2))
+				return nil
+			}, s.ns, id)
+			if err != nil {
+				return err
+			}
+			if found {
+				if state.Pages, err = c.pages(s.ns, seq); err != nil {
+					return err
+				}
+				for _, p := range state.Pages {
+					bytes += len(p.Data)
+				}
+				if len(out) > 0 && bytes > store.MaxStateBytes {
+					return nil
+				}
+				out = append(out, state)
+			}
+			through++
+		}
+		return nil
+	})
+	return out, through, err
 }
 
 // Records reads a part of an instance's history: the commits that tell of it are found by

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
@@ -10,6 +11,7 @@ import (
 )
 
 var pageTests = []testCase{
+	{"the state of several instances", states},
 	{"pages of events", eventPages},
 	{"a page of events looks at no more than a bound", eventScan},
 	{"pages of history", recordPages},
@@ -175,4 +177,46 @@ func outbound(k kit) {
 	k.want("after all", list(10), "")
 	k.commit(store.Commit{Instance: k.row("b"), Emits: both(ev("4"))})
 	k.want("one more", list(10), "b/d/4 ")
+}
+
+func states(k kit) {
+	list, through, err := k.States(ctx, []string{"a", "nobody"})
+	if err != nil || len(list) != 0 || through != 2 {
+		k.t.Errorf("of nobody: %v, %d, %v", list, through, err)
+	}
+	if _, through, err := k.States(ctx, nil); err != nil || through != 0 {
+		k.t.Errorf("of none: %d, %v", through, err)
+	}
+	large := make([]byte, store.MaxStateBytes/2)
+	k.commit(store.Commit{Instance: store.Instance{ID: "a", Created: 7}, Pages: []core.Page{{Frame: 2, Part: 1, Data: []byte("y")}, {Frame: 1, Part: 3, Data: []byte("x")}}})
+	k.commit(store.Commit{Instance: store.Instance{ID: "b"}})
+	for _, id := range []string{"c", "d", "e"} {
+		k.commit(store.Commit{Instance: store.Instance{ID: id}, Pages: []core.Page{{Frame: 1, Data: large}}})
+	}
+	k.commit(store.Commit{Instance: store.Instance{ID: "f"}, Pages: []core.Page{{Frame: 1, Data: slices.Concat(large, large, large)}}})
+	k.commit(store.Commit{Instance: k.row("b")})
+	for _, c := range []struct {
+		ids  []string
+		want string
+	}{
+		{[]string{"a"}, "a@1 1/3:1 2/1:1 of 1"},
+		{[]string{"b", "x\x00", "\xff", "a"}, "b@2 a@1 1/3:1 2/1:1 of 4"},
+		{[]string{"c", "nobody", "d", "e"}, fmt.Sprint("c@1 1/0:", len(large), " d@1 1/0:", len(large), " of 3")},
+		{[]string{"nobody", "f", "nobody", "a"}, fmt.Sprint("f@1 1/0:", 3*len(large), " of 3")},
+		{[]string{"a", "f"}, "a@1 1/3:1 2/1:1 of 1"},
+	} {
+		list, through, err := k.States(ctx, c.ids)
+		k.check(err)
+		out := ""
+		for _, s := range list {
+			out += fmt.Sprintf("%s@%d ", s.ID, s.Rev)
+			for _, p := range s.Pages {
+				out += fmt.Sprintf("%d/%d:%d ", p.Frame, p.Part, len(p.Data))
+			}
+			if s.ID == "a" {
+				k.want("created", int64(s.Created), 7)
+			}
+		}
+		k.want(fmt.Sprintf("the states of %q", c.ids), out+fmt.Sprint("of ", through), c.want)
+	}
 }

@@ -217,6 +217,10 @@ func (p *pair) compare(*rapid.T) {
 		align(p, func(s store.Store) ([]store.Message, error) { return s.Messages(ctx, in.ID) }, func(m store.Message) int64 { return m.Seq })
 		p.both("instance "+in.ID, func(s store.Store) (string, error) { return p.showInstance(s, in.ID) })
 	}
+	p.both("states", func(s store.Store) (string, error) {
+		list, through, err := s.States(ctx, []string{"f", "nobody", "e", "d", "c", "b", "a"})
+		return fmt.Sprint(list, through), err
+	})
 	p.both("lists", func(s store.Store) (string, error) { return p.showLists(s) })
 	var pairs [][2]int64
 	for r, m := range p.toModel {
