@@ -42,6 +42,9 @@ func (e *Engine) newDefinition(d Document) (store.Definition, error) {
 		ID: p.ID, Version: p.Version, Name: p.Name, Dialect: p.Dialect,
 		Digest: contentKey(p, text), Program: text, Source: d.Source, Diagnostics: d.Diagnostics, Deployed: e.now(),
 	}
+	if err := row.CheckText(); err != nil {
+		return store.Definition{}, err
+	}
 	if _, err := e.define(row); err != nil {
 		return store.Definition{}, fmt.Errorf("deploy %s: %w", p.ID, err)
 	}

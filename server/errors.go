@@ -114,6 +114,9 @@ func ofEngine(err error) *Problem {
 	if e, ok := as[*engine.KeyConflictError](err); ok {
 		return problem(CodeKeyReused, e.Error()).hint("use a new key for another request")
 	}
+	if errors.Is(err, store.ErrText) {
+		return problem(CodeInput, firstLine(err))
+	}
 	if e, ok := as[*core.Rejected](err); ok {
 		return problem(CodeNotAllowedNow, e.Msg)
 	}

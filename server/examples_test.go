@@ -3,9 +3,10 @@ package server
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-workflows/lockstep/internal/pgtest"
 )
 
 // TestExamplesOfTheContract sends every example of a request, where it makes sense, and
@@ -85,8 +86,12 @@ func TestExamplesOfTheContract(t *testing.T) {
 
 // TestMain sees to it that the tests together saw every answer of success that the
 // contract has.
-func TestMain(m *testing.M) {
-	code := m.Run()
+func TestMain(m *testing.M) { pgtest.Main(&complete{m}) }
+
+type complete struct{ *testing.M }
+
+func (m *complete) Run() int {
+	code := m.M.Run()
 	if all := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String() + flag.Lookup("test.list").Value.String(); code == 0 && all == "" {
 		c := theContract()
 		for _, op := range c.Operations() {
@@ -99,5 +104,5 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
-	os.Exit(code)
+	return code
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // request is a request that passed all that comes before its handler.
@@ -62,6 +63,27 @@ func (rt *route) parseQuery(raw string) (url.Values, error) {
 		}
 	}
 	return values, nil
+}
+
+// checkTexts refuses what no name that is stored can have: in the path, the query and the headers that
+// name something.
+func (rt *route) checkTexts(r *http.Request, query url.Values) error {
+	for part := range strings.SplitSeq(rt.path, "/") {
+		if name := strings.Trim(part, "{}"); name != part && !store.Storable(r.PathValue(name)) {
+			return badParameter(name, "it has a zero byte, or is no UTF-8")
+		}
+	}
+	for _, name := range sortedNames(query) {
+		if !store.Storable(query.Get(name)) {
+			return badParameter(name, "it has a zero byte, or is no UTF-8")
+		}
+	}
+	for _, name := range []string{"Idempotency-Key", "If-Match", "Last-Event-ID"} {
+		if !store.Storable(r.Header.Get(name)) {
+			return badParameter(name, "it has a zero byte, or is no UTF-8")
+		}
+	}
+	return nil
 }
 
 func sortedNames(values url.Values) []string {

@@ -132,6 +132,9 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 		return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
 	}
 	query, err := rt.parseQuery(r.URL.RawQuery)
+	if err == nil {
+		err = rt.checkTexts(r, query)
+	}
 	if err != nil {
 		return rt, who, err
 	}

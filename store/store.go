@@ -15,8 +15,9 @@ var (
 	ErrConflict  = errors.New("changed meanwhile") // the revision, or the alias of a definition
 	ErrDuplicate = errors.New("duplicate")         // an event of the same source and id is known
 	ErrOutdated  = errors.New("definitions changed meanwhile")
-	ErrLive      = errors.New("not over yet")      // an instance that is to be deleted
-	ErrFull      = errors.New("no space left")     // nothing was stored; later it may be
+	ErrLive      = errors.New("not over yet")  // an instance that is to be deleted
+	ErrFull      = errors.New("no space left") // nothing was stored; later it may be
+	ErrText      = errors.New("it has a zero byte, or is no UTF-8, and is not stored")
 	ErrDamaged   = errors.New("damaged")           // what is stored cannot be read; it will not be later
 	ErrUncertain = errors.New("outcome not known") // it was stored, or not: who asks later sees which
 

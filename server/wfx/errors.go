@@ -103,6 +103,9 @@ func failureOf(err error) *failure {
 	if errors.Is(err, store.ErrConflict) {
 		return refuse(http.StatusBadRequest, modified, "the job changed again and again meanwhile; try again")
 	}
+	if errors.Is(err, store.ErrText) {
+		return refuse(http.StatusBadRequest, invalidRequest, "%s", err.Error())
+	}
 	if e, ok := as[*core.Rejected](err); ok {
 		return refuse(http.StatusBadRequest, invalidRequest, "%s", e.Msg)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/jq"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // request is a request that passed all that comes before its handler.
@@ -80,6 +81,9 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit
 		return err
 	}
 	defer in.release()
+	if err := op.checkTexts(in); err != nil {
+		return err
+	}
 	if op.filtered {
 		if in.filter, err = v.responseFilter(r); err != nil {
 			return err
@@ -106,6 +110,28 @@ func (r *request) release() {
 	if r.heavy != nil {
 		r.heavy()
 	}
+}
+
+// checkTexts refuses what no name that is stored can have.
+func (op *Operation) checkTexts(r *request) error {
+	for part := range strings.SplitSeq(op.path, "/") {
+		if name := strings.Trim(part, "{}"); name != part && !store.Storable(r.PathValue(name)) {
+			return malformed("the path: %s has a zero byte, or is no UTF-8", name)
+		}
+	}
+	for name, values := range r.query {
+		for _, value := range values {
+			if !store.Storable(value) {
+				return malformed("%q: the parameter has a zero byte, or is no UTF-8", name)
+			}
+		}
+	}
+	for _, name := range []string{"X-Client-Id", "If-Match", "Last-Event-ID"} {
+		if !store.Storable(r.Header.Get(name)) {
+			return malformed("%s: the header has a zero byte, or is no UTF-8", name)
+		}
+	}
+	return nil
 }
 
 // preflight answers a browser that asks what a page of another site may send, if Serve has

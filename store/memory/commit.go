@@ -11,6 +11,14 @@ import (
 
 // Commit writes the outcome of a step.
 func (s *Store) Commit(ctx context.Context, c store.Commit) error {
+	if err := c.Instance.CheckText(); err != nil {
+		return err
+	}
+	for i := range c.Children {
+		if err := c.Children[i].Instance.CheckText(); err != nil {
+			return err
+		}
+	}
 	if err := s.begin(ctx); err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ type version struct {
 
 // PutDefinition stores a definition and makes it current.
 func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (store.Definition, error) {
+	if err := d.CheckText(); err != nil {
+		return store.Definition{}, err
+	}
 	if err := s.begin(ctx); err != nil {
 		return store.Definition{}, err
 	}

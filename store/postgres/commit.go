@@ -86,13 +86,13 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 	}
 	for i := range c.Emits {
 		if !storable(c.Emits[i].Definition) {
-			return nil, fmt.Errorf("commit instance %s: the definition of an event: %w", c.Instance.ID, errText)
+			return nil, fmt.Errorf("commit instance %s: the definition of an event: %w", c.Instance.ID, store.ErrText)
 		}
 		add(&r.emits, codec.AppendEvent(nil, &c.Emits[i].Event))
 	}
 	for i := range c.Messages {
 		if !storable(c.Messages[i].To) {
-			return nil, fmt.Errorf("commit instance %s: a message to %q: %w", c.Instance.ID, c.Messages[i].To, errText)
+			return nil, fmt.Errorf("commit instance %s: a message to %q: %w", c.Instance.ID, c.Messages[i].To, store.ErrText)
 		}
 		add(&r.messages, codec.AppendInput(nil, c.Messages[i].Input))
 	}

@@ -17,8 +17,8 @@ import (
 
 // PutDefinition stores a definition and makes it current.
 func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
-	if !storable(d.ID, d.Version, d.Digest) {
-		return out, fmt.Errorf("definition %q: %w", d.ID, errText)
+	if err := d.CheckText(); err != nil {
+		return out, err
 	}
 	err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {
 		if err := t.exclusive(ctx); err != nil {

@@ -22,7 +22,7 @@ const maxIngests = 16
 // first. One that comes after this returned has a greater one.
 func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
 	if !storable(e.Producer, e.Origin) {
-		return store.Event{}, fmt.Errorf("event %s of %s: its producer: %w", e.Event.ID, e.Event.Source, errText)
+		return store.Event{}, fmt.Errorf("event %s of %s: its producer: %w", e.Event.ID, e.Event.Source, store.ErrText)
 	}
 	data := codec.AppendEvent(nil, &e.Event)
 	for range maxIngests {

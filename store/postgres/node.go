@@ -44,7 +44,7 @@ func (s *Store) Join(ctx context.Context, m store.Member) (func(context.Context)
 		return nil, err
 	}
 	if !storable(m.Name, m.Address, m.Version) {
-		return nil, fmt.Errorf("join: the name or address of the node: %w", errText)
+		return nil, fmt.Errorf("join: the name or address of the node: %w", store.ErrText)
 	}
 	if m.Calls == nil {
 		m.Calls = func() []int { return nil }

@@ -288,7 +288,7 @@ func (sp *space) ns(ctx context.Context) (int32, error) {
 		return n, nil
 	}
 	if !storable(sp.name) {
-		return 0, fmt.Errorf("namespace %q: %w", sp.name, errText)
+		return 0, fmt.Errorf("namespace %q: %w", sp.name, store.ErrText)
 	}
 	// Looked up first: who only tries to insert uses up a number.
 	err := sp.db.retry(ctx, func(ctx context.Context) error {

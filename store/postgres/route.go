@@ -73,7 +73,7 @@ func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *s
 	}
 	for _, e := range r.Events {
 		if !storable(e.For...) {
-			return nil, fmt.Errorf("event %d: an instance that it is kept for: %w", e.Seq, errText)
+			return nil, fmt.Errorf("event %d: an instance that it is kept for: %w", e.Seq, store.ErrText)
 		}
 	}
 	for i := range r.Start {

@@ -38,8 +38,8 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, ne
 	if !ok {
 		return nil, fmt.Errorf("instance %s: there is no status %q", in.ID, in.Status)
 	}
-	if !storable(in.ID, in.Definition, in.Version, in.Digest, in.Parent, in.Job.Client, in.Job.State, in.Job.Group) {
-		return nil, fmt.Errorf("instance %q: one of its names: %w", in.ID, errText)
+	if err := in.CheckText(); err != nil {
+		return nil, err
 	}
 	if len(in.ID) > maxName || len(in.Parent) > maxName {
 		return nil, fmt.Errorf("instance %.40q…: its id has more than %d bytes (\"name-bytes\")", in.ID, maxName)

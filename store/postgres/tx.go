@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,16 +17,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
-// errText is what columns of text cannot hold.
-var errText = errors.New("it has a zero byte, or is no UTF-8: PostgreSQL cannot store it")
-
+// storable reports whether columns of text hold texts.
 func storable(list ...string) bool {
-	for _, s := range list {
-		if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(s string) bool { return !store.Storable(s) })
 }
 
 // sql puts the schema before names that are written with ~.

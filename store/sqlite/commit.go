@@ -46,6 +46,9 @@ type encodedStart struct {
 }
 
 func encodeRow(in *store.Instance) (encodedRow, error) {
+	if err := in.CheckText(); err != nil {
+		return encodedRow{}, err
+	}
 	status, ok := codec.StatusCode(in.Status)
 	if !ok {
 		return encodedRow{}, fmt.Errorf("instance %s: there is no status %q", in.ID, in.Status)

@@ -12,6 +12,9 @@ import (
 
 // PutDefinition stores a definition and makes it current.
 func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
+	if err := d.CheckText(); err != nil {
+		return out, err
+	}
 	edition := codec.EditionOf(d.Program)
 	err = s.db.writer.submit(ctx, len(d.Program)+len(d.Source), func(t *tx) (err error) {
 		out, err = t.define(s.space, d, edition, sched, move)
