@@ -3,6 +3,7 @@
 // acknowledged is there, nothing happened twice, and calls came again only under the same key.
 //
 // servers_test.go starts the processes (internal/nodetest), load_test.go sends starts and events and has them
-// counted afterwards (internal/callcheck), faults_test.go does harm meanwhile, jobs_test.go is about jobs.
+// counted afterwards (internal/callcheck), faults_test.go does harm meanwhile, jobs_test.go is about jobs,
+// burst_test.go sends many events of the same orders side by side, also to one server over each store.
 // `go test -v ./cluster -cluster.time=2m -cluster.restarts=10` is the long run; -v shows what was done and found.
 package cluster
