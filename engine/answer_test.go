@@ -8,6 +8,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // TestParkedCall waits for a person, also over a restart, and takes one answer.
@@ -49,6 +50,54 @@ func TestParkedCall(t *testing.T) {
 	var missing *NotFoundError
 	if err := again.Answer(ctx, id, ticket, yes); !errors.As(err, &missing) {
 		t.Errorf("a second answer: %v", err)
+	}
+}
+
+// overtakenStore does something right before a commit.
+type overtakenStore struct {
+	store.Store
+	before func()
+}
+
+func (s *overtakenStore) Commit(ctx context.Context, c store.Commit) error {
+	if do := s.before; do != nil {
+		s.before = nil
+		do()
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// TestAnswerThatWasOvertaken: an answer that a commit took which was not written was not taken. Another process ends
+// the instance in between.
+func TestAnswerThatWasOvertaken(t *testing.T) {
+	overtaken := &overtakenStore{Store: newStore(t)}
+	h := newHarness(t, nil, func(c *Config) {
+		c.Store = overtaken
+		c.Invoker = effect.Func(func(context.Context, effect.Call) effect.Outcome { return effect.Outcome{Parked: true} })
+	})
+	h.alone = false
+	b := build("w")
+	h.deploy(b.main(b.call("approve")))
+	id := h.start("w", `{}`)
+	h.poll()
+	calls, err := h.OpenCalls(t.Context(), id)
+	if err != nil || len(calls) != 1 {
+		t.Fatalf("open calls: %+v, %v", calls, err)
+	}
+	h.live.init(0) // nothing is in memory: the store is read first
+	overtaken.before = func() {
+		row, err := overtaken.Instance(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.Status, row.Ended = core.Terminated, row.Updated
+		if err := overtaken.Store.Commit(t.Context(), store.Commit{Instance: row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var missing *NotFoundError
+	if err := h.Answer(t.Context(), id, calls[0].Ticket, effect.Outcome{Value: expr.EmptyObject}); !errors.As(err, &missing) {
+		t.Errorf("the answer to a call that nobody waits for any more: %v", err)
 	}
 }
 

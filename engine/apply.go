@@ -125,6 +125,11 @@ func (l *live) takePosted() []*posted {
 // taken out of it.
 func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 	for limit := -1; ; {
+		for _, in := range *extra {
+			if in.taken != nil {
+				*in.taken = false // what an attempt found that was not written does not count
+			}
+		}
 		err := e.load(ctx, l)
 		var broken *brokenError
 		if err != nil && !errors.As(err, &broken) {
