@@ -9,6 +9,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/memory"
 	"github.com/lockstep-workflows/lockstep/store/sqlite"
+	"github.com/lockstep-workflows/lockstep/store/storetest"
 )
 
 // storeVariable chooses the store of the tests that do not bring their own.
@@ -20,7 +21,7 @@ func newStore(t testing.TB) store.Store {
 	case "postgres":
 		return postgresNamespace(t)
 	case "":
-		return memory.New()
+		return storetest.Looking(t, memory.New(), 2) // every router must stand being called again
 	}
 	return sqliteNamespace(t)
 }
