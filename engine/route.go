@@ -134,7 +134,9 @@ func (r *router) start(d *decision, def *definition) {
 		return
 	}
 	if owner, ok := d.view.Owner(def.row.ID, r.freeKeys(d, def, slots)); ok {
-		r.belong(d, owner)
+		if !d.again || !d.row.Taken || r.lacks(d, def, slots[0], owner) {
+			r.belong(d, owner)
+		}
 		return
 	}
 	if def.prog.Start.All || len(def.prog.Start.Any) > 0 {
@@ -218,6 +220,15 @@ func (r *router) belong(d *decision, owner store.Instance) {
 	}
 	d.row.For = append(slices.Clone(d.row.For), owner.ID)
 	d.notes = append(d.notes, fmt.Sprintf("it belongs to instance %q, which does not wait for it now", owner.ID))
+}
+
+// lacks reports whether an instance has not got an event that others may have taken: it may have come to it
+// since it was decided that the event must be routed again. To keep it for the instance then would give it to another one
+// after that.
+func (r *router) lacks(d *decision, def *definition, slot int, owner store.Instance) bool {
+	decl := &def.prog.Events[def.prog.Start.Events[slot]]
+	s := store.Subscription{Instance: owner.ID, InstanceSeq: owner.Seq, Filter: filterOf(decl, r.freeKeys(d, def, []int{slot}))}
+	return slices.ContainsFunc(d.view.Kept(s), func(k store.Event) bool { return k.Seq == d.row.Seq })
 }
 
 // arrival is an event that starts an instance, as one that its definition declares.

@@ -80,7 +80,7 @@ func (l *looking) again(ctx context.Context, do func(look func(store.View, func(
 			}
 		}
 	})
-	if err == nil && looks != l.looks {
+	if err == nil && looks < l.looks {
 		l.t.Errorf("the router looked %d times, not %d", looks, l.looks)
 	}
 	if shared && looks > 1 {
