@@ -13,7 +13,7 @@ import (
 // renews.
 //
 // What a joined node does not have is left out of its lists of work: Ready, Emits, Outbound,
-// Unchecked, Again, Expired and Schedules. While its time is over, they are empty. Where it has not joined, the lists have everything.
+// Unchecked, Again, Expired, Schedules and Suspects. While its time is over, they are empty. Where it has not joined, the lists have everything.
 type Shared interface {
 	Store
 
@@ -74,6 +74,7 @@ type Shared interface {
 type Member struct {
 	Name, Address, Version string
 	Calls                  func() []int // the parts of the calls in flight here, one for each call
+	Stuck                  func() bool  // this node makes no progress: it does not renew its lease; nil: never
 }
 
 // Node is one process of those that use a store together.

@@ -67,6 +67,7 @@ type Store interface {
 	Work
 	Queries
 	Retention
+	Suspects
 }
 
 // Router decides about events inside a transaction.
@@ -184,6 +185,20 @@ type Work interface {
 	// Next is the first instant after the given one at which an instance wakes, a
 	// gathering expires or a schedule is due. What is due by then is in the lists.
 	Next(ctx context.Context, after core.Time) (core.Time, bool, error)
+}
+
+// Suspects keeps the names of instances whose step does not end. A process names them before it
+// is given up, so that the next one pauses them before it runs another step of theirs.
+type Suspects interface {
+	// Suspect names an instance, which need not be stored. Naming it again changes nothing.
+	Suspect(ctx context.Context, instance string) error
+
+	// Suspects lists the named instances by id. Of a [Shared] store it lists those that this
+	// node has.
+	Suspects(ctx context.Context) ([]string, error)
+
+	// Unsuspect removes a name, if it is there.
+	Unsuspect(ctx context.Context, instance string) error
 }
 
 // Queries read.

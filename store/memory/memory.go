@@ -50,6 +50,8 @@ type Store struct {
 	gathered   map[gatheringKey]*sorted[int64] // their Seqs
 	expiries   sorted[expiry]
 
+	suspects map[string]bool
+
 	feed   []store.FeedItem // by Pos
 	oldest int64            // items up to here may be forgotten
 }
@@ -105,6 +107,7 @@ func New() *Store {
 		gatherings: map[int64]store.Gathering{},
 		gathered:   map[gatheringKey]*sorted[int64]{},
 		expiries:   sorted[expiry]{compare: expiry.compare},
+		suspects:   map[string]bool{},
 	}
 }
 

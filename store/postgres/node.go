@@ -49,6 +49,9 @@ func (s *Store) Join(ctx context.Context, m store.Member) (func(context.Context)
 	if m.Calls == nil {
 		m.Calls = func() []int { return nil }
 	}
+	if m.Stuck == nil {
+		m.Stuck = func() bool { return false }
+	}
 	n := &node{Store: s, id: pgtype.UUID{Valid: true}, ns: ns, member: m, kicks: make(chan struct{}, 1), beats: line{db: s.db}}
 	_, _ = rand.Read(n.id.Bytes[:]) // never fails
 	err = s.db.retry(ctx, func(ctx context.Context) error {
@@ -77,7 +80,7 @@ func (n *node) run(ctx context.Context) {
 		wait, err := n.lease(), error(nil)
 		switch {
 		case n.silent.Load():
-		case n.db.answers.stuck(stuckLeases * n.lease()):
+		case n.db.answers.stuck(stuckLeases*n.lease()), n.member.Stuck():
 			err = errStuck // others take over what it does not get done
 		case n.db.outgrown.Load() != nil:
 			_ = n.giveBack(ctx) // the schema never goes back

@@ -11,6 +11,7 @@
 //	jobs.go        jobs by where they are, deletions
 //	pages.go       pages of events and of history, events for the sink
 //	retention.go   what is forgotten
+//	suspects.go    instances whose step does not end
 //	looks.go       routers that are called several times for one decision
 //	random.go      random calls to two stores at a time
 package storetest
@@ -39,7 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 
 // Cases tests what package store says, one thing at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	cases(t, open, 1, commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests)
+	cases(t, open, 1, commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests)
 }
 
 func cases(t *testing.T, open func(t *testing.T) store.Store, looks int, groups ...[]testCase) {
