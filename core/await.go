@@ -179,7 +179,7 @@ func (m *machine) satisfied(f *frame, n *ir.Node, op *ir.Await) {
 		}
 	}
 	if lend.Len() > 0 {
-		f.under = expr.Overlay(lend, f.under)
+		f.under = m.overlay(lend, f.under)
 	}
 	if op.Need == 1 {
 		m.goTo(f, op.Arms[taken[0].index].Next)

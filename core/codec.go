@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -109,6 +110,10 @@ func (s *State) encodeHead(out []Page) []Page {
 	w.uint(uint64(len(s.done.regions)))
 	w.uint(uint64(len(s.frames)))
 	out = s.bulk.write(out, w, 0, s.values(), nil)
+	if s.work > 0 || s.costly { // pages of before there was such a count end here
+		w.uint(uint64(s.work))
+		w.bool(s.costly)
+	}
 	return append(out, Page{Data: w.buf})
 }
 
@@ -259,6 +264,10 @@ func (s *State) decodeHead(r *reader, apart func() *reader) headCounts {
 	}
 	counts := headCounts{int(r.uint()), int(r.uint())}
 	s.bulk.read(r, apart, s.values(), nil)
+	if len(r.data) > 0 {
+		s.work = r.index(math.MaxInt)
+		s.costly = r.bool()
+	}
 	return counts
 }
 

@@ -78,19 +78,19 @@ func (m *machine) intervene(in Control) error {
 	s := m.s
 	switch in.Verb {
 	case VerbCancel:
-		s.paused = false
+		s.paused, s.costly = false, false
 		if in.Compensate {
 			m.cancelUndoing()
 		} else {
 			m.finish(Cancelled, expr.Null, nil, false)
 		}
 	case VerbTerminate:
-		s.paused = false
+		s.paused, s.costly = false, false
 		m.finish(Terminated, expr.Null, nil, false)
 	case VerbSuspend:
 		s.paused = true
 	case VerbResume:
-		s.paused = false
+		s.paused, s.costly = false, false
 	case VerbLabel:
 		s.labels = m.labelled(in.Data)
 	case VerbRetry, VerbSkip:
@@ -100,7 +100,7 @@ func (m *machine) intervene(in Control) error {
 				return &Rejected{Msg: fault.Detail}
 			}
 		}
-		s.status, s.fault, s.output, s.paused = Running, nil, expr.Null, false
+		s.status, s.fault, s.output, s.paused, s.costly = Running, nil, expr.Null, false, false
 		f.phase, f.dirty = phaseRun, true
 		if in.Verb == VerbSkip {
 			f.node = m.afterState(f)

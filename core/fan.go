@@ -62,6 +62,7 @@ func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
 	if op.Need != 0 && need < int64(waited) {
 		fan.need = int32(need)
 	}
+	m.pay(int(fan.total) / itemsPerStep)
 	fan.results = make([]result, fan.total)
 	f.fan, f.phase, f.dirty = fan, phaseWait, true
 	m.launch(f, n, op)
@@ -108,8 +109,8 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 // launch starts branches or items up to the limit.
 func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 	fan := f.fan
-	lent := expr.Overlay(f.data, f.under)
-	for fan.next < fan.total && fan.live < fan.limit && f.fan == fan && !m.s.status.Final() { // a launch may fail the fan
+	lent := m.overlay(f.data, f.under)
+	for fan.next < fan.total && fan.live < fan.limit && f.fan == fan && !m.s.status.Final() && m.broken == nil { // a launch may fail the fan
 		slot := fan.next
 		fan.next++
 		f.dirty = true
@@ -158,7 +159,7 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 	fan.ended++
 	f.dirty = true
 	if op.Each != nil && !f.inner {
-		m.waited() // a long list is no runaway: it ends. What happens in one item is counted
+		m.s.steps = 0 // a long list is no runaway: it ends. What happens in one item is counted
 	}
 	if has && op.Join != ir.JoinDrop {
 		fan.results[slot] = result{value: value, has: true}
@@ -182,21 +183,14 @@ func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
 	var fault *Fault
 	switch op.Join {
 	case ir.JoinMerge:
-		for _, r := range fan.results {
-			for _, v := range r.value.Items() {
-				m.collect(f, v)
-				if v.IsObject() && fault == nil {
-					fault = m.setData(f, expr.Merge(f.data, v))
-				}
-			}
-		}
+		fault = m.joinMerge(f, fan.results)
 	case ir.JoinAppend:
 		old, _ := f.data.Lookup(op.Path...)
 		items := make([]expr.Value, 0, old.Len()+len(fan.results))
 		items = append(items, old.Items()...)
 		for _, r := range fan.results {
 			if r.has {
-				items = append(items, folded(r.value))
+				items = append(items, m.folded(r.value))
 			}
 		}
 		list := expr.Array(items...)
@@ -214,6 +208,28 @@ func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
 		return
 	}
 	m.advance(f, n)
+}
+
+// joinMerge merges results into the data of frame f. The data is as large as its parts
+// at most, so the whole is measured only where that is too much.
+func (m *machine) joinMerge(f *frame, results []result) *Fault {
+	bytes := m.measure(f.data).bytes
+	for _, r := range results {
+		for _, v := range r.value.Items() {
+			if m.collect(f, v); !v.IsObject() || m.broken != nil {
+				continue
+			}
+			merged, size := m.merge(f.data, v), m.measure(v)
+			if bytes += size.bytes; size.deep || bytes > m.p.Limits.DataBytes {
+				if fault := m.tooLarge(merged); fault != nil {
+					return fault
+				}
+				bytes = m.last.bytes
+			}
+			f.data, f.dirty = merged, true
+		}
+	}
+	return nil
 }
 
 // forgetFan drops the progress of a fan and the pages of its results.

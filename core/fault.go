@@ -65,6 +65,14 @@ func (f *Fault) Error() string {
 	return s
 }
 
+// seen is the largest value that the fault carries.
+func (f *Fault) seen() expr.Value {
+	if f == nil {
+		return expr.Null
+	}
+	return f.Data
+}
+
 // MaxFaultData bounds each value that a fault keeps for people ("fault-data"): a fault
 // is stored, and handed from workflow to workflow.
 const MaxFaultData = 64 << 10
@@ -140,7 +148,7 @@ func catchFor(r *ir.Region, f *Fault) int {
 
 // raise lets a fault climb from frame f until a handler takes it.
 func (m *machine) raise(f *frame, fault *Fault) {
-	if m.s.status.Final() {
+	if m.s.status.Final() || m.broken != nil {
 		return
 	}
 	if fault.Node == "" {

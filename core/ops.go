@@ -158,15 +158,23 @@ func (v view) whole() expr.Value {
 
 // eval evaluates an expression of the program under a fresh budget.
 func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
-	b := expr.NewBudget()
+	if m.broken != nil {
+		return expr.Result{}, m.stopped()
+	}
+	b := m.budget()
+	allowed := b.Steps
 	var err error
 	if lending, ok := m.p.exprs[id].(expr.Lending); ok && !v.lent.IsNull() {
 		r, err = lending.EvalLent(v.data, v.lent, &b)
 	} else {
 		r, err = m.p.exprs[id].Eval(v.data, &b)
 	}
-	if err == nil {
+	tooMuch := m.spend(allowed, &b)
+	switch {
+	case err == nil:
 		return r, nil
+	case errors.Is(err, expr.ErrStopped):
+		return expr.Result{}, m.stopped()
 	}
 	src, pos := m.p.Exprs[id].Src, m.p.Exprs[id].Pos
 	var part *expr.PartError
@@ -175,6 +183,9 @@ func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
 		if places := m.p.Exprs[id].Parts; part.Part < len(places) {
 			pos = places[part.Part]
 		}
+	}
+	if tooMuch != nil {
+		err = tooMuch
 	}
 	fault = &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(src), err), Data: v.whole(), Pos: pos}
 	var limit *expr.LimitError
@@ -275,22 +286,23 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 		}
 		return nil
 	}
-	return m.setData(f, expr.Merge(f.data, value))
+	return m.setData(f, m.merge(f.data, value))
 }
 
 func (m *machine) collect(f *frame, value expr.Value) {
 	if f.gather {
+		m.pay(f.delta.Len() / itemsPerStep)
 		f.delta, f.dirty = f.delta.Append(value), true
 	}
 }
 
 // folded is a delta as one result: objects merge, and what is no object does not
 // displace one (SEMANTICS §Data filters 9).
-func folded(delta expr.Value) expr.Value {
+func (m *machine) folded(delta expr.Value) expr.Value {
 	out := expr.Null
 	for i, v := range delta.Items() {
 		if i == 0 || v.IsObject() || !out.IsObject() {
-			out = expr.Merge(out, v)
+			out = m.merge(out, v)
 		}
 	}
 	return out
@@ -310,11 +322,11 @@ func (m *machine) setData(f *frame, v expr.Value) *Fault {
 
 // tooLarge says which limit data exceeds.
 func (m *machine) tooLarge(v expr.Value) *Fault {
-	_, deep, large := expr.Measure(v, m.p.Limits.DataBytes, expr.MaxDepth-8)
+	size := m.measure(v)
 	switch {
-	case deep:
+	case size.deep:
 		return limitFault("data-depth", expr.MaxDepth-8, "the state data nests too deep")
-	case large:
+	case size.large:
 		return limitFault("data-bytes", m.p.Limits.DataBytes, "the state data is too large")
 	}
 	return nil

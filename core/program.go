@@ -61,14 +61,18 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 // CheckInput returns how a workflow input violates the definition's schema; that of a
 // job has the shape of all jobs.
 func (p *Program) CheckInput(data expr.Value) []expr.Value {
-	if p.Job {
+	m := machine{p: p}
+	return m.checkInput(data)
+}
+
+func (m *machine) checkInput(data expr.Value) []expr.Value {
+	if m.p.Job {
 		return jobViolations(data)
 	}
-	if p.InputSchema == 0 {
+	if m.p.InputSchema == 0 {
 		return nil
 	}
-	m := machine{p: p}
-	violations, fault := m.violations(p.InputSchema, data)
+	violations, fault := m.violations(m.p.InputSchema, data)
 	if fault != nil {
 		return []expr.Value{expr.Object(expr.Member{Key: "message", Value: expr.String(fault.Detail)})}
 	}

@@ -13,10 +13,12 @@ import (
 type State struct {
 	status    Status
 	paused    bool
+	costly    bool // it paused by itself: too much work
 	undoing   bool // cancel with compensation is under way
 	seed      uint64
 	nextFrame FrameID
 	steps     int // nodes run since the instance last waited
+	work      int // steps of expressions since then
 	input     expr.Value
 	output    expr.Value
 	labels    expr.Value

@@ -11,7 +11,16 @@ import (
 // Step applies one input and runs until every frame waits, or fuel runs out. It
 // is pure and owns s, which is nil for a Start.
 func Step(p *Program, s *State, now Time, in Input) (Result, error) {
+	return StepUntil(p, s, now, in, nil)
+}
+
+// StepUntil is [Step] that a host can stop: stop, which may be nil, is asked every few
+// thousand steps of expressions, and where it says true the step ends with [ErrStopped].
+func StepUntil(p *Program, s *State, now Time, in Input, stop func() bool) (Result, error) {
 	m := machine{p: p, s: s, now: now, fuel: p.Limits.Fuel}
+	if stop != nil {
+		m.stop = &stop
+	}
 	if (s == nil) != isStart(in) {
 		return Result{}, fmt.Errorf("step: %T for an instance that exists: %t", in, s != nil)
 	}
@@ -29,15 +38,18 @@ func Step(p *Program, s *State, now Time, in Input) (Result, error) {
 	case Continue:
 		ok = s.Status() == Running
 	}
+	if m.broken != nil {
+		return Result{}, m.broken
+	}
 	if err != nil {
-		return Result{State: s}, err
+		return Result{State: s, Spent: m.spent}, err
 	}
 	if !ok {
-		return Result{State: s, Stale: true}, nil
+		return Result{State: s, Spent: m.spent, Stale: true}, nil
 	}
 	m.run()
 	m.s.headDirty = true
-	return Result{State: m.s, Commands: m.commands, Records: m.records, More: m.more}, m.broken
+	return Result{State: m.s, Commands: m.commands, Records: m.records, Spent: m.spent, More: m.more}, m.broken
 }
 
 func isStart(in Input) bool { _, ok := in.(Start); return ok }
@@ -51,7 +63,13 @@ type machine struct {
 	more     bool
 	commands []Command
 	records  []Record
-	broken   error // a broken invariant
+	broken   error // a broken invariant, or ErrStopped
+
+	stop      *func() bool
+	spent     int   // steps of expressions, and what counts like them
+	asks      int   // spent when stop is asked next
+	evaluated int   // steps of the expressions of this operation
+	last      sized // what was measured last
 }
 
 func (m *machine) start(in Start) error {
@@ -68,7 +86,7 @@ func (m *machine) start(in Start) error {
 	}
 	m.record(Record{Type: RecStarted, Data: in.Data, HasData: true})
 	if len(in.Events) == 0 {
-		if violations := m.p.CheckInput(in.Data); len(violations) > 0 {
+		if violations := m.checkInput(in.Data); len(violations) > 0 {
 			switch {
 			case m.p.Job:
 				return &Rejected{Msg: "the input is no job's: " + describe(violations)}
@@ -98,11 +116,16 @@ func (m *machine) run() {
 			return
 		}
 		for f.phase == phaseRun && m.broken == nil && !m.s.status.Final() && !m.s.paused {
-			if m.fuel == 0 {
+			if m.tooExpensive(f) {
+				return
+			}
+			if m.fuel == 0 || m.spent >= m.p.Limits.StepWork {
 				m.more = true
 				return
 			}
 			m.fuel--
+			m.evaluated = 0
+			m.pay(1)
 			m.s.steps++
 			f.dirty = true
 			if m.s.steps > m.p.Limits.Steps {
@@ -127,7 +150,7 @@ func (m *machine) runnable() *frame {
 }
 
 // waited notes that the instance really waited: the loop, if it is one, is not a runaway.
-func (m *machine) waited() { m.s.steps = 0 }
+func (m *machine) waited() { m.s.steps, m.s.work = 0, 0 }
 
 // shortest is the least delay that counts as waiting; a loop of shorter ones is a
 // runaway like a loop without any.
@@ -224,6 +247,7 @@ func (m *machine) enter(parent *frame, kind frameKind, region ir.RegionID, data,
 		f.inner = parent.inner || kind == kindBranch || kind == kindDetached
 	}
 	m.s.nextFrame++
+	m.pay(frameSteps)
 	m.s.frames = append(m.s.frames, f)
 	if len(m.s.frames) > m.p.Limits.Frames {
 		m.raise(f, limitFault("frames", m.p.Limits.Frames, "too many activities at a time"))
@@ -284,6 +308,11 @@ func (m *machine) command(c Command) { m.commands = append(m.commands, c) }
 
 func (m *machine) record(r Record) {
 	r.Time = m.now
+	for _, v := range []expr.Value{r.Data, r.Fault.seen()} {
+		if v.Len() > 0 {
+			m.measure(v)
+		}
+	}
 	m.records = append(m.records, r)
 }
 

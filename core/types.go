@@ -238,6 +238,7 @@ type Result struct {
 	State    *State
 	Commands []Command
 	Records  []Record
+	Spent    int  // steps of expressions that it took, and work that counts like them
 	Stale    bool // the input was for a ticket nobody waits for; nothing changed
 	More     bool // out of fuel: commit, then give Continue
 }

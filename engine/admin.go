@@ -223,7 +223,18 @@ func (e *Engine) ControlAt(ctx context.Context, id string, c core.Control, rev i
 // applyAt is apply for an instance that must be at a revision, also once it was given the
 // messages and the timers that come before the input.
 func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) error {
-	l := e.live.acquire(id)
+	for {
+		if err := e.tryAt(ctx, id, rev, in); !e.again(ctx, err) {
+			return err
+		}
+	}
+}
+
+func (e *Engine) tryAt(ctx context.Context, id string, rev int64, in input) error {
+	l, err := e.acquireFor(ctx, id, in.in)
+	if err != nil {
+		return err
+	}
 	defer e.live.release(l)
 	if err := e.load(ctx, l); err == nil && l.row.Rev != rev {
 		l.forget() // another node may have written
@@ -232,7 +243,7 @@ func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) er
 		}
 	}
 	in.rev = rev
-	err := e.applyTo(ctx, l, &[]input{in})
+	err = e.applyTo(ctx, l, &[]input{in})
 	if errors.Is(err, store.ErrConflict) {
 		row, err := e.Get(ctx, id)
 		if err != nil {

@@ -37,9 +37,21 @@ func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
 	for i := range extra {
 		extra[i].extra = i + 1
 	}
-	l := e.live.acquire(id)
-	defer e.live.release(l)
-	return e.applyUntil(ctx, l, extra)
+	var first core.Input
+	if len(extra) > 0 {
+		first = extra[0].in
+	}
+	for {
+		l, err := e.acquireFor(ctx, id, first)
+		if err != nil {
+			return err
+		}
+		err = e.applyUntil(ctx, l, extra)
+		e.live.release(l)
+		if !e.again(ctx, err) {
+			return err
+		} // else those who stopped it have their turn
+	}
 }
 
 // applyUntil applies until nobody else was faster.
@@ -93,11 +105,30 @@ func (e *Engine) post(ctx context.Context, id string, in input) error {
 			}
 		}
 		err := e.applyUntil(ctx, l, extra)
+		if e.again(ctx, err) {
+			l.putBack(batch)
+			l.mu.Unlock() // those who stopped it have their turn
+			l.mu.Lock()
+			continue
+		}
 		for _, p := range batch {
 			p.done, p.err = true, err
 		}
 	}
 	return mine.err
+}
+
+// putBack undoes takePosted for what has no answer yet.
+func (l *live) putBack(batch []*posted) {
+	l.box.Lock()
+	defer l.box.Unlock()
+	var rest []*posted
+	for _, p := range batch {
+		if p.done = p.in.ask != nil && p.in.ask.settled; !p.done {
+			rest = append(rest, p)
+		}
+	}
+	l.posted = append(rest, l.posted...)
 }
 
 // takePosted takes what goes into one commit. Who names a revision comes first in it:
@@ -299,10 +330,21 @@ func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input
 		return nil, err
 	}
 	list = inOrder(list, messages, extra)
+	if l.state != nil { // who terminates does not wait for what that makes needless
+		slices.SortStableFunc(list, func(a, b input) int { return cmp.Compare(b.terminates(), a.terminates()) })
+	}
 	if l.row.More && len(list) == 0 {
 		list = append(list, input{in: core.Continue{}})
 	}
 	return list, nil
+}
+
+// terminates is 1 for somebody who terminates the instance, else 0.
+func (in *input) terminates() int {
+	if c, ok := in.in.(core.Control); ok && c.Verb == core.VerbTerminate && in.message == 0 {
+		return 1
+	}
+	return 0
 }
 
 // inOrder adds messages and other inputs to those of timers.

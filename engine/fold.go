@@ -79,12 +79,13 @@ func (f *fold) isAt(rev int64) error {
 	return nil
 }
 
-// give gives one input. All errors of the core but *core.Rejected are broken invariants.
+// give gives one input. All errors of the core but *core.Rejected and core.ErrStopped are
+// broken invariants.
 func (f *fold) give(ctx context.Context, in input) error {
-	res, err := core.Step(f.l.prog, f.l.state, f.now, in.in)
+	res, err := core.StepUntil(f.l.prog, f.l.state, f.now, in.in, f.e.stop(ctx, f.l))
 	var rejected *core.Rejected
 	switch {
-	case errors.As(err, &rejected):
+	case errors.As(err, &rejected), errors.Is(err, core.ErrStopped):
 		return err
 	case err != nil:
 		return &brokenError{err}

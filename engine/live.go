@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -23,7 +24,7 @@ const (
 // live is an instance in memory. Its lock makes inputs of one instance go one at a
 // time; the revision keeps it right when another node writes too.
 type live struct {
-	mu     sync.Mutex
+	mu     lock
 	id     string
 	loaded bool
 	// trusted says that memory was right when it was last compared with the store, where
@@ -38,6 +39,8 @@ type live struct {
 
 	box    sync.Mutex
 	posted []*posted // inputs that wait for whoever has the lock
+
+	halt atomic.Int32 // how many wait for the step under way to be stopped
 
 	refs int           // under the cache's lock
 	idle *list.Element // likewise; nil while in use
@@ -102,7 +105,7 @@ func (c *cache) enter(id string) *live {
 	defer c.mu.Unlock()
 	l := c.entries[id]
 	if l == nil {
-		l = &live{id: id}
+		l = &live{id: id, mu: make(lock, 1)}
 		c.entries[id] = l
 	}
 	l.refs++
@@ -110,6 +113,27 @@ func (c *cache) enter(id string) *live {
 		c.rouse(l)
 	}
 	return l
+}
+
+// lock is a mutex whose waiters may give up, and have their turns in order.
+type lock chan struct{}
+
+func (l lock) Lock()   { l <- struct{}{} }
+func (l lock) Unlock() { <-l }
+
+// LockWithin locks unless ctx ends before.
+func (l lock) LockWithin(ctx context.Context) error {
+	select {
+	case l <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case l <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // rouse takes an instance out of those that are idle.
@@ -123,6 +147,11 @@ func (c *cache) rouse(l *live) {
 func (c *cache) release(l *live) {
 	worth, size := l.loaded && !l.row.Status.Final(), l.large.bytes
 	l.mu.Unlock()
+	c.leave(l, worth, size)
+}
+
+// leave undoes an enter.
+func (c *cache) leave(l *live, worth bool, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.refs--; l.refs > 0 {

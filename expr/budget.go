@@ -1,15 +1,29 @@
 package expr
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Budget bounds one evaluation. The zero Budget allows nothing; see [NewBudget].
 // Every visit of a value costs a step, every nested evaluation a level of depth,
-// every produced value or byte of text output.
+// every produced value or byte of text output. A step of any kind takes about the
+// same time, at most 50 ns or so, so that steps are a measure of work.
 type Budget struct {
 	Steps  int
 	Depth  int
 	Output int
+
+	stop *func() bool
+	ask  int // below as many steps there is something to look at: the end, or stop
 }
+
+// StopEvery is after how many steps an evaluation asks whether to stop.
+const StopEvery = 4096
+
+// ErrStopped says that an evaluation was stopped from outside. What it would have
+// given is not known.
+var ErrStopped = errors.New("the evaluation was stopped")
 
 // Limits of one evaluation. They are counts, not times, so that every machine
 // stops at the same place.
@@ -34,10 +48,29 @@ func (e *LimitError) Error() string {
 
 // Step spends n steps.
 func (b *Budget) Step(n int) error {
-	if b.Steps -= n; b.Steps < 0 {
-		return &LimitError{"expression-steps", MaxSteps}
+	if b.Steps -= n; b.Steps < b.ask {
+		return b.look()
 	}
 	return nil
+}
+
+func (b *Budget) look() error {
+	if b.Steps < 0 {
+		return &LimitError{"expression-steps", MaxSteps}
+	}
+	b.ask = max(b.Steps-StopEvery, 0)
+	if (*b.stop)() {
+		return ErrStopped
+	}
+	return nil
+}
+
+// Until lets stop, where it is not nil, end the evaluation with [ErrStopped]. It is
+// asked every [StopEvery] steps.
+func (b *Budget) Until(stop *func() bool) {
+	if b.stop, b.ask = stop, 0; stop != nil {
+		b.ask = max(b.Steps-StopEvery, 0)
+	}
 }
 
 // Emit spends n units of output.

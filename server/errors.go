@@ -53,6 +53,9 @@ func problemOf(err error) *Problem {
 		p = problem(CodeDamaged, firstLine(err))
 	case errors.Is(err, store.ErrNotFound):
 		p = problem(CodeNotFound, "there is no such thing any more")
+	case errors.Is(err, core.ErrStopped):
+		p = problem(CodeStopping, "the instance's step was stopped, because the request took too long or the server ends; nothing happened")
+		p.retry = 1
 	case errors.Is(err, store.ErrConflict):
 		p = problem(CodeChanged, "it changed meanwhile, again and again; try again")
 	case errors.Is(err, errInternal):
@@ -104,6 +107,9 @@ func ofEngine(err error) *Problem {
 	}
 	if e, ok := as[*engine.VersionConflictError](err); ok {
 		return problem(CodeVersion, e.Error())
+	}
+	if e, ok := as[*engine.BusyError](err); ok {
+		return problem(CodeNotReady, e.Error())
 	}
 	if e, ok := as[*engine.QuarantineError](err); ok {
 		return problem(CodeQuarantine, e.Error())
