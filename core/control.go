@@ -88,7 +88,7 @@ func (m *machine) intervene(in Control) error {
 		s.paused, s.costly = false, false
 		m.finish(Terminated, expr.Null, nil, false)
 	case VerbSuspend:
-		s.paused = true
+		s.paused, s.costly = true, in.TooExpensive
 	case VerbResume:
 		s.paused, s.costly = false, false
 	case VerbLabel:

@@ -120,6 +120,8 @@ type Control struct {
 	HasData    bool
 	Compensate bool // with cancel: undo completed states first
 	Actor      string
+
+	TooExpensive bool // with suspend: that is the reason, see [State.PauseReason]
 }
 
 // Continue goes on after a step that ran out of fuel.

@@ -223,15 +223,7 @@ func (e *Engine) ControlAt(ctx context.Context, id string, c core.Control, rev i
 // applyAt is apply for an instance that must be at a revision, also once it was given the
 // messages and the timers that come before the input.
 func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) error {
-	for {
-		if err := e.tryAt(ctx, id, rev, in); !e.again(ctx, err) {
-			return err
-		}
-	}
-}
-
-func (e *Engine) tryAt(ctx context.Context, id string, rev int64, in input) error {
-	l, err := e.acquireFor(ctx, id, in.in)
+	l, err := e.live.acquire(ctx, id, onRequest)
 	if err != nil {
 		return err
 	}

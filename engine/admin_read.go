@@ -124,7 +124,10 @@ func (e *Engine) Feed(ctx context.Context, after int64, limit int) (store.Feed, 
 
 // DeleteInstance removes an instance that is over, at a revision if that is not 0.
 func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error {
-	l := e.live.acquire(id)
+	l, err := e.live.acquire(ctx, id, onRequest)
+	if err != nil {
+		return err
+	}
 	defer e.live.release(l)
 	row, err := e.Get(ctx, id)
 	switch {

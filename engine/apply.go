@@ -32,26 +32,17 @@ const maxConflicts = 16
 // apply gives an instance the messages in its inbox, the timers that are due and the
 // given inputs, in order of time, and commits the outcome. An input that is not allowed
 // now is a *core.Rejected; everything else is committed nevertheless.
-func (e *Engine) apply(ctx context.Context, id string, extra ...input) error {
+func (e *Engine) apply(ctx context.Context, id string, how mode, extra ...input) error {
 	extra = slices.Clone(extra) // what is done is taken out
 	for i := range extra {
 		extra[i].extra = i + 1
 	}
-	var first core.Input
-	if len(extra) > 0 {
-		first = extra[0].in
+	l, err := e.live.acquire(ctx, id, how)
+	if err != nil {
+		return err
 	}
-	for {
-		l, err := e.acquireFor(ctx, id, first)
-		if err != nil {
-			return err
-		}
-		err = e.applyUntil(ctx, l, extra)
-		e.live.release(l)
-		if !e.again(ctx, err) {
-			return err
-		} // else those who stopped it have their turn
-	}
+	defer e.live.release(l)
+	return e.applyUntil(ctx, l, extra)
 }
 
 // applyUntil applies until nobody else was faster.
@@ -86,49 +77,67 @@ const (
 // together into the next one: a wide fan whose calls return at once, or a job that many
 // write to, does not wait for the disk once for each.
 func (e *Engine) post(ctx context.Context, id string, in input) error {
-	l := e.live.enter(id)
-	mine := &posted{in: in}
-	l.box.Lock()
-	l.posted = append(l.posted, mine)
-	l.box.Unlock()
-	l.mu.Lock()
-	defer e.live.release(l)
-	for !mine.done {
-		batch := l.takePosted()
-		extra := make([]input, len(batch))
-		now := e.now()
-		for i, p := range batch {
-			extra[i] = p.in
-			extra[i].extra = i + 1
-			if p.in.ask != nil {
-				extra[i].at = now // they keep the order in which they came
+	for {
+		l := e.live.enter(id)
+		mine := &posted{in: in}
+		l.box.Lock()
+		l.posted = append(l.posted, mine)
+		l.box.Unlock()
+		err := l.wait(ctx, in.how())
+		if err == nil {
+			defer e.live.release(l)
+			for !mine.done {
+				e.applyPosted(context.WithoutCancel(ctx), l) // it is not only the caller's
 			}
+			return mine.err
 		}
-		err := e.applyUntil(ctx, l, extra)
-		if e.again(ctx, err) {
-			l.putBack(batch)
-			l.mu.Unlock() // those who stopped it have their turn
-			l.mu.Lock()
-			continue
-		}
-		for _, p := range batch {
-			p.done, p.err = true, err
+		alone := l.unpost(mine)
+		e.live.leave(l)
+		switch {
+		case errors.Is(err, errGone): // what a lost step was given is not committed
+		case !alone:
+			return fmt.Errorf("instance %s: %w: %w", id, store.ErrUncertain, err)
+		default:
+			return err
 		}
 	}
-	return mine.err
 }
 
-// putBack undoes takePosted for what has no answer yet.
-func (l *live) putBack(batch []*posted) {
+// applyPosted applies what was posted, as one commit. The caller has the lock.
+func (e *Engine) applyPosted(ctx context.Context, l *live) {
+	batch := l.takePosted()
+	extra := make([]input, len(batch))
+	now := e.now()
+	l.how = ordinary
+	for i, p := range batch {
+		extra[i] = p.in
+		extra[i].extra = i + 1
+		if p.in.ask != nil {
+			extra[i].at = now // they keep the order in which they came
+		}
+		l.how = max(l.how, p.in.how())
+	}
+	err := e.applyUntil(ctx, l, extra)
+	for _, p := range batch {
+		p.done, p.err = true, err
+	}
+}
+
+// how says whether somebody waits for what becomes of an input.
+func (in *input) how() mode {
+	if in.ask != nil || in.taken != nil {
+		return onRequest
+	}
+	return ordinary
+}
+
+// unpost takes back an input. It reports false where whoever has the lock took it.
+func (l *live) unpost(mine *posted) bool {
 	l.box.Lock()
 	defer l.box.Unlock()
-	var rest []*posted
-	for _, p := range batch {
-		if p.done = p.in.ask != nil && p.in.ask.settled; !p.done {
-			rest = append(rest, p)
-		}
-	}
-	l.posted = append(rest, l.posted...)
+	before := len(l.posted)
+	l.posted = slices.DeleteFunc(slices.Clone(l.posted), func(p *posted) bool { return p == mine })
+	return len(l.posted) < before
 }
 
 // takePosted takes what goes into one commit. Who names a revision comes first in it:
@@ -155,6 +164,7 @@ func (l *live) takePosted() []*posted {
 // invariant, those before it are committed without it. What is committed of extra is
 // taken out of it.
 func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
+	mine := false // nothing but what the caller brought
 	for limit := -1; ; {
 		for _, in := range *extra {
 			if in.taken != nil {
@@ -177,17 +187,28 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
 		}
+		if e.isExpensive(l) {
+			return errExpensive
+		}
 		*extra = slices.DeleteFunc(*extra, l.isStranger)
 		inputs, err := e.inputsFor(ctx, l, *extra)
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
 		}
+		if mine && l.state != nil {
+			inputs = inOrder(nil, nil, *extra)
+		}
 		if limit >= 0 {
 			inputs = inputs[:min(limit, len(inputs))]
 		}
 		f := e.newFold(l)
+		f.alone = mine
 		broke, rejected, err := f.run(ctx, inputs)
 		switch {
+		case errors.Is(err, errExpensive) && l.how == onRequest:
+			l.forget()
+			mine = true // the others wait for the lane, and the caller does not wait for them
+			continue
 		case errors.As(err, &broken) && broke == 0:
 			return e.setAside(ctx, l, err, *extra)
 		case errors.As(err, &broken):
@@ -205,14 +226,25 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			}
 			return e.setAside(ctx, l, err, *extra)
 		}
+		inputs = inputs[:len(inputs)-f.left]
 		f.settle(inputs)
-		if limit < 0 {
+		if limit < 0 && f.left == 0 {
 			return rejected
 		}
 		*extra = slices.DeleteFunc(*extra, func(o input) bool {
 			return slices.ContainsFunc(inputs, func(in input) bool { return in.extra == o.extra })
 		})
 		limit = -1 // now the rest: the one that breaks comes first
+		if f.left > 0 {
+			e.wakeUp() // for the inbox and the timers
+			if l.how != onRequest && len(*extra) > 0 {
+				return errUnfinished
+			}
+			if len(*extra) == 0 {
+				return rejected
+			}
+			mine = true // what comes by the inbox may take for ever
+		}
 	}
 }
 
@@ -330,21 +362,10 @@ func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input
 		return nil, err
 	}
 	list = inOrder(list, messages, extra)
-	if l.state != nil { // who terminates does not wait for what that makes needless
-		slices.SortStableFunc(list, func(a, b input) int { return cmp.Compare(b.terminates(), a.terminates()) })
-	}
 	if l.row.More && len(list) == 0 {
 		list = append(list, input{in: core.Continue{}})
 	}
 	return list, nil
-}
-
-// terminates is 1 for somebody who terminates the instance, else 0.
-func (in *input) terminates() int {
-	if c, ok := in.in.(core.Control); ok && c.Verb == core.VerbTerminate && in.message == 0 {
-		return 1
-	}
-	return 0
 }
 
 // inOrder adds messages and other inputs to those of timers.

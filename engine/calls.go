@@ -387,7 +387,12 @@ func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.
 		return nil // what has its key now may be another instance's
 	}
 	err := e.post(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket, created: c.row.Created})
-	if err != nil && !isMissing(err) {
+	switch {
+	case errors.Is(err, errExpensive), errors.Is(err, errUnfinished), errors.Is(err, errInterrupted):
+		e.calls.hold(c, reply, at) // for the expensive lane
+		e.wakeUp()
+		return nil
+	case err != nil && !isMissing(err):
 		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
 		e.wakeUp()
 		return err

@@ -189,22 +189,25 @@ type Reason struct {
 }
 
 // Ready lists why this node cannot do what it is asked for; none: it can.
-func (e *Engine) Ready(ctx context.Context) []Reason {
+func (e *Engine) Ready(ctx context.Context) (reasons []Reason) {
+	if why := e.Stuck(); why != "" {
+		reasons = append(reasons, Reason{"no-progress", why, errors.New(why)})
+	}
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	if err := e.readable(ctx); err != nil {
-		return []Reason{{"store-read", "the store cannot be read", err}}
+		return append(reasons, Reason{"store-read", "the store cannot be read", err})
 	}
 	err := e.store.Writable(ctx)
 	switch {
 	case err == nil:
-		return nil
+		return reasons
 	case errors.Is(err, store.ErrFull):
-		return []Reason{{"storage-full", "there is no space left in the store", err}}
+		return append(reasons, Reason{"storage-full", "there is no space left in the store", err})
 	case errors.Is(err, store.ErrMoved):
-		return []Reason{{"store-moved", store.ErrMoved.Error(), err}}
+		return append(reasons, Reason{"store-moved", store.ErrMoved.Error(), err})
 	}
-	return []Reason{{"store-write", "writes to the store fail", err}}
+	return append(reasons, Reason{"store-write", "writes to the store fail", err})
 }
 
 func (e *Engine) readable(ctx context.Context) error {
@@ -239,6 +242,7 @@ func (e *Engine) join(ctx context.Context) (leave func()) {
 	}
 	m := e.cfg.Node
 	m.Calls = e.flights
+	m.Stuck = func() bool { return e.Stuck() != "" }
 	for {
 		left, err := e.shared.Join(ctx, m)
 		if err == nil {

@@ -26,6 +26,7 @@ func (e *Engine) share(ctx context.Context, now core.Time) error {
 	if parts := e.shared.Parts(); parts != c.parts {
 		e.calls.dropWaiting(func(part int) bool { return !e.makes(part) })
 		c.parts = parts
+		e.suspects.look = true
 	}
 	if e.cfg.Sink != nil && c.joined.Load() {
 		e.outbox.hear() // others decide on events, too
@@ -39,9 +40,15 @@ func (e *Engine) share(ctx context.Context, now core.Time) error {
 	}
 	if now >= c.audited+auditPause || now < c.audited {
 		c.audited = now
+		e.suspects.look = true
 		return e.audit(ctx)
 	}
 	return nil
+}
+
+// partsChanged reports whether this node has other parts than share took notice of.
+func (e *Engine) partsChanged() bool {
+	return e.shared != nil && e.shared.Parts() != e.cluster.parts
 }
 
 func (e *Engine) handed(ctx context.Context) ([]store.Call, error) {

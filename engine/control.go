@@ -28,7 +28,7 @@ func (e *Engine) Take(ctx context.Context, id string, t core.Take) error {
 }
 
 func (e *Engine) direct(ctx context.Context, id string, in core.Input) error {
-	if err := e.apply(ctx, id, input{in: in, at: e.now()}); err != nil {
+	if err := e.apply(ctx, id, onRequest, input{in: in, at: e.now()}); err != nil {
 		return err
 	}
 	return e.quarantined(ctx, id)
@@ -46,10 +46,13 @@ func (e *Engine) quarantined(ctx context.Context, id string) error {
 // release lets an instance out of quarantine: resume tries again with what is stored,
 // terminate gives it up. Where rev is not 0 it must be at that revision.
 func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int64) error {
-	l := e.live.acquire(id)
+	l, err := e.live.acquire(ctx, id, onRequest)
+	if err != nil {
+		return err
+	}
 	defer e.live.release(l)
 	l.forget()
-	err := e.load(ctx, l)
+	err = e.load(ctx, l)
 	var broken *brokenError
 	if err != nil && !errors.As(err, &broken) {
 		return err

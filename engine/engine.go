@@ -104,6 +104,9 @@ type Engine struct {
 	house    house
 	work     []source // all kinds of it
 	troubles troubles
+	crew     crew
+	watchdog watchdog
+	suspects suspects
 	stored   atomic.Int64  // counts what the store took
 	signal   chan struct{} // something may be there to do
 	changes  changes
@@ -111,7 +114,9 @@ type Engine struct {
 	aborted  chan struct{} // closed by Abort
 
 	pollLock     sync.Mutex
-	storedBefore int64 // what stored was when the pass before ended
+	storedBefore int64     // what stored was when the pass before ended
+	failed       []failure // that are not judged yet
+	judgeBy      core.Time // when they are at the latest
 	maxPasses    int
 }
 
@@ -175,6 +180,9 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.work = e.sources()
 	e.live.init(liveCapacity)
+	e.crew.init()
+	e.watchdog.init()
+	e.suspects.all = map[string]bool{}
 	e.outbox.init()
 	e.house.init(&cfg)
 	e.calls.init(cfg.MaxCallsPerEndpoint)
@@ -198,6 +206,10 @@ func (e *Engine) recover(ctx context.Context) error {
 	if err := e.readDefinitions(ctx, 0); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
+	if err := e.readSuspects(ctx); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	_ = e.pauseSuspects(ctx, e.report) // before anybody can do anything with them
 	calls, err := e.store.Calls(ctx, "")
 	if err != nil {
 		return fmt.Errorf("engine: read calls: %w", err)

@@ -25,6 +25,11 @@ type fold struct {
 	changes int          // how often
 	told    int          // records that tellCalled went past
 	more    bool
+	asks    int  // how often its steps asked whether to stop
+	work    int  // steps of expressions that they took
+	left    int  // of the inputs, those that it was not given
+	alone   bool // the caller's inputs have waited for others: now nothing is left to the lane
+	others  bool // what it is given now comes before what a caller waits for
 }
 
 func (e *Engine) newFold(l *live) *fold {
@@ -40,6 +45,11 @@ func (e *Engine) newFold(l *live) *fold {
 // by the inbox, whose senders wait for no answer.
 func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, err error) {
 	for i, in := range inputs {
+		if i > 0 && f.enough() {
+			f.left = len(inputs) - i
+			break
+		}
+		f.others = f.l.how == onRequest && in.extra == 0 && !f.alone
 		err := guard(func() error {
 			switch {
 			case in.ask != nil:
@@ -82,7 +92,7 @@ func (f *fold) isAt(rev int64) error {
 // give gives one input. All errors of the core but *core.Rejected and core.ErrStopped are
 // broken invariants.
 func (f *fold) give(ctx context.Context, in input) error {
-	res, err := core.StepUntil(f.l.prog, f.l.state, f.now, in.in, f.e.stop(ctx, f.l))
+	res, err := f.step(ctx, in.in)
 	var rejected *core.Rejected
 	switch {
 	case errors.As(err, &rejected), errors.Is(err, core.ErrStopped):

@@ -66,6 +66,9 @@ func (s *sweep) work(ctx context.Context, e *Engine, now core.Time, tell func(er
 			s.first = min(s.first, due)
 			continue
 		}
+		if e.live.busy(row.ID) {
+			continue // a pass does not wait for its step; the next sweep finds it
+		}
 		old = append(old, task{do: func(ctx context.Context) error {
 			var changed *RevisionError
 			err := e.DeleteJob(ctx, row.ID, row.Rev)
@@ -78,7 +81,7 @@ func (s *sweep) work(ctx context.Context, e *Engine, now core.Time, tell func(er
 			return nil
 		}})
 	}
-	for _, err := range e.each(ctx, old, true) {
+	for _, err := range e.each(ctx, old) {
 		if err != nil {
 			tell(err)
 		}

@@ -349,7 +349,9 @@ func TestOneThatIsOverIsNotAnsweredFromMemory(t *testing.T) {
 		t.Errorf("a start when it is gone: %v", err)
 	}
 	h.want("chosen", core.Completed, "")
-	l.mu.Lock()
+	if err := l.wait(t.Context(), onRequest); err != nil {
+		t.Fatal(err)
+	}
 	h.live.release(l)
 }
 

@@ -77,7 +77,7 @@ func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) ([]Job, error)
 				return err
 			}
 		}
-		for i, err := range e.each(ctx, tasks, true) {
+		for i, err := range e.each(ctx, tasks) {
 			if err != nil {
 				errs = append(errs, &BulkError{from + i, err})
 			}

@@ -121,11 +121,14 @@ func (e *Engine) endJob(ctx context.Context, row Instance) error {
 
 // removeJob deletes a job that nobody waits for.
 func (e *Engine) removeJob(ctx context.Context, row Instance) error {
-	l := e.live.acquire(row.ID)
+	l, err := e.live.acquire(ctx, row.ID, onRequest)
+	if err != nil {
+		return err
+	}
 	defer e.live.release(l)
 	l.forget()
 	d := store.Deletion{At: max(e.now(), row.Updated), Rev: row.Rev, Live: true}
-	err := e.store.DeleteInstance(ctx, row.ID, d)
+	err = e.store.DeleteInstance(ctx, row.ID, d)
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		return &RevisionError{row.ID, row.Rev, 0}

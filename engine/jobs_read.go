@@ -83,7 +83,10 @@ func (e *Engine) storedData(ctx context.Context, row Instance, pages []core.Page
 
 // jobLocked reads a job that changes all the time, while nobody here can change it.
 func (e *Engine) jobLocked(ctx context.Context, id string) (Job, error) {
-	l := e.live.acquire(id)
+	l, err := e.live.acquire(ctx, id, onRequest)
+	if err != nil {
+		return Job{}, err
+	}
 	defer e.live.release(l)
 	switch err := e.load(ctx, l); {
 	case err != nil:

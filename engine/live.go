@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -21,11 +22,28 @@ const (
 	liveBytes = 32 << 20
 )
 
+// mode says who runs a step, and so when it ends early.
+type mode int
+
+const (
+	// ordinary: a worker, the goroutine of a call, or a start. A step that turns out to be
+	// expensive is left to the lane.
+	ordinary mode = iota
+	inLane
+	// onRequest: a caller waits for the answer. It makes the others give the instance up.
+	onRequest
+)
+
 // live is an instance in memory. Its lock makes inputs of one instance go one at a
 // time; the revision keeps it right when another node writes too.
 type live struct {
-	mu     lock
+	lock   chan struct{} // full while it is locked: waiting for it can be given up
+	gone   chan struct{} // closed when its step is given up: others use another live
+	urgent atomic.Int32  // callers with onRequest that wait for the lock
 	id     string
+
+	// Under the lock.
+	how    mode
 	loaded bool
 	// trusted says that memory was right when it was last compared with the store, where
 	// others write to it too: then it is worth trying whether it still is.
@@ -40,9 +58,8 @@ type live struct {
 	box    sync.Mutex
 	posted []*posted // inputs that wait for whoever has the lock
 
-	halt atomic.Int32 // how many wait for the step under way to be stopped
-
-	refs int           // under the cache's lock
+	refs int           // under the cache's lock; likewise:
+	lost bool          // gone is closed
 	idle *list.Element // likewise; nil while in use
 	kept int           // likewise: the bytes that it counts for while it is idle
 }
@@ -92,11 +109,48 @@ func (c *cache) init(capacity int) {
 	c.entries, c.capacity = map[string]*live{}, capacity
 }
 
-// acquire locks an instance.
-func (c *cache) acquire(id string) *live {
-	l := c.enter(id)
-	l.mu.Lock()
-	return l
+// acquire locks an instance. Where that takes too long, the error is a *BusyError.
+func (c *cache) acquire(ctx context.Context, id string, how mode) (*live, error) {
+	for {
+		l := c.enter(id)
+		err := l.wait(ctx, how)
+		if err == nil {
+			return l, nil
+		}
+		if c.leave(l); err != errGone {
+			return nil, err
+		}
+	}
+}
+
+// errGone says that a step was given up: the instance is to be looked up again.
+var errGone = errors.New("the step was given up")
+
+// wait locks an instance that was entered.
+func (l *live) wait(ctx context.Context, how mode) error {
+	select {
+	case l.lock <- struct{}{}:
+		l.how = how
+		return nil
+	default:
+	}
+	if how == onRequest {
+		l.urgent.Add(1)
+		defer l.urgent.Add(-1)
+	}
+	late := time.NewTimer(controlTime)
+	defer late.Stop()
+	select {
+	case l.lock <- struct{}{}:
+		l.how = how
+		return nil
+	case <-l.gone:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return &BusyError{l.id}
+	}
 }
 
 // enter says that someone is about to lock an instance.
@@ -105,7 +159,7 @@ func (c *cache) enter(id string) *live {
 	defer c.mu.Unlock()
 	l := c.entries[id]
 	if l == nil {
-		l = &live{id: id, mu: make(lock, 1)}
+		l = &live{id: id, lock: make(chan struct{}, 1), gone: make(chan struct{})}
 		c.entries[id] = l
 	}
 	l.refs++
@@ -115,24 +169,27 @@ func (c *cache) enter(id string) *live {
 	return l
 }
 
-// lock is a mutex whose waiters may give up, and have their turns in order.
-type lock chan struct{}
-
-func (l lock) Lock()   { l <- struct{}{} }
-func (l lock) Unlock() { <-l }
-
-// LockWithin locks unless ctx ends before.
-func (l lock) LockWithin(ctx context.Context) error {
-	select {
-	case l <- struct{}{}:
-		return nil
-	default:
+// leave is for one who entered and did not get the lock. The instance may be in any state:
+// whoever has the lock decides whether it stays.
+func (c *cache) leave(l *live) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.refs--; l.refs == 0 && !l.lost {
+		delete(c.entries, l.id)
 	}
-	select {
-	case l <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+}
+
+// giveUp lets others work on an instance though a step of it has not returned.
+func (c *cache) giveUp(l *live) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.lost {
+		return
+	}
+	l.lost = true
+	close(l.gone)
+	if c.entries[l.id] == l {
+		delete(c.entries, l.id)
 	}
 }
 
@@ -146,15 +203,10 @@ func (c *cache) rouse(l *live) {
 // release unlocks an instance, and forgets it if it is not worth keeping.
 func (c *cache) release(l *live) {
 	worth, size := l.loaded && !l.row.Status.Final(), l.large.bytes
-	l.mu.Unlock()
-	c.leave(l, worth, size)
-}
-
-// leave undoes an enter.
-func (c *cache) leave(l *live, worth bool, size int) {
+	<-l.lock
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l.refs--; l.refs > 0 {
+	if l.refs--; l.refs > 0 || l.lost {
 		return
 	}
 	if !worth {
@@ -168,6 +220,14 @@ func (c *cache) leave(l *live, worth bool, size int) {
 		c.rouse(old)
 		delete(c.entries, old.id)
 	}
+}
+
+// busy reports whether somebody works on an instance, or waits for it.
+func (c *cache) busy(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.entries[id]
+	return l != nil && l.refs > 0
 }
 
 // has reports whether an instance is in memory.

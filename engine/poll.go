@@ -16,9 +16,6 @@ const (
 	batch = 1024
 	// maxPasses is how often work may make more work at one instant ("poll-passes").
 	maxPasses = 200_000 // as one item after the other of a long list does
-	// workers apply inputs side by side, unless Inline. They mostly wait for the store,
-	// which makes one commit of those that wait together.
-	workers = 128
 )
 
 // task is one thing to do. Where it fails it is tried again later, and keeps no other
@@ -27,6 +24,8 @@ type task struct {
 	key      taskKey
 	instance string // whose it is, if one's alone
 	do       func(context.Context) error
+	// expensive does it in the expensive lane, where do fails with errExpensive.
+	expensive func(context.Context) error
 }
 
 type taskKey struct {
@@ -43,7 +42,7 @@ type source struct {
 // sources are the kinds of work, in the order in which a pass does them.
 func (e *Engine) sources() []source {
 	return []source{
-		{list: e.schedules},
+		{list: e.schedules, abreast: true},
 		{list: e.expired},
 		{list: e.unrouted},
 		{list: e.fresh, abreast: true},
@@ -57,7 +56,7 @@ func (e *Engine) sources() []source {
 // they come back by themselves. What fails is left alone for a while; the rest is done nevertheless.
 func (e *Engine) Poll(ctx context.Context) (progress bool, err error) {
 	var errs []error
-	progress, err = e.poll(ctx, context.WithoutCancel(ctx), func(err error) { errs = append(errs, err) })
+	progress, err = e.poll(ctx, context.WithoutCancel(ctx), 0, func(err error) { errs = append(errs, err) })
 	return progress, errors.Join(append(errs, err)...)
 }
 
@@ -65,9 +64,10 @@ func (e *Engine) Poll(ctx context.Context) (progress bool, err error) {
 // keep calling or starting one another without any delay.
 var ErrRunaway = errors.New("there is always more to do at one instant (limit poll-passes): is this a loop of calls, events or workflows without a delay?")
 
-// poll is Poll with a context of its own for calls, which may outlive it. What goes
+// poll is Poll with a context of its own for calls, which may outlive it. It waits for a
+// while for work of one kind that is done side by side; 0: until that is done. What goes
 // wrong with single things is told; an error is everybody's.
-func (e *Engine) poll(ctx, calls context.Context, tell func(error)) (progress bool, err error) {
+func (e *Engine) poll(ctx, calls context.Context, wait time.Duration, tell func(error)) (progress bool, err error) {
 	e.pollLock.Lock()
 	defer e.pollLock.Unlock()
 	if now := e.now(); e.mayPurge(now) {
@@ -77,7 +77,9 @@ func (e *Engine) poll(ctx, calls context.Context, tell func(error)) (progress bo
 	}
 	since, passes := e.now(), 0
 	for {
-		did, err := e.pass(ctx, calls, tell)
+		e.watchdog.passBegins()
+		did, err := e.pass(ctx, calls, wait, tell)
+		e.watchdog.passEnds()
 		progress = progress || did
 		if err != nil || !did {
 			return progress, err
@@ -96,31 +98,31 @@ func (e *Engine) poll(ctx, calls context.Context, tell func(error)) (progress bo
 
 // pass looks once for every kind of work. Its error says that the store fails: some kind
 // cannot be listed, or nothing that was tried could be done.
-func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, err error) {
+func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(error)) (did bool, err error) {
 	now := e.now()
 	e.troubles.sweep(now)
 	var unread []error
-	var failed []failure
-	done := 0
 	if err := e.share(ctx, now); err != nil {
 		unread = append(unread, err)
 	}
+	if err := e.pauseSuspects(ctx, tell); err != nil {
+		unread = append(unread, err)
+	}
+	done := 0
 	for _, s := range e.work {
 		tasks, err := e.tasks(ctx, s, now, batch)
 		if err != nil {
 			unread = append(unread, err)
 			continue
 		}
-		for i, err := range e.each(ctx, tasks, s.abreast) {
-			if err != nil {
-				failed = append(failed, failure{tasks[i], err})
-				continue
-			}
-			e.troubles.forget(tasks[i].key)
-			done++
+		if e.partsChanged() { // a suspect may be among what came: it is looked for first
+			did = true
+			break
 		}
+		e.carryOut(ctx, tasks, s.abreast, wait)
+		done += e.collect()
 	}
-	did = done > 0
+	did = did || done > 0
 	if e.cfg.Inline {
 		called, err := e.callInline(ctx)
 		if err != nil {
@@ -140,24 +142,57 @@ func (e *Engine) pass(ctx, calls context.Context, tell func(error)) (did bool, e
 	}
 	did = did || sent || swept
 	if err := ctx.Err(); err != nil {
-		return did, err // then everything fails
+		e.dismiss() // then everything fails
+		return did, err
 	}
-	if err := e.outage(failed, done, now); err != nil {
-		return did, errors.Join(append(unread, err)...)
-	}
-	for _, f := range failed {
-		tell(e.leaveAlone(ctx, f, now))
+	if err := e.judge(ctx, done, now, tell); err != nil {
+		unread = append(unread, err)
 	}
 	return did, errors.Join(unread...)
 }
 
-// tasks lists what a source has to do now, without what failed lately.
+// carryOut does tasks: side by side where that is allowed, else in order.
+func (e *Engine) carryOut(ctx context.Context, tasks []task, abreast bool, wait time.Duration) {
+	if len(tasks) == 0 {
+		return
+	}
+	if abreast && !e.cfg.Inline {
+		var patience <-chan time.Time
+		if wait > 0 {
+			alarm := time.NewTimer(wait)
+			defer alarm.Stop()
+			patience = alarm.C
+		}
+		e.workOn(ctx, tasks, patience)
+		return
+	}
+	for _, t := range tasks {
+		err := guard(func() error { return t.do(ctx) })
+		e.crew.note(t, err)
+		e.watchdog.progress()
+	}
+}
+
+// collect takes notice of what ended, and counts what was done.
+func (e *Engine) collect() (done int) {
+	for _, o := range e.crew.take() {
+		if o.err != nil {
+			e.failed = append(e.failed, failure(o))
+			continue
+		}
+		e.troubles.forget(o.task.key)
+		done++
+	}
+	return done
+}
+
+// tasks lists what a source has to do now, without what failed lately and what is under way.
 func (e *Engine) tasks(ctx context.Context, s source, now core.Time, limit int) ([]task, error) {
-	list, err := s.list(ctx, now, limit+e.troubles.count())
+	list, err := s.list(ctx, now, limit+e.troubles.count()+e.crew.count())
 	if err != nil {
 		return nil, err
 	}
-	return e.troubles.rested(list, now), nil
+	return e.unsuspected(e.crew.idle(e.troubles.rested(list, now))), nil
 }
 
 // ready are instances that something waits for: messages, timers, held answers.
@@ -179,25 +214,33 @@ func (e *Engine) ready(ctx context.Context, now core.Time, limit int) ([]task, e
 	}
 	out := make([]task, len(ids))
 	for i, id := range ids {
-		out[i] = task{key: taskKey{kind: "instance", id: id}, instance: id, do: func(ctx context.Context) error {
-			if err := e.apply(ctx, id, answers[id]...); err != nil && !isMissing(err) { // it was deleted
+		do := func(ctx context.Context, how mode) error {
+			if err := e.apply(ctx, id, how, answers[id]...); err != nil && !isMissing(err) { // it was deleted
 				return fmt.Errorf("instance %s: %w", id, err)
 			}
 			for _, in := range answers[id] {
 				e.calls.done(callKey(id, in.call), in.created)
 			}
 			return nil
-		}}
+		}
+		out[i] = task{
+			key: instanceKey(id), instance: id,
+			do:        func(ctx context.Context) error { return do(ctx, ordinary) },
+			expensive: func(ctx context.Context) error { return do(ctx, inLane) },
+		}
 	}
 	return out, nil
 }
 
-// each does the tasks: in order, or side by side where that is allowed. A panic is the
-// error of its task.
-func (e *Engine) each(ctx context.Context, tasks []task, abreast bool) []error {
+// instanceKey names the task of giving an instance what waits for it.
+func instanceKey(id string) taskKey { return taskKey{kind: "instance", id: id} }
+
+// each does tasks that are nobody else's, side by side unless Inline, and waits for all of
+// them. A panic is the error of its task.
+func (e *Engine) each(ctx context.Context, tasks []task) []error {
 	errs := make([]error, len(tasks))
 	do := func(i int) { errs[i] = guard(func() error { return tasks[i].do(ctx) }) }
-	if e.cfg.Inline || !abreast || len(tasks) < 2 {
+	if e.cfg.Inline || len(tasks) < 2 {
 		for i := range tasks {
 			do(i)
 		}

@@ -24,7 +24,9 @@ func running(t *testing.T, cfg Config, programs ...*ir.Program) (e *Engine, stop
 	if cfg.Store == nil {
 		cfg.Store = memory.New()
 	}
-	cfg.Languages = jsonpath.Languages()
+	if cfg.Languages == nil {
+		cfg.Languages = jsonpath.Languages()
+	}
 	if cfg.OnError == nil {
 		cfg.OnError = func(err error) { t.Error(err) }
 	}

@@ -118,8 +118,14 @@ func newRow(d *definition, id string, now core.Time) store.Instance {
 // create starts an instance under an id that must be new, unless something else is deployed
 // by now than was then; 0: it does not matter. Where someone asked for a job it is told.
 func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row store.Instance, start core.Start, a *ask) (string, error) {
-	id := row.ID
-	l := e.live.acquire(id)
+	id, how := row.ID, ordinary
+	if a != nil {
+		how = onRequest
+	}
+	l, err := e.live.acquire(ctx, id, how)
+	if err != nil {
+		return "", err
+	}
 	defer e.live.release(l)
 	if l.loaded && !l.row.Status.Final() && e.memoryIsTruth() { // else the store knows whether it is still there
 		return "", &ExistsError{id}
@@ -128,7 +134,12 @@ func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row 
 	start.Seed = e.cfg.Seed(id)
 	l.row, l.prog, l.state, l.loaded, l.trusted = row, d.prog, nil, true, true
 	l.deployed = deployed
-	err := e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1, ask: a}})
+	err = e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1, ask: a}})
+	if errors.Is(err, errExpensive) || errors.Is(err, errInterrupted) {
+		if err = e.createLater(ctx, row, deployed, start); err == nil {
+			return id, nil
+		}
+	}
 	if errors.Is(err, store.ErrConflict) {
 		return "", &ExistsError{id}
 	}
@@ -147,6 +158,20 @@ func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row 
 		return id, &QuarantineError{id, firstLine(row.Quarantine)}
 	}
 	return id, nil
+}
+
+// createLater stores an instance whose first step is expensive, with its start in the inbox.
+func (e *Engine) createLater(ctx context.Context, row store.Instance, deployed int64, start core.Start) error {
+	err := e.store.Commit(ctx, store.Commit{
+		Instance: row, Deployed: deployed,
+		Messages: []store.Message{{To: row.ID, At: row.Created, Input: start}},
+	})
+	if err != nil {
+		return fmt.Errorf("create instance %s: %w", row.ID, err)
+	}
+	e.stored.Add(1)
+	e.changed(row.ID)
+	return nil
 }
 
 func firstLine(s string) string {

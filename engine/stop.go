@@ -7,66 +7,97 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// controlTime is how long an intervention waits for its turn with an instance
-// ("control-time"): a step that is under way may not end.
-const controlTime = 20 * time.Second
+const (
+	// controlTime is how long a caller waits for its turn with an instance ("control-time"): a
+	// step that is under way may not end.
+	controlTime = 20 * time.Second
+	// laneWork is how many steps of expressions the inputs of one commit may take outside of the
+	// expensive lane ("lane-work"): a few milliseconds.
+	laneWork = 65_536
+	// turnWork is how many steps of expressions the inputs of one commit may take before the
+	// rest of them waits for the next turn ("turn-work").
+	turnWork = 1_000_000
+)
 
-// BusyError says that an intervention did not get its turn: a step of the instance is
-// under way and does not end.
+// BusyError says that a caller did not get its turn: a step of the instance is under way and
+// does not end.
 type BusyError struct{ ID string }
 
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("instance %s is busy: its step did not end within %s, and could not be stopped (limit control-time); nothing changed", e.ID, controlTime)
 }
 
-// stop is what ends a step of an instance before its time: whoever wants it goes away,
-// the process ends, or somebody intervenes.
-func (e *Engine) stop(ctx context.Context, l *live) func() bool {
-	return func() bool {
-		select {
-		case <-e.aborted:
-			return true
-		default:
-			return l.halt.Load() > 0 || ctx.Err() != nil
+// TooLongError says that a step of an instance was stopped because it took too long. Nothing
+// changed.
+type TooLongError struct{ ID string }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("a step of instance %s was stopped after %s (limit step-time); nothing changed", e.ID, stepTime)
+}
+
+// Why a step was stopped, or the rest of the inputs was not given.
+var (
+	errExpensive   = errors.New("the step is for the expensive lane")
+	errInterrupted = errors.New("the step was interrupted: a caller waits for the instance")
+	errUnfinished  = errors.New("some inputs wait for the next turn")
+)
+
+// stoppedError is a step that was stopped, and why. Its state was discarded.
+type stoppedError struct{ why error }
+
+func (e *stoppedError) Error() string   { return e.why.Error() }
+func (e *stoppedError) Unwrap() []error { return []error{core.ErrStopped, e.why} }
+
+// step runs one step of the core. It is stopped, and what it did discarded, where nobody is
+// to wait for its end: then the error is a *stoppedError.
+func (f *fold) step(ctx context.Context, in core.Input) (res core.Result, err error) {
+	w := f.e.watchdog.begin(f.l)
+	defer func() {
+		if !w.end() { // others work on the instance by now: this must not be committed
+			err = &stoppedError{&BusyError{f.l.id}}
 		}
+	}()
+	var why error
+	res, err = core.StepUntil(f.l.prog, f.l.state, f.now, in, func() bool {
+		why = f.stop(ctx, w)
+		return why != nil
+	})
+	if f.work += res.Spent; errors.Is(err, core.ErrStopped) {
+		err = &stoppedError{why}
 	}
+	return res, err
 }
 
-// again reports whether a step was stopped for somebody else's sake, so that it is to be
-// done once they had their turn.
-func (e *Engine) again(ctx context.Context, err error) bool {
-	if !errors.Is(err, core.ErrStopped) || ctx.Err() != nil {
-		return false
+// stop says why a step is to be stopped: whoever wants it goes away, the process ends, it takes
+// too long, somebody intervenes, or it is the expensive lane's.
+func (f *fold) stop(ctx context.Context, w *watched) error {
+	f.asks++
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case w.late.Load():
+		return &TooLongError{f.l.id}
+	case f.e.cfg.Inline:
+		return nil
+	case f.l.how != onRequest && f.l.urgent.Load() > 0:
+		return errInterrupted
+	case f.asks > laneWork/expr.StopEvery && (f.l.how == ordinary || f.others):
+		return errExpensive
 	}
-	select {
-	case <-e.aborted:
-		return false
-	default:
-		return true
-	}
+	return nil
 }
 
-// acquireFor locks an instance for what it is to be given. Who intervenes does not wait
-// for ever, and not for a step that it makes needless: that is stopped, and its state
-// discarded.
-func (e *Engine) acquireFor(ctx context.Context, id string, in core.Input) (*live, error) {
-	c, ok := in.(core.Control)
-	if !ok {
-		return e.live.acquire(id), nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, controlTime, &BusyError{id})
-	defer cancel()
-	l := e.live.enter(id)
-	switch c.Verb {
-	case core.VerbTerminate, core.VerbCancel, core.VerbSuspend:
-		l.halt.Add(1)
-		defer l.halt.Add(-1)
-	}
-	if err := l.mu.LockWithin(ctx); err != nil {
-		e.live.leave(l, true, 0)
-		return nil, err
-	}
-	return l, nil
+// enough reports whether the rest of the inputs is to wait: the instance had its turn, or a
+// caller waits for it.
+func (f *fold) enough() bool {
+	return f.work >= turnWork || f.l.how != onRequest && f.l.urgent.Load() > 0
+}
+
+// isExpensive reports whether an instance is the expensive lane's: its last step did not come
+// to an end.
+func (e *Engine) isExpensive(l *live) bool {
+	return l.how == ordinary && l.row.More && !e.cfg.Inline
 }

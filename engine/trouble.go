@@ -23,6 +23,9 @@ const (
 	// maxFailures is how often in a row an instance may fail, while others do not,
 	// before it is set aside.
 	maxFailures = 10
+	// maxTooLong is how often in a row a step of an instance may be stopped because it took
+	// too long, before the instance is paused.
+	maxTooLong = 3
 )
 
 // troubles knows what failed lately, so that it does not hold up the rest.
@@ -125,25 +128,60 @@ func (t *troubles) next(now core.Time) (at core.Time, found bool) {
 }
 
 // failure is a task that failed.
-type failure struct {
-	task task
-	err  error
+type failure outcome
+
+// verdictPause is how long a failure waits for other work that is under way to end, too: what
+// became of that tells whether the store fails. It is longer than stores try a write.
+const verdictPause = core.Time(10 * time.Second)
+
+// judge decides about what failed: the error is that of a store that fails for everything,
+// else each rests by itself.
+func (e *Engine) judge(ctx context.Context, done int, now core.Time, tell func(error)) error {
+	stored := e.stored.Load()
+	quiet := done == 0 && stored == e.storedBefore
+	if len(e.failed) == 0 {
+		e.storedBefore = stored
+		return nil
+	}
+	if e.judgeBy == 0 || now < e.judgeBy-verdictPause { // the clock may have stepped back
+		e.judgeBy = now + verdictPause
+	}
+	failed := e.failed
+	if quiet && e.crew.working() && now < e.judgeBy {
+		return nil // not known yet
+	}
+	e.storedBefore = stored
+	e.failed, e.judgeBy = nil, 0
+	defer e.crew.judged(failed)
+	if quiet {
+		if err := e.outage(failed, now); err != nil {
+			return err
+		}
+	}
+	for _, f := range failed {
+		tell(e.leaveAlone(ctx, f, now))
+	}
+	return nil
+}
+
+// dismiss forgets what failed because everything ends.
+func (e *Engine) dismiss() {
+	e.crew.judged(e.failed)
+	e.failed, e.judgeBy = nil, 0
 }
 
 // outage is the error of a store that fails for everything: several things were to be
 // done, none could be, and nothing else was stored since the pass before. One thing
 // that fails alone has trouble of its own.
-func (e *Engine) outage(failed []failure, done int, now core.Time) error {
-	stored := e.stored.Load()
-	quiet := stored == e.storedBefore
-	e.storedBefore = stored
-	if done > 0 || len(failed) < 2 || !quiet {
+func (e *Engine) outage(failed []failure, now core.Time) error {
+	if len(failed) < 2 {
 		return nil
 	}
 	for _, f := range failed {
 		var broken *brokenError
 		var beyond *UnloadableError
-		if errors.As(f.err, &broken) || errors.As(f.err, &beyond) || errors.Is(f.err, store.ErrConflict) {
+		var long *TooLongError
+		if errors.As(f.err, &broken) || errors.As(f.err, &beyond) || errors.As(f.err, &long) || errors.Is(f.err, store.ErrConflict) {
 			return nil
 		}
 	}
@@ -154,24 +192,33 @@ func (e *Engine) outage(failed []failure, done int, now core.Time) error {
 }
 
 // leaveAlone lets what failed rest. An instance that broke an invariant, or that failed
-// too often in a row, is set aside.
+// too often in a row, is set aside; one whose steps take too long is paused.
 func (e *Engine) leaveAlone(ctx context.Context, f failure, now core.Time) error {
 	n := e.troubles.fail(f.task.key, now)
-	if f.task.instance == "" || errors.Is(f.err, store.ErrConflict) {
+	var busy *BusyError
+	if f.task.instance == "" || errors.Is(f.err, store.ErrConflict) || errors.As(f.err, &busy) {
 		return f.err // who loses against others is not sick
 	}
 	if beyond := (*UnloadableError)(nil); errors.As(f.err, &beyond) {
 		return f.err // it goes on where its definition can be loaded
 	}
 	var broken *brokenError
+	var long *TooLongError
+	var err error
 	switch {
 	case errors.As(f.err, &broken):
+		err = e.quarantine(ctx, f.task.instance, broken)
+	case errors.As(f.err, &long):
+		if n < maxTooLong {
+			return f.err
+		}
+		err = e.pauseExpensive(ctx, f.task.instance)
 	case n >= maxFailures:
-		broken = &brokenError{fmt.Errorf("it failed %d times in a row: %w", n, f.err)}
+		err = e.quarantine(ctx, f.task.instance, &brokenError{fmt.Errorf("it failed %d times in a row: %w", n, f.err)})
 	default:
 		return f.err
 	}
-	if err := e.quarantine(ctx, f.task.instance, broken); err != nil {
+	if err != nil {
 		return errors.Join(f.err, err)
 	}
 	e.troubles.forget(f.task.key)
@@ -180,14 +227,23 @@ func (e *Engine) leaveAlone(ctx context.Context, f failure, now core.Time) error
 
 // quarantine sets an instance aside from outside of a step.
 func (e *Engine) quarantine(ctx context.Context, id string, cause *brokenError) error {
-	l := e.live.acquire(id)
+	l, err := e.seize(ctx, id)
+	if err != nil {
+		return fmt.Errorf("quarantine instance %s: %w", id, err)
+	}
 	defer e.live.release(l)
 	l.forget()
-	var err error
 	if l.row, err = e.store.Instance(ctx, id); err != nil {
 		return fmt.Errorf("quarantine instance %s: %w", id, err)
 	}
 	return e.setAside(ctx, l, cause, nil)
+}
+
+// seize locks an instance for a pass, which does not wait for others for long.
+func (e *Engine) seize(ctx context.Context, id string) (*live, error) {
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return e.live.acquire(soon, id, onRequest)
 }
 
 // brokenError says that an invariant does not hold: the instance needs a person.

@@ -251,7 +251,7 @@ func TestBusyInstancesStarveOthers(t *testing.T) {
 	id := h.start("w", `{}`)
 	h.clock.Advance(t0.Add(time.Second))
 	for range 3 {
-		if _, err := h.pass(context.Background(), context.Background(), func(err error) { t.Error(err) }); err != nil {
+		if _, err := h.pass(context.Background(), context.Background(), 0, func(err error) { t.Error(err) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -361,7 +361,10 @@ func TestPanicBesideTheStepKillsTheProcess(t *testing.T) {
 			h := newHarness(t, nil)
 			h.deploy(build("w").main(delay(time.Minute)))
 			sick, well := h.start("w", `{}`), h.start("w", `{}`)
-			l := h.live.acquire(sick)
+			l, err := h.live.acquire(ctx, sick, onRequest)
+			if err != nil {
+				t.Fatal(err)
+			}
 			program := *l.prog.Program
 			program.Nodes = program.Nodes[:1] // the state is in a node that does not exist
 			broken := *l.prog

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -16,6 +17,9 @@ func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done 
 	if e.memoryIsTruth() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) || slices.ContainsFunc(extra, l.isStranger) {
 		return false, nil
 	}
+	if e.isExpensive(l) {
+		return true, errExpensive
+	}
 	inputs := inOrder(nil, nil, extra)
 	defer func() {
 		for _, in := range inputs {
@@ -26,11 +30,11 @@ func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done 
 	}()
 	f := e.newFold(l)
 	_, rejected, err := f.run(ctx, inputs)
-	if err != nil || !f.changed() {
+	if err != nil || f.left > 0 || !f.changed() {
 		if err != nil || f.did {
 			l.forget()
 		}
-		return false, nil
+		return errors.Is(err, core.ErrStopped), err
 	}
 	f.c.Unread = true
 	var broken *brokenError

@@ -108,6 +108,7 @@ func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
 	}
 	x.family("lockstep_calls_in_flight", "gauge", "Function calls under way.")
 	x.sample("lockstep_calls_in_flight", s.engine.InFlight())
+	s.writeActivity(x)
 	if f, ok := s.engine.SinkFigures(); ok {
 		x.family("lockstep_sink_events_total", "counter", "Attempts to give events to the sink. What failed is tried again, what it refused is dropped.")
 		x.sample("lockstep_sink_events_total", f.Sent, "result", "sent")
@@ -142,6 +143,27 @@ func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
 	x.sample("lockstep_memory_limit_bytes", s.memory.Limit())
 	process(x, s.figures.begun)
 	return answerText(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", x.Bytes())
+}
+
+// writeActivity tells whether the engine gets on.
+func (s *Server) writeActivity(x *exposition) {
+	a := s.engine.Activity()
+	x.family("lockstep_stuck", "gauge", "Whether this node makes no progress: a step, or a pass over what is to be done, does not end.")
+	stuck := 0
+	if s.engine.Stuck() != "" {
+		stuck = 1
+	}
+	x.sample("lockstep_stuck", stuck)
+	if !a.LastPass.IsZero() {
+		x.family("lockstep_last_pass_timestamp_seconds", "gauge", "When the last pass over what is to be done ended. While there is nothing to do there is none.")
+		x.sample("lockstep_last_pass_timestamp_seconds", float64(a.LastPass.UnixMilli())/1000)
+	}
+	x.family("lockstep_pass_seconds", "gauge", "How long the pass under way has taken; 0: there is none.")
+	x.sample("lockstep_pass_seconds", a.Pass.Seconds())
+	x.family("lockstep_longest_step_seconds", "gauge", "How long the longest step under way has taken; 0: there is none.")
+	x.sample("lockstep_longest_step_seconds", a.Step.Seconds())
+	x.family("lockstep_expensive_waiting", "gauge", "Instances that wait for a worker of the expensive lane.")
+	x.sample("lockstep_expensive_waiting", a.Waiting)
 }
 
 func (f *figures) write(x *exposition) {

@@ -31,7 +31,6 @@
 //  11. Instances and gatherings refer to contents that are there: who would add one whose
 //     Digest, unless it is empty, is not that of a content fails with *NoContentError, in the
 //     same transaction. DeleteDefinition counts in one, too: they cannot miss each other.
-//
 //  12. The name of a suspect outlives the process, and the instance: only Unsuspect removes it.
 //
 // [Shared] is what a store adds that several processes use at a time.

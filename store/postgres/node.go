@@ -80,7 +80,7 @@ func (n *node) run(ctx context.Context) {
 		wait, err := n.lease(), error(nil)
 		switch {
 		case n.silent.Load():
-		case n.db.answers.stuck(stuckLeases*n.lease()), n.member.Stuck():
+		case n.db.answers.stuck(stuckLeases * n.lease()), n.member.Stuck():
 			err = errStuck // others take over what it does not get done
 		case n.db.outgrown.Load() != nil:
 			_ = n.giveBack(ctx) // the schema never goes back

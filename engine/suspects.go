@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// suspects are instances whose step did not end, in this process or in one before. They are
+// paused before anything else is done with them.
+type suspects struct {
+	mu   sync.Mutex
+	look bool // the store may have others; under Poll's lock
+	all  map[string]bool
+}
+
+// nameTime is how long it is tried to name a suspect.
+const nameTime = 10 * time.Second
+
+// watchdogActor is who pauses suspects, as the history tells it.
+const watchdogActor = "watchdog"
+
+// name names the instance of a step in the store. When the step ends after all, the name is
+// removed.
+func (e *Engine) name(ctx context.Context, s *watched) {
+	id := s.l.id
+	e.report(fmt.Errorf("a step of instance %s has not ended for %s, though it was told to stop after %s; the instance is named in the store as a suspect", id, suspectTime, stepTime))
+	write := func(f func(context.Context, string) error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nameTime)
+		defer cancel()
+		if err := f(ctx, id); err != nil {
+			e.report(fmt.Errorf("suspect %s: %w", id, err))
+		}
+	}
+	write(e.store.Suspect)
+	select {
+	case <-s.done:
+		if !s.lost {
+			write(e.store.Unsuspect)
+		}
+	case <-ctx.Done():
+	}
+}
+
+// giveUpStep lets others work on the instance of a step that does not return: first of all,
+// the next pass pauses it.
+func (e *Engine) giveUpStep(s *watched) {
+	id := s.l.id
+	e.report(fmt.Errorf("a step of instance %s has not ended for %s and is given up; this node is stuck until it ends", id, stuckTime))
+	e.suspects.mu.Lock()
+	e.suspects.all[id] = true
+	e.suspects.mu.Unlock()
+	e.live.giveUp(s.l)
+	e.abandon(instanceKey(id))
+	e.wakeUp()
+}
+
+// unsuspected leaves out the tasks of suspects.
+func (e *Engine) unsuspected(tasks []task) []task {
+	x := &e.suspects
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.all) == 0 {
+		return tasks
+	}
+	return slices.DeleteFunc(tasks, func(t task) bool { return x.all[t.instance] })
+}
+
+// readSuspects reads which instances other processes named.
+func (e *Engine) readSuspects(ctx context.Context) error {
+	ids, err := e.store.Suspects(ctx)
+	if err != nil {
+		return fmt.Errorf("read suspects: %w", err)
+	}
+	x := &e.suspects
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, id := range ids {
+		if !e.watchdog.has(id) { // else it is known before long whether its step ends
+			x.all[id] = true
+		}
+	}
+	x.look = false
+	return nil
+}
+
+// pauseSuspects pauses the suspects. What cannot be paused now stays one.
+func (e *Engine) pauseSuspects(ctx context.Context, tell func(error)) error {
+	x := &e.suspects
+	if x.look {
+		if err := e.readSuspects(ctx); err != nil {
+			return err
+		}
+	}
+	x.mu.Lock()
+	ids := slices.Sorted(maps.Keys(x.all))
+	x.mu.Unlock()
+	for _, id := range ids {
+		err := e.pauseExpensive(ctx, id)
+		if err == nil {
+			err = e.store.Unsuspect(ctx, id)
+		}
+		if err != nil {
+			tell(fmt.Errorf("pause suspect %s: %w", id, err))
+			continue
+		}
+		x.mu.Lock()
+		delete(x.all, id)
+		x.mu.Unlock()
+		e.changed(id)
+	}
+	return nil
+}
+
+// pauseExpensive pauses an instance whose steps take too long, and gives it nothing else. One
+// that cannot be paused, because it has no state or none that can be read, is set aside.
+func (e *Engine) pauseExpensive(ctx context.Context, id string) error {
+	l, err := e.seize(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer e.live.release(l)
+	for range maxConflicts {
+		if err = e.pauseOnce(ctx, l); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+func (e *Engine) pauseOnce(ctx context.Context, l *live) error {
+	l.forget()
+	err := e.load(ctx, l)
+	var broken *brokenError
+	switch {
+	case isMissing(err):
+		return nil
+	case errors.As(err, &broken):
+		return e.setAside(ctx, l, err, nil)
+	case err != nil:
+		return err
+	case l.row.Status.Final() || l.row.Quarantine != "" || l.row.Status == core.Paused:
+		return nil
+	case l.state == nil:
+		return e.setAside(ctx, l, &brokenError{fmt.Errorf("its first step did not end (%s)", core.TooExpensive)}, nil)
+	}
+	f := e.newFold(l)
+	pause := core.Control{Verb: core.VerbSuspend, Actor: watchdogActor, TooExpensive: true}
+	if _, rejected, err := f.run(ctx, []input{{in: pause, at: e.now(), extra: 1}}); err != nil || rejected != nil {
+		l.forget()
+		return errors.Join(err, rejected)
+	}
+	return e.commit(ctx, f)
+}
