@@ -50,9 +50,9 @@ func (m *machine) budget() expr.Budget {
 // spend counts what an evaluation left of its budget, and says which limit it exceeded
 // if that is the operation's.
 func (m *machine) spend(allowed int, b *expr.Budget) *expr.LimitError {
-	steps := allowed - max(b.Steps, 0)
+	steps := b.Spent(allowed)
 	m.evaluated += steps
-	m.pay(1 + steps + (expr.MaxOutput-max(b.Output, 0))/bytesPerStep)
+	m.pay(1 + steps)
 	if b.Steps < 0 && allowed < expr.MaxSteps {
 		return &expr.LimitError{Limit: "operation-work", Max: m.p.Limits.OpWork}
 	}

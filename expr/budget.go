@@ -14,8 +14,9 @@ type Budget struct {
 	Depth  int
 	Output int
 
-	stop *func() bool
-	ask  int // below as many steps there is something to look at: the end, or stop
+	extra int // work beyond the steps
+	stop  *func() bool
+	ask   int // below as many steps there is something to look at: the end, or stop
 }
 
 // StopEvery is after how many steps an evaluation asks whether to stop.
@@ -63,6 +64,26 @@ func (b *Budget) look() error {
 		return ErrStopped
 	}
 	return nil
+}
+
+// Work counts work, in steps, that [Budget.Steps] does not bound.
+func (b *Budget) Work(n int) { b.extra += n }
+
+// outputPerStep is how much output a step pays for.
+const outputPerStep = 5
+
+// Spent is the work of an evaluation, in steps, that began with as many steps and the
+// output of [NewBudget]: also that of producing output.
+func (b *Budget) Spent(steps int) int {
+	return steps - max(b.Steps, 0) + (MaxOutput-max(b.Output, 0))/outputPerStep + b.extra
+}
+
+// Times is the budget with n times the steps, for what counts them in smaller parts.
+func (b *Budget) Times(n int) Budget {
+	out := *b
+	out.Steps *= n
+	out.Until(b.stop)
+	return out
 }
 
 // Until lets stop, where it is not nil, end the evaluation with [ErrStopped]. It is

@@ -148,8 +148,19 @@ func (b *Budget) Compare(x, y Value) (c int, ok bool, err error) {
 	return c, ok, nil
 }
 
-// compareCost is one step, and one more for every 256 bytes that are looked at:
-// two texts up to the end of the shorter, numbers completely.
+// Float is [Value.Float] at a price: numbers with many digits take long to convert.
+func (b *Budget) Float(v Value) (float64, error) {
+	if err := b.Step(textLen(v) / digitsPerStep); err != nil {
+		return 0, err
+	}
+	return v.Float(), nil
+}
+
+// digitsPerStep is how many digits of a number that is kept as text a step pays for.
+const digitsPerStep = 6
+
+// compareCost is one step, and more for what is looked at: two texts up to the end of
+// the shorter, at 256 bytes a step, numbers completely.
 func compareCost(x, y Value) int {
 	kx, ky := x.Kind(), y.Kind()
 	switch {
@@ -158,7 +169,7 @@ func compareCost(x, y Value) int {
 	case kx == KindString:
 		return 1 + min(x.Len(), y.Len())/256
 	case kx == KindNumber:
-		return 1 + max(textLen(x), textLen(y))/256
+		return 1 + (textLen(x)+textLen(y))/digitsPerStep
 	}
 	return 1
 }

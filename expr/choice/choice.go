@@ -229,6 +229,9 @@ func (n *node) holds(data expr.Value, b *expr.Budget) (bool, error) {
 // Switch). Values that have no order compare false.
 func (n *node) compare(v expr.Value, b *expr.Budget) (bool, error) {
 	if !IsText(n.op) && !n.want.IsNull() {
+		if err := b.Step(len(v.Str()) / 32); err != nil {
+			return false, err
+		}
 		have := number(v)
 		if have.IsNull() {
 			return false, nil

@@ -1,6 +1,11 @@
 package jsonpath
 
-import "github.com/lockstep-workflows/lockstep/expr"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
 
 // scope is what an evaluation sees.
 type scope struct {
@@ -68,6 +73,9 @@ func follow(segs []segment, v expr.Value, b *expr.Budget) (expr.Value, bool, err
 		ok := false
 		switch s := &segs[i]; s.kind {
 		case segName:
+			if err := b.Step(lookup(v, s.name)); err != nil {
+				return expr.Null, false, err
+			}
 			v, ok = v.Get(s.name)
 		case segIndex:
 			v, ok = item(v, s.index)
@@ -82,6 +90,15 @@ func follow(segs []segment, v expr.Value, b *expr.Budget) (expr.Value, bool, err
 		}
 	}
 	return v, true, nil
+}
+
+// lookup is what finding a member costs beyond the visit: keys are compared, the more
+// the larger the object, the longer the longer the name.
+func lookup(v expr.Value, name string) int {
+	if v.Len() < 16 && len(name) < 64 {
+		return 0
+	}
+	return bits.Len(uint(v.Len())) * (8 + len(name)/8) / 32
 }
 
 // item returns an array's item; a negative index counts from the end.
@@ -101,11 +118,14 @@ func pick(names []string, v expr.Value, b *expr.Budget) (expr.Value, bool, error
 	if !v.IsObject() {
 		return expr.Null, false, nil
 	}
-	if err := b.Step(len(names)); err != nil {
+	if err := b.Step(4 + 3*len(names)); err != nil {
 		return expr.Null, false, err
 	}
 	var members []expr.Member
 	for _, name := range names {
+		if err := b.Step(lookup(v, name)); err != nil {
+			return expr.Null, false, err
+		}
 		if m, ok := v.Get(name); ok {
 			members = append(members, expr.Member{Key: name, Value: m})
 		}
@@ -136,6 +156,9 @@ func (w *walker) walk(segs []segment, v expr.Value) error {
 		return err
 	}
 	if len(segs) == 0 {
+		if len(w.out) == cap(w.out) {
+			w.out = slices.Grow(w.out, len(w.out)+1) // it doubles, also where it is large
+		}
 		w.out = append(w.out, v)
 		return w.budget.Emit(1)
 	}
@@ -153,6 +176,9 @@ func (w *walker) apply(segs []segment, v expr.Value) error {
 	s, rest := &segs[0], segs[1:]
 	switch s.kind {
 	case segName:
+		if err := w.budget.Step(lookup(v, s.name)); err != nil {
+			return err
+		}
 		if m, ok := v.Get(s.name); ok {
 			return w.walk(rest, m)
 		}
@@ -198,6 +224,9 @@ func (w *walker) applyNames(s *segment, rest []segment, v expr.Value) error {
 		return w.walk(nil, picked)
 	}
 	for _, name := range s.names {
+		if err := w.budget.Step(1 + lookup(v, name)); err != nil {
+			return err
+		}
 		if m, ok := v.Get(name); ok {
 			if err := w.walk(rest, m); err != nil {
 				return err

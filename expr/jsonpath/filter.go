@@ -134,7 +134,7 @@ func compare(op condOp, l, r side, b *expr.Budget) (bool, error) {
 }
 
 // textCost is what looking through n bytes of text costs.
-func textCost(n int) int { return n / 256 }
+func textCost(n int) int { return n / 24 }
 
 func ordered(op condOp, l, r expr.Value, b *expr.Budget) (bool, error) {
 	c, ok, err := b.Compare(l, r)

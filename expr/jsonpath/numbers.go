@@ -74,6 +74,7 @@ const maxDigits = 1 << 10
 // and large integers keep their digits.
 type total struct {
 	count    int
+	small    int64 // the sum of whole numbers that mantissa does not have yet
 	mantissa big.Int
 	scale    int
 	inexact  bool
@@ -82,10 +83,20 @@ type total struct {
 
 func (t *total) add(v expr.Value, b *expr.Budget) error {
 	t.count++
-	t.float += v.Float()
+	f, err := b.Float(v)
+	if err != nil {
+		return err
+	}
+	t.float += f
+	if i, ok := v.Int(); ok {
+		if sum := t.small + i; (sum > t.small) == (i > 0) {
+			t.small = sum
+			return nil
+		}
+	}
 	text := v.NumberText()
 	// What is added so far takes part in each addition.
-	if err := b.Step(len(text)/32 + t.mantissa.BitLen()/256); err != nil {
+	if err := b.Step(4 + len(text)/5 + t.mantissa.BitLen()/64); err != nil {
 		return err
 	}
 	mantissa, exponent, ok := split(text)
@@ -134,6 +145,11 @@ func split(text string) (mantissa *big.Int, exponent int, ok bool) {
 
 // value returns the sum, shared among n.
 func (t *total) value(n int) (expr.Value, bool) {
+	if t.small != 0 {
+		small := big.NewInt(t.small)
+		t.mantissa.Add(&t.mantissa, small.Mul(small, power10(t.scale)))
+		t.small = 0
+	}
 	if t.inexact {
 		v := expr.Float(t.float / float64(n))
 		return v, !v.IsNull()
@@ -201,9 +217,9 @@ func runStddev(in expr.Value, args []expr.Value, b *expr.Budget) (expr.Value, bo
 	var numbers []float64
 	sum := 0.0
 	if err := eachNumber(in, args, b, func(v expr.Value) error {
-		f := v.Float()
+		f, err := b.Float(v)
 		numbers, sum = append(numbers, f), sum+f
-		return nil
+		return err
 	}); err != nil || len(numbers) == 0 {
 		return expr.Null, false, err
 	}

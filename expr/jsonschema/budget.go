@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -68,10 +69,13 @@ func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err
 	// The library goes through maps and stops early where it only asks whether
 	// (not, if), so its steps may differ from run to run. They are bounded by what
 	// is left, but not taken from it: what an evaluation costs is always the same.
+	// Only how much work they were is told, and roughly, so that it hardly differs.
 	work := *b
 	c.budget = &work
+	began := 0
 	defer func() {
 		c.budget = nil
+		b.Work(stepWork * roughly(began-max(0, work.Steps)))
 		switch r := recover().(type) {
 		case nil:
 		case exhausted:
@@ -81,8 +85,11 @@ func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err
 			panic(r)
 		}
 	}()
+	before := b.Steps
 	doc, bad := toGo(data, b)
+	b.Work(convertSteps * (before - b.Steps))
 	work = *b
+	began = work.Steps
 	if len(bad) > 0 {
 		for _, at := range bad {
 			found = append(found, violation{at.pointer(), fmt.Sprintf("the number has more than %d digits and cannot be checked", maxDigits)})
@@ -91,9 +98,31 @@ func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err
 	}
 	failed := (*lib.ValidationError)(nil)
 	if errors.As(c.schema.Validate(doc), &failed) {
+		n := leaves(failed, maxViolations)
+		if n > maxViolations {
+			return nil, &expr.LimitError{Limit: "schema-violations", Max: maxViolations}
+		}
+		b.Work(violationSteps * n)
 		return violations(failed), nil
 	}
 	return nil, nil
+}
+
+const (
+	// stepWork is how many steps of other languages take as long as one of the library's,
+	// which allocates for everything it does.
+	stepWork = 10
+	// convertSteps is what converting one value takes, beyond its step.
+	convertSteps = 4
+)
+
+// roughly rounds up to a power of two.
+func roughly(n int) int {
+	r := 16
+	for r < n {
+		r *= 2
+	}
+	return min(r, expr.MaxSteps)
 }
 
 // pay spends steps; without a budget the library is checking the schema itself.
@@ -114,12 +143,17 @@ func (c *checker) hook(ctx *lib.CompilerContext, source map[string]any) (lib.Sch
 	if format != nil {
 		name = format.Name
 	}
+	types := s.Types
+	s.Types = nil // the library looks at them before it asks for the format
 	other, refers := "", false
 	if c.set != nil {
 		other, refers = source[Ref].(string)
 	}
 	s.Format = &lib.Format{Name: name, Validate: func(v any) error {
 		c.pay(c.cost(s, v))
+		if types != nil && !types.IsEmpty() && !isOf(*types, v) {
+			return wrongType(typeMessage(types.ToStrings(), typeOf(v)))
+		}
 		if refers && s.Ref == nil {
 			s.Ref = c.named(other) // the library looks at it next
 		}
@@ -144,6 +178,45 @@ func (c *checker) hook(ctx *lib.CompilerContext, source map[string]any) (lib.Sch
 	return e, nil
 }
 
+// wrongType says that a value is not of a type that the schema allows.
+type wrongType string
+
+func (e wrongType) Error() string { return string(e) }
+
+// isOf reports whether a value is of one of the types.
+func isOf(types lib.Types, v any) bool {
+	var own lib.Types
+	own.Add(typeOf(v))
+	if n, ok := v.(json.Number); ok && isWhole(string(n)) {
+		own.Add("integer")
+	}
+	return types&own != 0
+}
+
+func typeOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case json.Number:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+func isWhole(number string) bool {
+	if !strings.ContainsAny(number, ".eE") {
+		return true
+	}
+	r, ok := new(big.Rat).SetString(number)
+	return ok && r.IsInt()
+}
+
 // visit is the price of one value meeting one schema: the library allocates for each.
 const visit = 2
 
@@ -151,7 +224,7 @@ const visit = 2
 func (c *checker) cost(s *lib.Schema, v any) int {
 	switch v := v.(type) {
 	case string:
-		return visit + len(v)/256
+		return visit + len(v)/128
 	case map[string]any:
 		return visit + len(v) + len(s.Required) + len(s.Dependencies) + len(s.DependentRequired) + len(s.DependentSchemas)
 	case []any:
@@ -204,7 +277,9 @@ func (e *extra) Validate(ctx *lib.ValidatorContext, v any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
 		failed := (*lib.ValidationError)(nil)
+		e.c.pay(2)
 		if errors.As(e.names.Validate(name), &failed) {
+			e.c.pay(10)
 			ctx.AddError(problem(fmt.Sprintf("the name %s is not allowed: %s", quote(name), joined(violations(failed)))))
 		}
 	}
@@ -276,8 +351,14 @@ func (p *pattern) MatchString(s string) bool {
 		free := expr.NewBudget()
 		b = &free
 	}
-	ok, err := p.re.Match(s, b)
+	own := b.Times(stepWork)
+	began := own.Steps
+	ok, err := p.re.Match(s, &own)
 	if err != nil {
+		b.Steps = min(b.Steps, own.Steps)
+		panic(exhausted{err})
+	}
+	if err := b.Step((began - own.Steps + stepWork - 1) / stepWork); err != nil {
 		panic(exhausted{err})
 	}
 	return ok

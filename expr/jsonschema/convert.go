@@ -21,8 +21,10 @@ func (p *place) pointer() string {
 	if p == nil {
 		return ""
 	}
-	return p.parent.pointer() + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(p.token)
+	return p.parent.pointer() + "/" + escaper.Replace(p.token)
 }
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (p *place) show() string { return showPointer(p.pointer()) }
 

@@ -18,6 +18,25 @@ import (
 // violation is one thing that is wrong: where, as a JSON pointer, and what.
 type violation struct{ pointer, message string }
 
+// maxViolations is how many things may be wrong with a value, with what is wrong with each
+// alternative: telling them takes longer than finding them.
+const maxViolations = 20_000
+
+// violationSteps is what telling one takes.
+const violationSteps = 200
+
+// leaves counts what an error tells, up to most.
+func leaves(e *lib.ValidationError, most int) int {
+	n := 1
+	for _, c := range e.Causes {
+		if n > most {
+			break
+		}
+		n += leaves(c, most-n)
+	}
+	return n
+}
+
 // violations flattens the library's tree into one list, sorted by place and
 // message. The library goes through maps, so its own order changes.
 func violations(e *lib.ValidationError) []violation {
@@ -110,14 +129,21 @@ func joined(found []violation) string {
 	return strings.Join(messages, " and ")
 }
 
+func typeMessage(want []string, got string) string {
+	return fmt.Sprintf("must be %s, not %s", oneOf(withArticles(want)), article(got))
+}
+
 // describe says what one keyword found.
 func describe(k lib.ErrorKind) string {
 	switch k := k.(type) {
 	case problem:
 		return string(k)
 	case *kind.Type:
-		return fmt.Sprintf("must be %s, not %s", oneOf(withArticles(k.Want)), article(k.Got))
+		return typeMessage(k.Want, k.Got)
 	case *kind.Format:
+		if wrong, ok := k.Err.(wrongType); ok {
+			return string(wrong)
+		}
 		if k.Want == "regex" {
 			return fmt.Sprintf("must be a regular expression: %v", k.Err)
 		}

@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"math/bits"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 type opcode uint8
 
 const (
-	doSet     opcode = iota // read one character of set
+	doSet     opcode = iota // read one character of set, at the price of y instructions more
 	doSplit                 // try x, later y
 	doJump                  // go to x
 	doStore                 // reg[x] = position
@@ -106,7 +107,7 @@ func (c *compiler) reg() int {
 func (c *compiler) node(n *node) {
 	switch n.kind {
 	case kindSet:
-		c.emit(inst{op: doSet, node: n})
+		c.emit(inst{op: doSet, node: n, y: bits.Len(uint(len(n.set))) / 2})
 	case kindConcat:
 		for _, k := range n.kids {
 			c.node(k)
@@ -207,7 +208,19 @@ type matcher struct {
 
 // ticksPerStep is how many instructions one step of the budget pays for.
 // Whatever makes the stack grow costs a whole step, which bounds the memory.
-const ticksPerStep = 16
+// A look that begins anew, and a comparison of letters of either case, take as
+// long as several instructions.
+const ticksPerStep, placeTicks, lookTicks, foldTicks = 8, 3, 8, 24
+
+// tick pays for instructions.
+func (m *matcher) tick(n int) error {
+	if m.ticks += n; m.ticks < ticksPerStep {
+		return nil
+	}
+	steps := m.ticks / ticksPerStep
+	m.ticks %= ticksPerStep
+	return m.budget.Step(steps)
+}
 
 func (p *program) match(text string, b *expr.Budget) (bool, error) {
 	if err := b.Step(1 + p.regs/ticksPerStep); err != nil {
@@ -226,8 +239,8 @@ func (p *program) match(text string, b *expr.Budget) (bool, error) {
 func (m *matcher) run(at, pos int) (int, bool, error) {
 	base := len(m.stack)
 	for {
-		if m.ticks++; m.ticks%ticksPerStep == 0 {
-			if err := m.budget.Step(1); err != nil {
+		if m.ticks++; m.ticks >= ticksPerStep {
+			if err := m.tick(0); err != nil {
 				return 0, false, err
 			}
 		}
@@ -240,6 +253,7 @@ func (m *matcher) run(at, pos int) (int, bool, error) {
 			return pos, true, nil
 		case doSet:
 			r, size := utf8.DecodeRuneInString(m.text[pos:])
+			m.ticks += in.y
 			ok = size > 0 && in.node.set.has(r)
 			pos += size
 		case doSplit:
@@ -254,6 +268,7 @@ func (m *matcher) run(at, pos int) (int, bool, error) {
 				at = in.x
 			}
 		case doPlace:
+			m.ticks += placeTicks
 			ok = m.holds(in.node, pos)
 		case doBackref:
 			pos, ok, err = m.backref(in.node, pos)
@@ -320,7 +335,10 @@ func (m *matcher) look(in *inst, at, pos int) (bool, error) {
 	found := false
 	for start := pos; !found; {
 		m.regs[in.y] = pos
-		var err error
+		err := m.tick(lookTicks)
+		if err != nil {
+			return false, err
+		}
 		if _, found, err = m.run(at, start); err != nil {
 			return false, err
 		}
@@ -340,12 +358,17 @@ func (m *matcher) backref(n *node, pos int) (int, bool, error) {
 	if from < 0 || to < from {
 		return pos, false, nil
 	}
-	if err := m.budget.Step((to - from) / ticksPerStep); err != nil {
-		return pos, false, err
-	}
 	for from < to {
+		if err := m.tick(2); err != nil {
+			return pos, false, err
+		}
 		a, size := utf8.DecodeRuneInString(m.text[from:to])
 		b, bsize := utf8.DecodeRuneInString(m.text[pos:])
+		if a != b {
+			if err := m.tick(foldTicks); err != nil {
+				return pos, false, err
+			}
+		}
 		if bsize == 0 || a != b && !single(a).fold(n.flags).has(b) {
 			return pos, false, nil
 		}

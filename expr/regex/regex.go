@@ -166,8 +166,28 @@ func (p *Pattern) compile() *compiled {
 	return &compiled{linear: regexp.MustCompile(text)}
 }
 
-// linearUnit is how many characters times instructions of Go's matcher one step pays for.
-const linearUnit = 64
+// Go's matcher does at most as much work as a text has bytes, times the instructions of
+// its program. One step pays for as much of that as takes some 50 ns: more where the
+// matcher that remembers in a bitmap what it tried is used, which is for texts and
+// programs that are not large; less where all states are followed at once.
+const (
+	bitmapUnit, statesUnit = 8, 3
+
+	bitmapProgram = 500      // maxBacktrackProg of package regexp
+	bitmapBits    = 256 << 10 // its maxBacktrackVector
+)
+
+// matchCost is what matching a text costs at most.
+func (p *Pattern) matchCost(text string) int {
+	unit := statesUnit
+	if p.size <= bitmapProgram && len(text) < bitmapBits/p.size {
+		unit = bitmapUnit
+	}
+	if len(text) > expr.MaxSteps*unit/p.size {
+		return expr.MaxSteps + 1 // more than there can be, and nothing overflows
+	}
+	return 2 + len(text)*p.size/unit
+}
 
 // compileUnit is how many instructions of a program one step pays for, of each match.
 const compileUnit = 64
@@ -184,7 +204,7 @@ func (p *Pattern) Match(text string, b *expr.Budget) (bool, error) {
 		return c.prog.match(text, b)
 	}
 	// Go's matcher cannot be stopped, so its worst case is paid beforehand.
-	if err := b.Step(1 + len(text)*p.size/linearUnit); err != nil {
+	if err := b.Step(p.matchCost(text)); err != nil {
 		return false, err
 	}
 	return c.linear.MatchString(text), nil
