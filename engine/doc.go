@@ -38,7 +38,7 @@
 //
 // # Files
 //
-// apply.go is the write path, unread.go without a read before it, fold.go a step's outcome as a commit; poll.go looks for
+// apply.go is the write path, post.go for inputs that share a commit, unread.go without a read before it, fold.go a step's outcome as a commit; poll.go looks for
 // work; calls.go makes calls; ingest.go takes events and route.go decides where they
 // go, gather.go for starts that need several; outbound.go sends them to the sink;
 // schedule.go knows windows and cron; definitions.go what is deployed; live.go the states in memory; trouble.go what failed; crew.go works on
