@@ -173,7 +173,7 @@ func (p *Pattern) compile() *compiled {
 const (
 	bitmapUnit, statesUnit = 8, 3
 
-	bitmapProgram = 500      // maxBacktrackProg of package regexp
+	bitmapProgram = 500       // maxBacktrackProg of package regexp
 	bitmapBits    = 256 << 10 // its maxBacktrackVector
 )
 
