@@ -24,7 +24,7 @@ type Limits struct {
 	Arriving  int           // requests-arriving: those with a body that is being read or used
 	Waiting   int           // requests-waiting: those that wait for an end (wait=)
 	Streams   int           // open-streams
-	Heavy     int           // heavy-requests: those whose answers take much memory
+	Heavy     int           // heavy-requests: those whose answers are large
 	HeavyWait time.Duration // heavy-wait: how long one waits for a place among them
 
 	ArrivingBytes int64 // requests-arriving-bytes: what is kept of bodies
