@@ -73,8 +73,8 @@ func (m *meter) functions() []gojq.CompilerOption {
 		gojq.WithFunction(wrapped("index"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.index(v)) }),
 		gojq.WithFunction(wrapped("path"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.path(v)) }),
 	}
-	for name, call := range own {
-		arity := int(name[len(name)-1] - '0')
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		call, arity := own[name], int(name[len(name)-1]-'0')
 		out = append(out, gojq.WithFunction(wrapped(name), arity, arity, func(v any, args []any) any {
 			return m.counted(name, v, args, call(m, v, args))
 		}))

@@ -2,11 +2,11 @@ package jq
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/itchyny/timefmt-go"
@@ -92,11 +92,8 @@ func (m *meter) formatLocal(v, format any) any {
 }
 
 // known are all functions that a filter may call, name/arity.
-var known = sync.OnceValue(func() []string {
-	var out []string
-	for name := range natives {
-		out = append(out, name)
-	}
+func known() []string {
+	out := slices.Sorted(maps.Keys(natives))
 	for i := range prelude {
 		out = append(out, prelude[i].name)
 	}
@@ -106,15 +103,16 @@ var known = sync.OnceValue(func() []string {
 	})
 	slices.Sort(out)
 	return slices.Compact(out)
-})
+}
 
 func (m *meter) builtins() any {
-	if err := m.pay(len(known())); err != nil {
+	names := known()
+	if err := m.pay(times(len(names), 4)); err != nil {
 		return err
 	}
-	var out []any
-	for _, name := range known() {
-		out = append(out, name)
+	out := make([]any, len(names))
+	for i, name := range names {
+		out[i] = name
 	}
 	return out
 }
