@@ -131,6 +131,7 @@ type Instance struct {
 	Tags       map[string]any `json:"tags"`
 	Parent     string         `json:"parent,omitempty"`
 	RestartOf  string         `json:"restartOf,omitempty"`
+	Reason     string         `json:"reason,omitempty"`     // why it paused by itself: too-expensive
 	Quarantine string         `json:"quarantine,omitempty"` // why it is set aside
 	Allowed    []string       `json:"allowed"`              // what can be done with it now
 	Job        *InstanceJob   `json:"job,omitempty"`        // of one that is a job
@@ -221,6 +222,7 @@ type Why struct {
 	NearMisses []NearMiss `json:"nearMisses"`
 	NextWake   time.Time  `json:"nextWake,omitzero"`
 	Error      *Fault     `json:"error,omitempty"`
+	Reason     string     `json:"reason,omitempty"` // why it paused by itself: too-expensive
 	Quarantine string     `json:"quarantine,omitempty"`
 }
 

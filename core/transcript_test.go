@@ -221,6 +221,9 @@ func show(p *Program, r Result) string {
 		if at, ok := r.State.Wake(); ok && !r.State.Status().Final() {
 			fmt.Fprintf(&b, ", wakes %s", at)
 		}
+		if reason := r.State.PauseReason(); reason != "" {
+			b.WriteString(", " + reason)
+		}
 		if r.More {
 			b.WriteString(", more")
 		}

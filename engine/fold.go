@@ -156,6 +156,7 @@ func (f *fold) describe(row *store.Instance) {
 		return
 	}
 	row.Status, row.Active = s.Status(), s.Active(f.l.prog)
+	row.PauseReason = s.PauseReason()
 	row.Wake, row.HasWake = s.Wake()
 	row.Output, row.Fault, row.Labels, row.Keys = s.Output(), s.Fault(), s.Labels(), slices.Clone(s.Keys())
 	switch {

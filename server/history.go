@@ -93,6 +93,7 @@ type whyView struct {
 	NearMisses []nearMissView `json:"nearMisses"`
 	NextWake   *time.Time     `json:"nextWake,omitempty"`
 	Error      *faultView     `json:"error,omitempty"`
+	Reason     string         `json:"reason,omitempty"`
 	Quarantine string         `json:"quarantine,omitempty"`
 }
 
@@ -163,7 +164,7 @@ func viewWhy(in engine.Waiting, calls []engine.OpenCall, children []store.Instan
 	row := &in.Instance
 	v := whyView{
 		Instance: row.ID, Status: row.Status, States: row.Active, Waits: []waitView{}, NearMisses: []nearMissView{},
-		Error: viewFault(row.Fault), Quarantine: row.Quarantine,
+		Error: viewFault(row.Fault), Reason: row.PauseReason, Quarantine: row.Quarantine,
 	}
 	if row.HasWake && !row.Status.Final() {
 		v.NextWake = timeOf(row.Wake)
@@ -229,6 +230,8 @@ func summary(row *store.Instance, waits []waitView) string {
 		return strings.TrimSuffix(fmt.Sprintf("It failed in %q with %s: %s", row.Fault.Node, row.Fault.Name, row.Fault.Detail), ": ")
 	case row.Status.Final():
 		return "It is over: " + string(row.Status) + "."
+	case row.Status == core.Paused && row.PauseReason == core.TooExpensive:
+		return "It paused because it is too expensive: its expressions did more work without waiting than the limit work-without-waiting allows. resume lets it do as much again; terminate gives it up."
 	case row.Status == core.Paused:
 		return "It is paused; resume lets it go on."
 	case len(waits) == 0:

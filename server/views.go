@@ -142,6 +142,7 @@ type instanceView struct {
 	Tags       expr.Value    `json:"tags"`
 	Parent     string        `json:"parent,omitempty"`
 	RestartOf  string        `json:"restartOf,omitempty"`
+	Reason     string        `json:"reason,omitempty"`
 	Quarantine string        `json:"quarantine,omitempty"`
 	Allowed    []string      `json:"allowed"`
 	Job        *jobView      `json:"job,omitempty"`
@@ -152,7 +153,7 @@ func viewInstance(row *store.Instance) instanceView {
 		ID: row.ID, Definition: definitionRef{row.Definition, row.Version, row.Digest},
 		Status: row.Status, States: row.Active, Created: row.Created.Std(), Updated: row.Updated.Std(), Rev: row.Rev,
 		Error: viewFault(row.Fault), Tags: row.Labels, Parent: row.Parent, RestartOf: row.RestartOf,
-		Quarantine: row.Quarantine, Allowed: allowed(row), Job: viewJob(row),
+		Reason: row.PauseReason, Quarantine: row.Quarantine, Allowed: allowed(row), Job: viewJob(row),
 	}
 	if len(row.Active) > 0 {
 		v.State = row.Active[0]

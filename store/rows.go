@@ -59,7 +59,8 @@ type Instance struct {
 
 	Job Job // what a job is found by
 
-	Quarantine string // why it is set aside: an invariant broke
+	PauseReason string // why it paused by itself: core.TooExpensive
+	Quarantine  string // why it is set aside: an invariant broke
 }
 
 // Job is what jobs are found by: instances of state machines that actors advance.

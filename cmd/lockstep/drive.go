@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -199,6 +200,8 @@ func (s *session) over(ctx context.Context) (result, bool, error) {
 		return result{}, false, err
 	case row.Quarantine != "":
 		return result{}, false, &engine.QuarantineError{ID: id, Reason: row.Quarantine}
+	case row.PauseReason != "":
+		return result{}, false, fmt.Errorf("instance %s paused, %s: its expressions do too much work without waiting (limit work-without-waiting)", id, row.PauseReason)
 	case row.Status == core.Completed && s.flags.until == "":
 		return result{id, row.Output}, true, nil
 	case row.Status.Final():

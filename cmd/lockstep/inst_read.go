@@ -33,6 +33,8 @@ func trouble(in client.Instance) string {
 	switch {
 	case in.Quarantine != "":
 		return firstLine(in.Quarantine)
+	case in.Reason != "":
+		return in.Reason
 	case in.Error != nil:
 		return in.Error.Name + atNode(in.Error.Node)
 	}
@@ -59,6 +61,7 @@ func writeInstance(a *app, in client.Instance, format string) error {
 		{"next wake-up", instant(in.Wake)},
 		{"parent", in.Parent},
 		{"restart of", in.RestartOf},
+		{"reason", in.Reason},
 		{"quarantine", firstLine(in.Quarantine)},
 	}
 	if j := in.Job; j != nil {

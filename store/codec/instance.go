@@ -23,6 +23,7 @@ const (
 	restRestartOf
 	restQuarantine
 	restJob
+	restPauseReason
 )
 
 // AppendRest appends what of an instance is not a column: all but ID, Seq, Rev,
@@ -91,6 +92,10 @@ func AppendRest(dst []byte, in *store.Instance) []byte {
 		w.text(in.Job.State)
 		w.text(in.Job.Group)
 	}
+	if in.PauseReason != "" {
+		w.uint(restPauseReason)
+		w.text(in.PauseReason)
+	}
 	w.uint(restEnd)
 	return w.buf
 }
@@ -135,6 +140,8 @@ func DecodeRest(data []byte, in *store.Instance) error {
 			in.Quarantine = r.text()
 		case restJob:
 			in.Job = store.Job{Client: r.text(), State: r.text(), Group: r.text()}
+		case restPauseReason:
+			in.PauseReason = r.text()
 		default:
 			r.fail()
 		}

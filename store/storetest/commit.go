@@ -183,7 +183,7 @@ func wholeRow(k kit) {
 		Fault:  &core.Fault{Name: "F", Detail: "d", Data: expr.Int(7), Pos: ir.Pos{Line: 3}, Final: true, Trail: []core.Hop{{Workflow: "w"}}},
 		Keys:   []core.Key{{Name: "k", Value: "v", Fixed: true}},
 		Offers: []store.Offer{{Ticket: 1<<32 | 5, Offer: ir.Offer{Actor: "A", Choice: "C"}}},
-		Parent: "p", Ticket: 1<<33 | 9, Awaited: true, Depth: 3, RestartOf: "r", Quarantine: "why",
+		Parent: "p", Ticket: 1<<33 | 9, Awaited: true, Depth: 3, RestartOf: "r", Quarantine: "why", PauseReason: core.TooExpensive,
 	}
 	k.content("abc")
 	k.commit(store.Commit{Instance: want})

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store/memory"
+)
+
+// endless is a language whose only expression never ends unless it is stopped, and if it
+// is deaf not even then.
+type endless struct {
+	began   chan struct{}
+	release chan struct{} // nil: not deaf
+}
+
+func (e *endless) Compile(string) (expr.Program, error) { return e, nil }
+
+func (e *endless) Eval(_ expr.Value, b *expr.Budget) (expr.Result, error) {
+	select {
+	case e.began <- struct{}{}:
+	default:
+	}
+	if e.release != nil {
+		<-e.release
+		return expr.Result{}, nil
+	}
+	for {
+		part := b.Times(1)
+		for range 2 * expr.StopEvery {
+			if err := part.Step(1); err != nil {
+				return expr.Result{}, err
+			}
+		}
+	}
+}
+
+// runEndless runs an instance that comes to such an expression after the steps before.
+func runEndless(t *testing.T, lang *endless, before func(b *builder) stepOp) (e *Engine, id string, stop func()) {
+	languages := jsonpath.Languages()
+	languages["endless"] = lang
+	e, err := New(Config{Store: memory.New(), Languages: languages, Invoker: mock.New(mock.Mocks{"f": {gives(`{"f":1}`), gives(`{"f":1}`)}}, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := build("w")
+	if err := e.Deploy(t.Context(), b.main(before(b), stepOp{"E", &ir.Eval{From: b.expr("endless", "")}}, delay(time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = e.Run(ctx)
+	}()
+	if id, err = e.Start(ctx, StartRequest{Definition: "w", Input: expr.EmptyObject}); err != nil {
+		t.Fatal(err)
+	}
+	<-lang.began
+	return e, id, func() { cancel(); <-ended }
+}
+
+// Whoever intervenes ends a step that is under way, wherever it came from; it is done
+// again when that is over, if there is anything left to do. A server ends all the same.
+func TestInterveneInARunningStep(t *testing.T) {
+	befores := map[string]func(*builder) stepOp{
+		"timer":  func(*builder) stepOp { return delay(time.Millisecond) },
+		"answer": func(b *builder) stepOp { return b.call("f") },
+	}
+	for name, before := range befores {
+		for verb, want := range map[core.Verb]core.Status{
+			core.VerbTerminate: core.Terminated, core.VerbCancel: core.Cancelled, core.VerbSuspend: core.Paused,
+		} {
+			t.Run(name+" "+string(verb), func(t *testing.T) {
+				lang := &endless{began: make(chan struct{}, 1)}
+				e, id, stop := runEndless(t, lang, before)
+				defer stop()
+				if err := e.Control(t.Context(), id, core.Control{Verb: verb}); err != nil {
+					t.Fatal(err)
+				}
+				row, err := e.Get(t.Context(), id)
+				if err != nil || row.Status != want {
+					t.Fatalf("it is %s: %v", row.Status, err)
+				}
+				if verb != core.VerbSuspend {
+					return
+				}
+				for len(lang.began) > 0 {
+					<-lang.began
+				}
+				// Resuming takes as long; who asked goes away.
+				ctx, gone := context.WithCancel(t.Context())
+				resumed := make(chan error)
+				go func() { resumed <- e.Control(ctx, id, core.Control{Verb: core.VerbResume}) }()
+				<-lang.began
+				gone()
+				if err := <-resumed; !errors.Is(err, core.ErrStopped) {
+					t.Errorf("resume ended with %v", err)
+				}
+				if row, err = e.Get(t.Context(), id); err != nil || row.Status != core.Paused {
+					t.Errorf("then it is %s: %v", row.Status, err)
+				}
+			})
+		}
+	}
+}
+
+// A step that cannot be stopped is told to who intervenes, in time.
+func TestInterveneInADeafStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lang := &endless{began: make(chan struct{}, 1), release: make(chan struct{})}
+		e, id, stop := runEndless(t, lang, func(*builder) stepOp { return delay(time.Millisecond) })
+		defer stop()
+		var busy *BusyError
+		if err := e.Control(t.Context(), id, core.Control{Verb: core.VerbTerminate}); !errors.As(err, &busy) {
+			t.Errorf("the answer is %v", err)
+		}
+		row, _ := e.Get(t.Context(), id)
+		if err := e.ControlAt(t.Context(), id, core.Control{Verb: core.VerbTerminate}, row.Rev); !errors.As(err, &busy) {
+			t.Errorf("with a revision the answer is %v", err)
+		}
+		close(lang.release)
+		synctest.Wait()
+		if err := e.Control(t.Context(), id, core.Control{Verb: core.VerbTerminate}); err != nil {
+			t.Errorf("once it ended: %v", err)
+		}
+	})
+}
+
+// Who ends or pauses an instance does not wait for what is in its inbox.
+func TestInterveneBeforeTheInbox(t *testing.T) {
+	l := &live{id: "x", state: new(core.State)}
+	l.row.Rev = 1
+	h := newHarness(t, nil)
+	list, err := h.inputsFor(t.Context(), l, []input{{in: core.Control{Verb: core.VerbLabel}}, {in: core.Control{Verb: core.VerbTerminate}, at: 9, extra: 2}})
+	if err != nil || len(list) != 2 || list[0].extra != 2 {
+		t.Errorf("%v %v", list, err)
+	}
+}
