@@ -1,12 +1,19 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/server/admit"
 )
 
@@ -152,3 +159,62 @@ func TestPlaygroundIsForThoseWhoMayStart(t *testing.T) {
 	w.token = author
 	w.play(map[string]any{"definition": playRemind, "mocks": "'*': {echo: true}"}).is("run.status", `"completed"`)
 }
+
+// stubborn is a JSONPath that never ends unless it is stopped.
+type stubborn struct{ began chan struct{} }
+
+func (e *stubborn) Compile(string) (expr.Program, error) { return e, nil }
+
+func (e *stubborn) Eval(_ expr.Value, b *expr.Budget) (expr.Result, error) {
+	select {
+	case e.began <- struct{}{}:
+	default:
+	}
+	for {
+		part := b.Times(1)
+		for range 2 * expr.StopEvery {
+			if err := part.Step(1); err != nil {
+				return expr.Result{}, err
+			}
+		}
+	}
+}
+
+// TestPlaygroundStops: a run ends when its time is over, whatever its expressions do.
+func TestPlaygroundStops(t *testing.T) {
+	lang := &stubborn{began: make(chan struct{}, 1)}
+	for name, definition := range map[string]string{
+		"at the start": playBusy,
+		"later":        strings.Replace(playBusy, "start: {kind: default}", "", 1) + playDelay,
+	} {
+		w := newWorldAtRest(t, newMemory(), func(_ *Config, ec *engine.Config) {
+			ec.Languages = languages()
+			ec.Languages[jsonpath.Lang], ec.Languages[jsonpath.TemplateLang] = lang, lang
+		})
+		c, wrong := w.server.cfg.Registry.Compile("busy.yaml", []byte(definition), dialect.NoBundle, dialect.Options{})
+		if c.Program == nil {
+			t.Fatalf("%s: the definition is wrong: %v", name, wrong)
+		}
+		ctx, over := context.WithCancel(t.Context())
+		go func() { <-lang.began; over() }()
+		_, err := w.server.play(ctx, playAsk{steps: -1, start: time.Unix(0, 0)}, c.Program)
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, core.ErrStopped) {
+			t.Errorf("%s: the run ended with %v", name, err)
+		}
+	}
+}
+
+const playBusy = `id: busy
+version: "1.0"
+name: Busy
+states:
+- name: A
+  type: switch
+  start: {kind: default}
+  dataConditions:
+  - {condition: "{{ $.x }}", end: {kind: default}}
+  default: {end: {kind: default}}
+`
+
+const playDelay = `- {name: D, type: delay, start: {kind: default}, timeDelay: PT1S, transition: {nextState: A}}
+`
