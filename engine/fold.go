@@ -25,7 +25,7 @@ type fold struct {
 	changes int          // how often
 	told    int          // records that tellCalled went past
 	more    bool
-	asks    int  // how often its steps asked whether to stop
+	asks    int  // how often its present step asked whether to stop: at its begin, then every expr.StopEvery
 	work    int  // steps of expressions that they took
 	left    int  // of the inputs, those that it was not given
 	alone   bool // the caller's inputs have waited for others: now nothing is left to the lane

@@ -61,6 +61,7 @@ func (f *fold) step(ctx context.Context, in core.Input) (res core.Result, err er
 		}
 	}()
 	var why error
+	f.asks = 0
 	res, err = core.StepUntil(f.l.prog, f.l.state, f.now, in, func() bool {
 		why = f.stop(ctx, w)
 		return why != nil
@@ -84,7 +85,7 @@ func (f *fold) stop(ctx context.Context, w *watched) error {
 		return nil
 	case f.l.how != onRequest && f.l.urgent.Load() > 0:
 		return errInterrupted
-	case f.asks > laneWork/expr.StopEvery && (f.l.how == ordinary || f.others):
+	case f.work+(f.asks-1)*expr.StopEvery > laneWork && (f.l.how == ordinary || f.others):
 		return errExpensive
 	}
 	return nil

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,58 +89,7 @@ func TestInterveneInARunningStep(t *testing.T) {
 				if err != nil || row.Status != want {
 					t.Fatalf("it is %s: %v", row.Status, err)
 				}
-				if verb != core.VerbSuspend {
-					return
-				}
-				for len(lang.began) > 0 {
-					<-lang.began
-				}
-				// Resuming takes as long; who asked goes away.
-				ctx, gone := context.WithCancel(t.Context())
-				resumed := make(chan error)
-				go func() { resumed <- e.Control(ctx, id, core.Control{Verb: core.VerbResume}) }()
-				<-lang.began
-				gone()
-				if err := <-resumed; !errors.Is(err, core.ErrStopped) {
-					t.Errorf("resume ended with %v", err)
-				}
-				if row, err = e.Get(t.Context(), id); err != nil || row.Status != core.Paused {
-					t.Errorf("then it is %s: %v", row.Status, err)
-				}
 			})
 		}
-	}
-}
-
-// A step that cannot be stopped is told to who intervenes, in time.
-func TestInterveneInADeafStep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lang := &endless{began: make(chan struct{}, 1), release: make(chan struct{})}
-		e, id, stop := runEndless(t, lang, func(*builder) stepOp { return delay(time.Millisecond) })
-		defer stop()
-		var busy *BusyError
-		if err := e.Control(t.Context(), id, core.Control{Verb: core.VerbTerminate}); !errors.As(err, &busy) {
-			t.Errorf("the answer is %v", err)
-		}
-		row, _ := e.Get(t.Context(), id)
-		if err := e.ControlAt(t.Context(), id, core.Control{Verb: core.VerbTerminate}, row.Rev); !errors.As(err, &busy) {
-			t.Errorf("with a revision the answer is %v", err)
-		}
-		close(lang.release)
-		synctest.Wait()
-		if err := e.Control(t.Context(), id, core.Control{Verb: core.VerbTerminate}); err != nil {
-			t.Errorf("once it ended: %v", err)
-		}
-	})
-}
-
-// Who ends or pauses an instance does not wait for what is in its inbox.
-func TestInterveneBeforeTheInbox(t *testing.T) {
-	l := &live{id: "x", state: new(core.State)}
-	l.row.Rev = 1
-	h := newHarness(t, nil)
-	list, err := h.inputsFor(t.Context(), l, []input{{in: core.Control{Verb: core.VerbLabel}}, {in: core.Control{Verb: core.VerbTerminate}, at: 9, extra: 2}})
-	if err != nil || len(list) != 2 || list[0].extra != 2 {
-		t.Errorf("%v %v", list, err)
 	}
 }
