@@ -89,7 +89,7 @@ bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a sta
 bench-nodes: postgres ## one, two and three servers on one PostgreSQL: throughput, and where the time goes
 	$(GO) run ./bench -store postgres -nodes 1,2,3 -time 20s
 
-soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, a campaign of 1000 devices, three servers harmed for two minutes, BURST (10000) events at once on each store, then every fuzz target for five minutes
+soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, a campaign of 1000 devices, a server attacked by its tenants, three servers harmed for two minutes, BURST (10000) events at once on each store, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
 	done
@@ -98,6 +98,7 @@ soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, ever
 	$(GO) test -vet=off -count=1 -timeout 4h ./cmd/lockstep -run '^TestKilledUnderLoad$$' -kills=$(KILLS)
 	$(GO) test -vet=off -count=1 -timeout 1h ./cmd/lockstep -run '^TestCampaign$$' -campaign.devices=1000
 	$(GO) test -vet=off -count=1 -timeout 1h ./engine -run '^TestOverPostgres$$' -engine.postgres
+	$(GO) test -vet=off -count=1 -timeout 1h -v ./hostile -hostile.rounds=200
 	$(GO) test -vet=off -count=1 -timeout 1h -v ./cluster -cluster.time=2m -cluster.restarts=10 -cluster.burst=$(BURST)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=5m
 

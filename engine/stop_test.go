@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
