@@ -27,8 +27,8 @@ var rounds = flag.Int("hostile.rounds", 6, "how often each worker of the tenant 
 // maxMemory bounds the resident memory of the server, whatever the attackers do. The server is
 // told to keep to softMemory; what is above that is garbage, stacks and the memory of SQLite.
 const (
-	softMemory = 512 << 20
-	maxMemory  = 1 << 30
+	softMemory = 1 << 30
+	maxMemory  = 1536 << 20
 )
 
 // patience ends a test that hangs. It says nothing about how fast a server must be.

@@ -82,9 +82,12 @@ type cost int
 const (
 	free   cost = iota // it takes no place: cheap, or counted elsewhere
 	light              // served also above the memory limit: small answers, interventions
-	normal             // its body, or what it starts, takes memory
-	heavy              // its answer takes memory
+	normal             // what it starts takes memory
+	heavy              // its answer takes memory; refused first where memory is short
 )
+
+// largeBody is how long a body is that makes a request as costly as one with a heavy answer.
+const largeBody = 64 << 10
 
 // admit lets a request in whose sender may do what it asks for: it takes its places, and
 // reads the body, of most bytes.
@@ -93,7 +96,8 @@ func (v *visit) admit(w *recorder, r *http.Request, cost cost, most int64) error
 	if cost == free {
 		return nil
 	}
-	if cost > light && v.s.memory.Over() {
+	large := cost == heavy || r.ContentLength < 0 || r.ContentLength > largeBody
+	if cost > light && (v.s.memory.Over() || large && v.s.memory.Tight()) {
 		return busy("memory")
 	}
 	err := v.receive(w, r, most)
@@ -114,7 +118,7 @@ func (v *visit) enterHeavy(ctx context.Context) error {
 	if v.heavy != nil {
 		return nil
 	}
-	if v.s.memory.Over() {
+	if v.s.memory.Tight() {
 		return busy("memory")
 	}
 	within, cancel := context.WithTimeout(ctx, v.s.limits.HeavyWait)

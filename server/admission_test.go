@@ -267,20 +267,24 @@ func TestSidesAreApart(t *testing.T) {
 // interventions and small reads go on.
 func TestMemoryLimit(t *testing.T) {
 	w, byRole := tokenWorld(t, nil)
-	var used uint64
-	w.server.memory = admit.MemoryFrom(1000, func() (uint64, uint64) { return 0, used })
+	var live, used uint64
+	w.server.memory = admit.MemoryFrom(1000, func() (uint64, uint64) { return live, used })
 	for _, d := range doors() {
 		if d.cost == free || len(d.allowed) == 0 {
 			continue
 		}
 		ask := func() *httptest.ResponseRecorder { return w.knock(d, byRole[d.allowed[0]], strings.NewReader(`{}`)) }
-		used = 1001
+		live = 501
+		if a := ask(); (a.Code == http.StatusTooManyRequests) != (d.cost == heavy) {
+			t.Errorf("%s where memory is tight: %d %s", d, a.Code, a.Body)
+		}
+		live = 751
 		if a := ask(); (a.Code == http.StatusTooManyRequests) != (d.cost > light) {
 			t.Errorf("%s above the limit: %d %s", d, a.Code, a.Body)
 		} else if d.cost > light && (a.Header().Get("Retry-After") == "" || !strings.Contains(a.Body.String(), "limit memory")) {
 			t.Errorf("%s above the limit: %s %v", d, a.Body, a.Header())
 		}
-		used = 999
+		live = 499
 		if a := ask(); a.Code == http.StatusTooManyRequests {
 			t.Errorf("%s below the limit: %d %s", d, a.Code, a.Body)
 		}

@@ -21,7 +21,7 @@ type Memory struct {
 
 	mu     sync.Mutex
 	looked time.Time
-	over   bool
+	live   uint64
 	used   uint64
 }
 
@@ -41,35 +41,35 @@ func MemoryFrom(limit int64, read func() (live, used uint64)) *Memory {
 // Limit is the limit in bytes, 0 where there is none.
 func (m *Memory) Limit() int64 { return int64(m.limit) }
 
+// Tight reports whether nothing large should be begun: half of the limit was live after the
+// last collection, or all of it is in use, with what is not collected yet.
+func (m *Memory) Tight() bool {
+	live, used := m.sample()
+	return m.limit > 0 && (live > m.limit/2 || used > m.limit)
+}
+
 // Over reports whether the limit is reached: three quarters of it were live after the last
-// collection, so that the collector would soon do nothing else, or all of it is in use.
+// collection, so that the collector would soon do nothing else. What is in use does not count
+// here: the collector lets garbage grow up to the limit.
 func (m *Memory) Over() bool {
-	if m.limit == 0 {
-		return false
-	}
-	m.sample()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.over
+	live, _ := m.sample()
+	return m.limit > 0 && live > m.limit/4*3
 }
 
 // Used is how much memory the process uses.
 func (m *Memory) Used() int64 {
-	m.sample()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return int64(min(m.used, math.MaxInt64))
+	_, used := m.sample()
+	return int64(min(used, math.MaxInt64))
 }
 
-func (m *Memory) sample() {
+func (m *Memory) sample() (live, used uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.every > 0 && !m.looked.IsZero() && time.Since(m.looked) < m.every {
-		return
+	if m.every == 0 || m.looked.IsZero() || time.Since(m.looked) >= m.every {
+		m.looked = time.Now()
+		m.live, m.used = m.read()
 	}
-	live, used := m.read()
-	m.looked, m.used = time.Now(), used
-	m.over = m.limit > 0 && (live > m.limit/4*3 || used > m.limit)
+	return m.live, m.used
 }
 
 // readMemory is what was live after the last collection, and what is in use now, with

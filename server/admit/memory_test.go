@@ -11,16 +11,16 @@ func TestMemory(t *testing.T) {
 	var live, used uint64
 	m := MemoryFrom(1000, func() (uint64, uint64) { return live, used })
 	for _, c := range []struct {
-		live, used uint64
-		over       bool
-	}{{0, 0, false}, {750, 1000, false}, {751, 800, true}, {100, 1001, true}, {100, 200, false}} {
+		live, used  uint64
+		tight, over bool
+	}{{0, 0, false, false}, {500, 1000, false, false}, {501, 800, true, false}, {750, 1000, true, false}, {751, 800, true, true}, {100, 1001, true, false}, {100, 200, false, false}} {
 		live, used = c.live, c.used
-		if m.Over() != c.over || m.Used() != int64(c.used) {
-			t.Errorf("live %d, used %d: over is %v", c.live, c.used, !c.over)
+		if m.Tight() != c.tight || m.Over() != c.over || m.Used() != int64(c.used) {
+			t.Errorf("live %d, used %d: tight is %v, over is %v", c.live, c.used, m.Tight(), m.Over())
 		}
 	}
 	live = 1 << 60
-	if none := MemoryFrom(0, func() (uint64, uint64) { return live, live }); none.Over() {
+	if none := MemoryFrom(0, func() (uint64, uint64) { return live, live }); none.Over() || none.Tight() {
 		t.Error("no limit is reached")
 	}
 	kept := make([]byte, 64<<20)
