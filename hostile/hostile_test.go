@@ -82,6 +82,9 @@ func (s *target) recovers(ctx context.Context, p *tenant) {
 			s.t.Errorf("no instance of %s was started: the attack showed nothing", definition)
 		}
 		for _, in := range page.Items {
+			if in.Status == "failed" {
+				s.t.Errorf("an instance of %s failed: the attack showed nothing", definition)
+			}
 			var problem *client.Problem
 			if _, err := api.TerminateInstance(ctx, in.ID, client.Control{}); err != nil && !(errors.As(err, &problem) && problem.Status == 409) {
 				s.t.Errorf("terminate: %v", err)
