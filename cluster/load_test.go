@@ -184,7 +184,7 @@ func (l *load) check() callcheck.Verdict {
 
 // doctor lets the program itself look for what does not fit together.
 func (l *load) doctor() {
-	path, err := program()
+	path, err := nodetest.Program()
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,31 +14,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/pgtest"
 )
 
-// program builds the real program, once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lockstep-cluster-")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	return nodetest.Build(dir)
-})
-
-func TestMain(m *testing.M) { pgtest.Main(&cleaner{m}) }
-
-// built is where the program is.
-var built string
-
-// cleaner removes the program after the tests.
-type cleaner struct{ *testing.M }
-
-func (c *cleaner) Run() int {
-	code := c.M.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
-	return code
-}
+func TestMain(m *testing.M) { pgtest.Main(nodetest.Tests(m)) }
 
 // servers are several processes on one database.
 type servers struct {
@@ -72,7 +47,7 @@ func newServers(t *testing.T, n int, args ...string) *servers {
 // up starts a process, at the place of one that ended.
 func (s *servers) up(i int) {
 	s.t.Helper()
-	path, err := program()
+	path, err := nodetest.Program()
 	if err != nil {
 		s.t.Fatal(err)
 	}

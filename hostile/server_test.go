@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,30 +33,7 @@ const (
 // patience ends a test that hangs. It says nothing about how fast a server must be.
 const patience = 4 * time.Minute
 
-func TestMain(m *testing.M) { pgtest.Main(&cleaner{m}) }
-
-// program builds the real program, once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lockstep-hostile-")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	return nodetest.Build(dir)
-})
-
-var built string
-
-// cleaner removes the program after the tests.
-type cleaner struct{ *testing.M }
-
-func (c *cleaner) Run() int {
-	code := c.M.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
-	return code
-}
+func TestMain(m *testing.M) { pgtest.Main(nodetest.Tests(m)) }
 
 // credentials are the tokens of everybody who has one.
 type credentials struct {
@@ -93,7 +69,7 @@ type target struct {
 
 func start(t *testing.T, store string) *target {
 	t.Helper()
-	path, err := program()
+	path, err := nodetest.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
