@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/memory"
+)
+
+// ticking is a workflow that lives from timers: it waits, says so, and begins again.
+func ticking(id string, every time.Duration) *ir.Program {
+	b := build(id)
+	p := b.main(delay(every), b.emit("tick", ""))
+	p.Nodes[2].Next = 1
+	return p
+}
+
+// TestBusyInstanceHoldsUpOthers: timers, schedules, events, the sink, calls and retention of
+// everybody go on while a step of one does not end, for longer than any pass.
+func TestBusyInstanceHoldsUpOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lang := newBlocking()
+		cron := build("cron")
+		cron.p.Start.Schedule = &ir.Schedule{Cron: "* * * * * ?"}
+		store := memory.New()
+		var sunk atomic.Int32
+		e, stop := running(t, Config{
+			Store: store, Languages: lang.languages(), Retention: 5 * time.Second, OnError: func(error) {},
+			Sink: func(context.Context, event.Event) error { sunk.Add(1); return nil },
+		}, poisoned("bad", "blocking", delay(time.Second)), ticking("good", time.Second), cron.main(), build("brief").main(delay(time.Millisecond)))
+		bad, good := startOne(t, e, "bad"), startOne(t, e, "good")
+		brief := startOne(t, e, "brief")
+		<-time.After(3 * time.Second)
+		synctest.Wait()
+		if lang.begun.Load() != 1 {
+			t.Fatalf("%d steps are under way", lang.begun.Load())
+		}
+		ticks := sunk.Load()
+		crons, _ := e.Count(t.Context(), storeQuery("cron"))
+		<-time.After(10 * time.Second)
+		synctest.Wait()
+		if n := sunk.Load() - ticks; n < 9 {
+			t.Errorf("%d timers of another instance fired in 10 s", n)
+		}
+		if n, _ := e.Count(t.Context(), storeQuery("cron")); n < crons-1 || n == 0 { // those of 5 s are kept
+			t.Errorf("%d instances were started by a schedule, %d before", n, crons)
+		}
+		if _, err := e.Get(t.Context(), brief); !isMissing(err) {
+			t.Errorf("retention stands still: %v", err)
+		}
+		begin := time.Now()
+		id := startOne(t, e, "brief")
+		if got, err := e.Wait(t.Context(), id); err != nil || got.Status != core.Completed || time.Since(begin) > 2*patience {
+			t.Errorf("another is %s after %s: %v", got.Status, time.Since(begin), err)
+		}
+		if row, _ := e.Get(t.Context(), bad); row.Status != core.Waiting {
+			t.Errorf("the busy one is %s", row.Status)
+		}
+		close(lang.release)
+		if got, err := e.Wait(t.Context(), bad); err != nil || got.Status != core.Completed {
+			t.Errorf("when its step ends it is %s: %v", got.Status, err)
+		}
+		if err := e.Control(t.Context(), good, core.Control{Verb: core.VerbTerminate}); err != nil {
+			t.Error(err)
+		}
+		stop()
+	})
+}
+
+func storeQuery(definition string) store.Query { return store.Query{Definition: definition} }
+
+// costly is a language that is expensive by its budget: as much as tells it apart, then it
+// takes its time, as a processor would.
+type costly struct {
+	mu   sync.Mutex
+	now  int
+	most int
+	done []string
+}
+
+const (
+	costlySteps = 2 * (laneWork + expr.StopEvery)
+	costlyTime  = 50 * time.Millisecond
+)
+
+func (c *costly) Compile(string) (expr.Program, error) { return c, nil }
+
+func (c *costly) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
+	for range costlySteps / expr.StopEvery {
+		if err := b.Step(expr.StopEvery); err != nil {
+			return expr.Result{}, err
+		}
+	}
+	c.mu.Lock()
+	c.now++
+	c.most = max(c.most, c.now)
+	c.mu.Unlock()
+	<-time.After(costlyTime)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now--
+	id, _ := data.Get("id")
+	c.done = append(c.done, id.Str())
+	return expr.Result{Value: data}, nil
+}
+
+// TestExpensiveWorkStarvesOthers: of very many expensive instances few are worked on at a time,
+// each has its turn, and cheap ones do not wait for them. That holds for timers, starts and answers.
+func TestExpensiveWorkStarvesOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lang := &costly{}
+		langs := jsonpath.Languages()
+		langs["costly"] = lang
+		loop := build("hot")
+		eval := stepOp{"Eval", &ir.Eval{From: loop.expr("costly", ""), Put: ir.Put{Mode: ir.PutReplace}}}
+		p := loop.main(delay(time.Second), eval, delay(time.Millisecond))
+		p.Nodes[3].Op.(*ir.Await).OnTimeout = 2 // for ever
+		limits := core.DefaultLimits
+		limits.StepWork = costlySteps // each ends in More
+		e, stop := running(t, Config{Languages: langs, Limits: &limits}, p, poisoned("first", "costly"), build("brief").main(delay(time.Millisecond)))
+		defer stop()
+		const hostile, terminated = 300, 20
+		for i := range hostile {
+			if _, err := e.Start(t.Context(), StartRequest{Definition: "hot", Input: parse(t, fmt.Sprintf(`{"id":"%d"}`, i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-time.After(2 * time.Second)
+		var firsts []string
+		for range 100 {
+			begin := time.Now()
+			firsts = append(firsts, startOne(t, e, "first")) // does not keep its caller waiting
+			id := startOne(t, e, "brief")
+			if got, err := e.Wait(t.Context(), id); err != nil || got.Status != core.Completed || time.Since(begin) > 2*patience {
+				t.Fatalf("beside %d expensive ones another is %s after %s: %v", hostile, got.Status, time.Since(begin), err)
+			}
+			<-time.After(100 * time.Millisecond)
+		}
+		for i := range terminated { // whoever intervenes does not wait for their turns
+			begin := time.Now()
+			list, err := e.Query(t.Context(), store.Query{Definition: "hot", Status: []core.Status{core.Running, core.Waiting}, Limit: hostile})
+			if err != nil || len(list) != hostile-i {
+				t.Fatalf("%d expensive ones are left: %v", len(list), err)
+			}
+			if err := e.Control(t.Context(), list[0].ID, core.Control{Verb: core.VerbTerminate}); err != nil || time.Since(begin) > costlyTime {
+				t.Errorf("terminated after %s: %v", time.Since(begin), err)
+			}
+		}
+		<-time.After(3 * hostile * costlyTime / time.Duration(laneWorkers()))
+		for _, id := range firsts {
+			if row, err := e.Get(t.Context(), id); err != nil || row.Status != core.Completed {
+				t.Errorf("an expensive start is %s: %v", row.Status, err)
+			}
+		}
+		lang.mu.Lock()
+		defer lang.mu.Unlock()
+		if lang.most > laneWorkers() {
+			t.Errorf("%d expensive steps at a time, want %d", lang.most, laneWorkers())
+		}
+		turns := map[string]int{}
+		for _, id := range lang.done {
+			turns[id]++
+		}
+		least, most := hostile, 0
+		for i := terminated; i < hostile; i++ {
+			least, most = min(least, turns[fmt.Sprint(i)]), max(most, turns[fmt.Sprint(i)])
+		}
+		if least < 2 || most > least+2 {
+			t.Errorf("they had from %d to %d turns", least, most)
+		}
+	})
+}
+
+// TestRunEndsWhileExpensiveWorkWaits: steps that can be stopped are, at once.
+func TestRunEndsWhileExpensiveWorkWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		langs := jsonpath.Languages()
+		langs["costly"] = &costly{}
+		e, stop := running(t, Config{Languages: langs}, poisoned("hot", "costly", delay(time.Second)))
+		for range 500 {
+			startOne(t, e, "hot")
+		}
+		<-time.After(2 * time.Second)
+		begin := time.Now()
+		stop()
+		if took := time.Since(begin); took > 2*costlyTime {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
