@@ -97,11 +97,13 @@ func (c *crew) idle(tasks []task) []task {
 // nil: without end. Tasks that no worker was free for are not begun.
 func (e *Engine) workOn(ctx context.Context, tasks []task, patience <-chan time.Time) {
 	c, b := &e.crew, &begun{left: 1, done: make(chan struct{}), barrier: patience == nil}
+	over := false // the alarm tells only once
 begin:
 	for _, t := range tasks {
 		select {
 		case c.places <- struct{}{}:
 		case <-patience:
+			over = true
 			break begin
 		case <-ctx.Done():
 			break begin
@@ -116,11 +118,13 @@ begin:
 	c.mu.Lock()
 	b.leave()
 	c.mu.Unlock()
-	select {
-	case <-b.done:
-		return
-	case <-patience:
-	case <-ctx.Done():
+	if !over {
+		select {
+		case <-b.done:
+			return
+		case <-patience:
+		case <-ctx.Done():
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,6 +275,7 @@ func (e *Engine) abandon(key taskKey) {
 	if !x.late {
 		x.pass.leave()
 	}
+	e.staff()
 	c.settled()
 	e.wakeUp()
 }

@@ -199,3 +199,105 @@ func TestRunEndsWhileExpensiveWorkWaits(t *testing.T) {
 		}
 	})
 }
+
+// slow is a store in which commits of one definition's instances wait while it is on.
+type slow struct {
+	store.Store
+	definition string
+	on         atomic.Bool
+	begun      atomic.Int32
+	release    chan struct{}
+}
+
+func (s *slow) Commit(ctx context.Context, c store.Commit) error {
+	if s.on.Load() && c.Instance.Definition == s.definition {
+		s.begun.Add(1)
+		<-s.release
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// TestSlowCommits: where every worker waits for the store, for longer than any step may take,
+// passes go on, and none of the instances is taken for one whose step does not end.
+func TestSlowCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{Store: memory.New(), definition: "slow", release: make(chan struct{})}
+		var sunk atomic.Int32
+		emits := build("emits")
+		e, stop := running(t, Config{Store: s, Sink: func(context.Context, event.Event) error { sunk.Add(1); return nil }},
+			build("slow").main(delay(time.Second)), emits.main(emits.emit("said", "")))
+		var ids []string
+		for range 2 * workers {
+			ids = append(ids, startOne(t, e, "slow"))
+		}
+		s.on.Store(true)
+		<-time.After(2 * time.Second)
+		if n := s.begun.Load(); n != workers {
+			t.Fatalf("%d commits are under way", n)
+		}
+		for range 2 * stuckTime / time.Second {
+			said := sunk.Load()
+			startOne(t, e, "emits")
+			<-time.After(time.Second)
+			if sunk.Load() == said {
+				t.Error("an event of another did not reach the sink: no pass came to its end")
+				break
+			}
+			if named, err := s.Suspects(t.Context()); err != nil || len(named) > 0 || e.Stuck() != "" {
+				t.Errorf("suspects %v %v, stuck: %q", named, err, e.Stuck())
+				break
+			}
+		}
+		s.on.Store(false)
+		close(s.release)
+		for _, id := range ids {
+			if got, err := e.Wait(t.Context(), id); err != nil || got.Status != core.Completed {
+				t.Fatalf("it is %s: %v", got.Status, err)
+			}
+		}
+		stop()
+	})
+}
+
+// swamp is expensive by its budget, and then does not end.
+type swamp struct{ blocking }
+
+func (s *swamp) Compile(string) (expr.Program, error) { return s, nil }
+
+func (s *swamp) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
+	for range costlySteps / expr.StopEvery {
+		if err := b.Step(expr.StopEvery); err != nil {
+			return expr.Result{}, err
+		}
+	}
+	return s.blocking.Eval(data, b)
+}
+
+// TestLaneGoesOn: where the steps of all workers of the lane are given up, others take what
+// waits for it, though nothing else happens.
+func TestLaneGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lang := &swamp{blocking{release: make(chan struct{})}}
+		langs := jsonpath.Languages()
+		langs["swamp"], langs["costly"] = lang, &costly{}
+		s := &refusing{Store: memory.New(), definition: "bad"} // pausing one would be something else
+		e, stop := running(t, Config{Store: s, Languages: langs, OnError: func(error) {}},
+			poisoned("bad", "swamp", delay(time.Second)), poisoned("hot", "costly", delay(2*time.Second)))
+		for range laneWorkers() {
+			startOne(t, e, "bad")
+		}
+		hot := startOne(t, e, "hot")
+		s.off.Store(true)
+		<-time.After(3 * time.Second)
+		if n, a := lang.begun.Load(), e.Activity(); int(n) != laneWorkers() || a.Waiting != 1 {
+			t.Fatalf("%d steps are under way, %d wait", n, a.Waiting)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), stuckTime)
+		defer cancel()
+		if got, err := e.Wait(ctx, hot); err != nil || got.Status != core.Completed {
+			t.Errorf("what waited for the lane is %s: %v", got.Status, err)
+		}
+		close(lang.release)
+		stop()
+	})
+}

@@ -16,6 +16,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/memory"
 )
 
 // blocking is a language whose evaluation ignores its budget, and does not end before it is
@@ -255,4 +257,51 @@ func TestRunEndsThoughAStepDoesNot(t *testing.T) {
 			close(lang.release)
 		})
 	}
+}
+
+// refusing is a store that takes no commits of one definition's instances while it is off.
+type refusing struct {
+	store.Store
+	definition string
+	off        atomic.Bool
+}
+
+func (s *refusing) Commit(ctx context.Context, c store.Commit) error {
+	if s.off.Load() && c.Instance.Definition == s.definition {
+		return errors.New("refused")
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// TestSuspectThatCannotBePaused: it is tried again before long though nothing else happens, and
+// not all the time.
+func TestSuspectThatCannotBePaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lang, s := newBlocking(), &refusing{Store: memory.New(), definition: "bad"}
+		var tries atomic.Int32
+		e, stop := running(t, Config{Store: s, Languages: lang.languages(), OnError: func(err error) {
+			if strings.Contains(err.Error(), "refused") {
+				tries.Add(1)
+			}
+		}}, poisoned("bad", "blocking", delay(time.Second)))
+		bad := startOne(t, e, "bad")
+		<-time.After(2 * time.Second)
+		s.off.Store(true)
+		<-time.After(stuckTime)
+		for range 100 { // others' changes
+			e.wakeUp()
+			synctest.Wait()
+		}
+		if n := tries.Load(); n < 1 || n > 5 {
+			t.Errorf("it was tried %d times to pause it", n)
+		}
+		s.off.Store(false)
+		<-time.After(longestRest)
+		synctest.Wait()
+		if row, err := e.Get(t.Context(), bad); err != nil || row.Status != core.Paused {
+			t.Errorf("it is %s: %v", row.Status, err)
+		}
+		close(lang.release)
+		stop()
+	})
 }

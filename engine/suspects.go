@@ -91,7 +91,7 @@ func (e *Engine) readSuspects(ctx context.Context) error {
 	return nil
 }
 
-// pauseSuspects pauses the suspects. What cannot be paused now stays one.
+// pauseSuspects pauses the suspects. What cannot be paused now stays one, and rests.
 func (e *Engine) pauseSuspects(ctx context.Context, tell func(error)) error {
 	x := &e.suspects
 	if x.look {
@@ -102,15 +102,22 @@ func (e *Engine) pauseSuspects(ctx context.Context, tell func(error)) error {
 	x.mu.Lock()
 	ids := slices.Sorted(maps.Keys(x.all))
 	x.mu.Unlock()
+	now := e.now()
 	for _, id := range ids {
+		key := taskKey{kind: "suspect", id: id}
+		if _, rests := e.troubles.resting(key, now); rests {
+			continue
+		}
 		err := e.pauseExpensive(ctx, id)
 		if err == nil {
 			err = e.store.Unsuspect(ctx, id)
 		}
 		if err != nil {
+			e.troubles.fail(key, now) // which also says when to try again
 			tell(fmt.Errorf("pause suspect %s: %w", id, err))
 			continue
 		}
+		e.troubles.forget(key)
 		x.mu.Lock()
 		delete(x.all, id)
 		x.mu.Unlock()
