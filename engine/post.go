@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // posted is an input on its way to an instance: the answer to a call, or what someone
-// asks of a job. What became of it is written and read under the instance's lock.
+// asks of a job.
 type posted struct {
 	in   input
-	done bool
-	err  error
+	done atomic.Bool
+	err  error // once it is done
 }
 
 // maxPosted and maxPostedBytes bound the posted inputs that go into one commit.
@@ -35,16 +36,27 @@ func (e *Engine) post(ctx context.Context, id string, in input) error {
 		l.box.Unlock()
 		err := l.wait(ctx, in.how())
 		if err == nil {
-			defer e.live.release(l)
-			for !mine.done {
-				e.applyPosted(context.WithoutCancel(ctx), l) // it is not only the caller's
+			// It is not only the caller's.
+			for !mine.done.Load() && e.applyPosted(context.WithoutCancel(ctx), l) {
 			}
-			return mine.err
+			l.unpost(mine)
+			e.live.release(l)
+			if mine.done.Load() {
+				return mine.err
+			}
+			continue // the instance was given up, which is then another's
 		}
 		alone := l.unpost(mine)
 		e.live.leave(l)
+		var busy *BusyError
 		switch {
+		case mine.done.Load():
+			return mine.err
+		case errors.Is(err, errGone) && in.ask != nil && in.ask.settled: // by a commit before the step that was lost
+			return nil
 		case errors.Is(err, errGone): // what a lost step was given is not committed
+		case !alone && errors.As(err, &busy):
+			return fmt.Errorf("instance %s: %w: its commit did not end within %s (limit control-time)", id, store.ErrUncertain, controlTime)
 		case !alone:
 			return fmt.Errorf("instance %s: %w: %w", id, store.ErrUncertain, err)
 		default:
@@ -53,9 +65,13 @@ func (e *Engine) post(ctx context.Context, id string, in input) error {
 	}
 }
 
-// applyPosted applies what was posted, as one commit. The caller has the lock.
-func (e *Engine) applyPosted(ctx context.Context, l *live) {
+// applyPosted applies what was posted, as one commit. It reports false where there is nothing.
+// The caller has the lock.
+func (e *Engine) applyPosted(ctx context.Context, l *live) bool {
 	batch := l.takePosted()
+	if len(batch) == 0 {
+		return false
+	}
 	extra := make([]input, len(batch))
 	now := e.now()
 	l.how = ordinary
@@ -69,8 +85,10 @@ func (e *Engine) applyPosted(ctx context.Context, l *live) {
 	}
 	err := e.applyUntil(ctx, l, extra)
 	for _, p := range batch {
-		p.done, p.err = true, err
+		p.err = err
+		p.done.Store(true)
 	}
+	return true
 }
 
 // how says whether somebody waits for what becomes of an input.
@@ -91,10 +109,16 @@ func (l *live) unpost(mine *posted) bool {
 }
 
 // takePosted takes what goes into one commit. Who names a revision comes first in it:
-// nothing may come between the revision and the input.
+// nothing may come between the revision and the input. Of an instance that was given up
+// nothing is taken: whoever posted it does so again.
 func (l *live) takePosted() []*posted {
 	l.box.Lock()
 	defer l.box.Unlock()
+	select {
+	case <-l.gone:
+		return nil
+	default:
+	}
 	n, bytes := min(len(l.posted), maxPosted), 0
 	for i := 0; i < n; i++ {
 		a := l.posted[i].in.ask

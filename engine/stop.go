@@ -22,12 +22,12 @@ const (
 	turnWork = 1_000_000
 )
 
-// BusyError says that a caller did not get its turn: a step of the instance is under way and
-// does not end.
+// BusyError says that a caller did not get its turn: a step of the instance, or its commit, is
+// under way and does not end.
 type BusyError struct{ ID string }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("instance %s is busy: its step did not end within %s, and could not be stopped (limit control-time); nothing changed", e.ID, controlTime)
+	return fmt.Sprintf("instance %s is busy: its step, or the commit of that, did not end within %s (limit control-time); nothing changed", e.ID, controlTime)
 }
 
 // TooLongError says that a step of an instance was stopped because it took too long. Nothing
