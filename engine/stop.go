@@ -92,8 +92,11 @@ func (f *fold) stop(ctx context.Context, w *watched) error {
 }
 
 // enough reports whether the rest of the inputs is to wait: the instance had its turn, or a
-// caller waits for it.
+// caller waits for it. With Inline there are no others.
 func (f *fold) enough() bool {
+	if f.e.cfg.Inline {
+		return false
+	}
 	return f.work >= turnWork || f.l.how != onRequest && f.l.urgent.Load() > 0
 }
 
