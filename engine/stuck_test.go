@@ -305,3 +305,37 @@ func TestSuspectThatCannotBePaused(t *testing.T) {
 		stop()
 	})
 }
+
+// unpaused is a store that takes no pause.
+type unpaused struct{ store.Store }
+
+func (s unpaused) Commit(ctx context.Context, c store.Commit) error {
+	if c.Instance.Status == core.Paused {
+		return errors.New("no pause")
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// TestLostStepIsNotCommitted: what a step did that was given up is not stored when it returns,
+// though nobody else has changed the instance.
+func TestLostStepIsNotCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lang := newBlocking()
+		e, stop := running(t, Config{Store: unpaused{memory.New()}, Languages: lang.languages(), OnError: func(error) {}},
+			poisoned("bad", "blocking", delay(time.Second)))
+		bad := startOne(t, e, "bad")
+		<-time.After(time.Second + stuckTime + 2*watchTick)
+		if e.Stuck() == "" {
+			t.Error("the step is not given up")
+		}
+		close(lang.release)
+		synctest.Wait()
+		if row, err := e.Get(t.Context(), bad); err != nil || row.Status != core.Waiting || row.Rev != 1 {
+			t.Errorf("it is %s at revision %d: %v", row.Status, row.Rev, err)
+		}
+		if why := e.Stuck(); why != "" {
+			t.Errorf("stuck: %s", why)
+		}
+		stop()
+	})
+}
