@@ -70,6 +70,9 @@ func (c *crew) init() {
 // laneWorkers is how many work in the expensive lane.
 func laneWorkers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
+// Working is how much is being worked on, so that Next does not tell of it.
+func (e *Engine) Working() int { return e.crew.count() }
+
 // count is how many tasks are not to be listed.
 func (c *crew) count() int {
 	c.mu.Lock()

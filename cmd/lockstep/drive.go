@@ -147,7 +147,7 @@ func (s *session) runReal(ctx context.Context) (result, error) {
 }
 
 // stuck reports whether nothing can happen any more. A call that comes back between
-// the questions leaves a record, so the last of them tells.
+// the questions leaves a record, and so does work that ends, so the last of them tells.
 func (s *session) stuck() bool {
 	if !s.events.over() {
 		return false
@@ -156,7 +156,7 @@ func (s *session) stuck() bool {
 	if _, ok := s.engine.Next(); ok {
 		return false
 	}
-	if s.engine.InFlight() > 0 {
+	if s.engine.InFlight() > 0 || s.engine.Working() > 0 {
 		return false
 	}
 	if _, ok := s.engine.Next(); ok {

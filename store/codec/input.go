@@ -14,6 +14,7 @@ const (
 	inputTake
 	inputControl
 	inputContinue
+	inputTooExpensive // a Control with that flag
 )
 
 // AppendInput appends an input.
@@ -45,7 +46,11 @@ func AppendInput(dst []byte, in core.Input) []byte {
 		w.text(in.Choice)
 		w.value(in.Value)
 	case core.Control:
-		w.uint(inputControl)
+		tag := uint64(inputControl)
+		if in.TooExpensive {
+			tag = inputTooExpensive
+		}
+		w.uint(tag)
 		w.word(verbs, string(in.Verb))
 		w.flag(in.HasData)
 		w.flag(in.Compensate)
@@ -63,7 +68,7 @@ func AppendInput(dst []byte, in core.Input) []byte {
 func DecodeInput(data []byte) (core.Input, error) {
 	r := open(data)
 	var out core.Input
-	switch r.uint() {
+	switch tag := r.uint(); tag {
 	case inputStart:
 		in := core.Start{Data: r.value(), Seed: r.uint()}
 		n := r.count()
@@ -80,9 +85,10 @@ func DecodeInput(data []byte) (core.Input, error) {
 		out = in
 	case inputTake:
 		out = core.Take{Actor: r.text(), Choice: r.text(), Value: r.value()}
-	case inputControl:
+	case inputControl, inputTooExpensive:
 		out = core.Control{
 			Verb: core.Verb(r.word(verbs)), HasData: r.flag(), Compensate: r.flag(), Actor: r.text(), Data: r.value(),
+			TooExpensive: tag == inputTooExpensive,
 		}
 	case inputContinue:
 		out = core.Continue{}
