@@ -114,6 +114,18 @@ func (s *servers) eventually(what string, holds func(context.Context) bool) {
 // comes is eventually for other goroutines than that of the test: it tells whether it came.
 func (s *servers) comes(what string, holds func(context.Context) bool) bool {
 	s.t.Helper()
+	if s.within(holds) {
+		return true
+	}
+	for i := range s.all {
+		s.t.Logf("%s:\n%s", s.at(i).Name, s.at(i).Log())
+	}
+	s.t.Errorf("never: %s", what)
+	return false
+}
+
+// within tells whether something holds before a minute is over.
+func (s *servers) within(holds func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
@@ -122,10 +134,6 @@ func (s *servers) comes(what string, holds func(context.Context) bool) bool {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			for i := range s.all {
-				s.t.Logf("%s:\n%s", s.at(i).Name, s.at(i).Log())
-			}
-			s.t.Errorf("never: %s", what)
 			return false
 		}
 	}
