@@ -77,30 +77,35 @@ func TestStartEventOfARunningInstanceIsKeptForIt(t *testing.T) {
 	}
 }
 
-// TestAnEventIsRoutedAgainTooLate: it was to be routed again, as another process saw, and meanwhile an instance got it.
-// That one has it: after its end the event starts no other.
+// TestAnEventIsRoutedAgainTooLate: it was to be routed again, and an instance got it before that was done; by then
+// the instance may be over. That one has it: the event starts no other.
 func TestAnEventIsRoutedAgainTooLate(t *testing.T) {
-	h := newHarness(t, nil)
-	h.deploy(starter("w", time.Second))
-	h.send(`reading e1 patientId=1`)
-	h.run(time.Minute)
-	if second := h.send(`reading e2 patientId=1`); len(second.Matched) != 1 {
-		t.Fatalf("%+v", second)
-	}
-	page, err := h.EventPage(t.Context(), store.EventQuery{Newest: true, Limit: 1})
-	if err != nil || len(page.Events) != 1 {
-		t.Fatal(page, err)
-	}
-	err = h.route(t.Context(), func(r *router, v store.View) store.Routing {
-		ev, _ := v.Event(page.Events[0].Seq)
-		return r.event(ev, v, true).Routing
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.run(time.Hour)
-	if list := h.list(); len(list) != 1 || list[0].Status != core.Completed {
-		t.Errorf("%d instances: an event was consumed twice", len(list))
+	for _, over := range []bool{false, true} {
+		h := newHarness(t, nil)
+		h.deploy(starter("w", time.Second))
+		h.send(`reading e1 patientId=1`)
+		h.run(time.Minute)
+		if second := h.send(`reading e2 patientId=1`); len(second.Matched) != 1 {
+			t.Fatalf("%+v", second)
+		}
+		if over {
+			h.run(time.Hour)
+		}
+		page, err := h.EventPage(t.Context(), store.EventQuery{Newest: true, Limit: 1})
+		if err != nil || len(page.Events) != 1 {
+			t.Fatal(page, err)
+		}
+		err = h.route(t.Context(), func(r *router, v store.View) store.Routing {
+			ev, _ := v.Event(page.Events[0].Seq)
+			return r.event(ev, v, true).Routing
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.run(time.Hour)
+		if list := h.list(); len(list) != 1 || list[0].Status != core.Completed {
+			t.Errorf("routed again after the end: %t; %d instances: an event was consumed twice", over, len(list))
+		}
 	}
 }
 

@@ -133,10 +133,12 @@ func (r *router) start(d *decision, def *definition) {
 		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but its schedule is not active", def.row.ID))
 		return
 	}
-	if owner, ok := d.view.Owner(def.row.ID, r.freeKeys(d, def, slots)); ok {
-		if !d.again || !d.row.Taken || r.lacks(d, def, slots[0], owner) {
-			r.belong(d, owner)
-		}
+	keys := r.freeKeys(d, def, slots)
+	if d.again && d.row.Taken && d.view.Got(d.row.Seq, def.row.ID, keys) {
+		return // since it was decided that it must be routed again
+	}
+	if owner, ok := d.view.Owner(def.row.ID, keys); ok {
+		r.belong(d, owner)
 		return
 	}
 	if def.prog.Start.All || len(def.prog.Start.Any) > 0 {
@@ -220,15 +222,6 @@ func (r *router) belong(d *decision, owner store.Instance) {
 	}
 	d.row.For = append(slices.Clone(d.row.For), owner.ID)
 	d.notes = append(d.notes, fmt.Sprintf("it belongs to instance %q, which does not wait for it now", owner.ID))
-}
-
-// lacks reports whether an instance has not got an event that others may have taken: it may have come to it
-// since it was decided that the event must be routed again. To keep it for the instance then would give it to another one
-// after that.
-func (r *router) lacks(d *decision, def *definition, slot int, owner store.Instance) bool {
-	decl := &def.prog.Events[def.prog.Start.Events[slot]]
-	s := store.Subscription{Instance: owner.ID, InstanceSeq: owner.Seq, Filter: filterOf(decl, r.freeKeys(d, def, []int{slot}))}
-	return slices.ContainsFunc(d.view.Kept(s), func(k store.Event) bool { return k.Seq == d.row.Seq })
 }
 
 // arrival is an event that starts an instance, as one that its definition declares.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -61,6 +63,13 @@ type Instance struct {
 
 	PauseReason string // why it paused by itself: core.TooExpensive
 	Quarantine  string // why it is set aside: an invariant broke
+}
+
+// Fixed reports whether all these correlation attributes are fixed to these values.
+func (in *Instance) Fixed(keys []core.Key) bool {
+	return !slices.ContainsFunc(keys, func(k core.Key) bool {
+		return !slices.ContainsFunc(in.Keys, func(o core.Key) bool { return o.Name == k.Name && o.Value == k.Value })
+	})
 }
 
 // Job is what jobs are found by: instances of state machines that actors advance.

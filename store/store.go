@@ -101,6 +101,11 @@ type View interface {
 	// correlation attributes fixed to these values.
 	Owner(definition string, keys []core.Key) (Instance, bool)
 
+	// Got reports whether an instance of a definition that has all these correlation
+	// attributes fixed to these values got an event and did not refuse it. It may be
+	// over. Of one that was deleted nothing is known; without keys it is none.
+	Got(event int64, definition string, keys []core.Key) bool
+
 	// Gatherings lists the open ones of a definition's content that have this key or
 	// none, oldest first.
 	Gatherings(definition, digest, key string) []Gathering

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -62,10 +63,7 @@ func (v view) Owner(definition string, keys []core.Key) (store.Instance, bool) {
 	}
 	k := keys[0]
 	for _, in := range v.s.owners[ownerKey{definition, k.Name, k.Value}] {
-		has := func(k core.Key) bool {
-			return slices.ContainsFunc(in.row.Keys, func(o core.Key) bool { return o.Name == k.Name && o.Value == k.Value })
-		}
-		if (found == nil || in.row.Seq < found.row.Seq) && !slices.ContainsFunc(keys, func(k core.Key) bool { return !has(k) }) {
+		if (found == nil || in.row.Seq < found.row.Seq) && in.row.Fixed(keys) {
 			found = in
 		}
 	}
@@ -73,4 +71,15 @@ func (v view) Owner(definition string, keys []core.Key) (store.Instance, bool) {
 		return store.Instance{}, false
 	}
 	return found.row, true
+}
+
+func (v view) Got(event int64, definition string, keys []core.Key) bool {
+	e := v.s.events[event]
+	if e == nil || len(keys) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(e.delivered, func(d delivery) bool {
+		i, there := slices.BinarySearchFunc(v.s.order, d.instance, func(in *instance, seq int64) int { return cmp.Compare(in.row.Seq, seq) })
+		return there && !d.refused && v.s.order[i].row.Definition == definition && v.s.order[i].row.Fixed(keys)
+	})
 }

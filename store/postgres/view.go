@@ -245,21 +245,31 @@ func (v *view) Owner(definition string, keys []core.Key) (out store.Instance, fo
 	for _, k := range keys {
 		looks = append(looks, look{what: "o", a: ownerKey(definition, k)})
 	}
-	has := func(in *store.Instance, k core.Key) bool {
-		return slices.ContainsFunc(in.Keys, func(o core.Key) bool { return o.Name == k.Name && o.Value == k.Value })
-	}
 	v.query(looks, "SELECT "+instanceFields+" FROM ~.owners o JOIN ~.instances i ON i.ns = o.ns AND i.seq = o.inst JOIN ~.kinds k ON k.kind = i.kind WHERE o.ns = $1 AND o.key = $2 ORDER BY o.inst",
 		[]any{v.ns, looks[0].a}, func(r pgx.Rows) error {
 			if found {
 				return nil
 			}
 			in, err := readInstance(r)
-			if err == nil && in.Definition == definition && !slices.ContainsFunc(keys, func(k core.Key) bool { return !has(&in, k) }) {
+			if err == nil && in.Definition == definition && in.Fixed(keys) {
 				out, found = in, true
 			}
 			return err
 		})
 	return out, found && v.err == nil
+}
+
+func (v *view) Got(event int64, definition string, keys []core.Key) (got bool) {
+	if len(keys) == 0 || !storable(definition) {
+		return false
+	}
+	v.query([]look{{what: "e", a: event}}, "SELECT "+instanceFields+" FROM (SELECT ns, inst FROM ~.deliveries WHERE ns = $1 AND event = $2 AND NOT refused OFFSET 0) d "+
+		"JOIN ~.instances i ON i.ns = d.ns AND i.seq = d.inst JOIN ~.kinds k ON k.kind = i.kind WHERE k.definition = $3", []any{v.ns, event, definition}, func(r pgx.Rows) error {
+		in, err := readInstance(r)
+		got = got || err == nil && in.Fixed(keys)
+		return err
+	})
+	return got && v.err == nil
 }
 
 const gatheringFields = "seq, definition, digest, key, until, rest"

@@ -182,6 +182,20 @@ func (v *view) Owner(definition string, keys []core.Key) (store.Instance, bool) 
 	return in, ok && err == nil
 }
 
+func (v *view) Got(event int64, definition string, keys []core.Key) bool {
+	if len(keys) == 0 {
+		return false
+	}
+	got := false
+	v.note(v.t.conn.query(strings.Replace(instanceColumns, "FROM instances ", "FROM deliveries d CROSS JOIN instances i ON i.seq = d.inst ", 1)+
+		"WHERE d.ns = ? AND d.event = ? AND d.refused = 0", func(r row) error {
+		in, err := readInstance(r, v.t.kindRow)
+		got = got || err == nil && in.Definition == definition && in.Fixed(keys)
+		return err
+	}, v.sp.ns, event))
+	return got
+}
+
 func (v *view) Gatherings(definition, digest, key string) []store.Gathering {
 	list, err := v.t.conn.gatherings("WHERE ns = ? AND definition = ? AND digest = ? AND key IN ('', ?)", v.sp.ns, definition, digest, key)
 	v.note(err)

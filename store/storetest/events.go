@@ -30,6 +30,7 @@ var eventTests = []testCase{
 	{"a routing starts instances once", starts},
 	{"a router that looks again gets the event as it came", asItCame},
 	{"an event starts an instance, however often its router looks", startedOnce},
+	{"who got an event, also after its end", whoGot},
 	{"gatherings", gatherings},
 	{"purge", purge},
 }
@@ -128,6 +129,42 @@ func deliveries(k kit) {
 	k.end("a", 1)
 	k.want("again", k.again(), []int64{first.Seq})
 	k.want("nobody's any more", len(k.events()[0].For), 0)
+}
+
+func whoGot(k kit) {
+	key := func(value string) []core.Key { return []core.Key{{Name: "k", Value: value, Fixed: true}} }
+	k.commit(store.Commit{
+		Instance:  store.Instance{ID: "a", Definition: "d", Status: core.Waiting, Keys: append(key("v"), core.Key{Name: "l", Value: "w", Fixed: true})},
+		Subscribe: []store.Subscription{on(1, "k", "v"), on(2, "k", "v")},
+	})
+	k.create(store.Instance{ID: "b", Definition: "d", Keys: key("u")})
+	e := k.ingest(ev("1", "k", "v"), func(e store.Event, v store.View) (out store.Routing) {
+		for _, s := range v.Subscriptions(e.Event) {
+			out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: s.Instance, Reply: core.Reply{Ticket: s.Ticket}})
+		}
+		return out
+	})
+	k.ingest(ev("2", "k", "v"), nil)
+	got := func(when string, want bool) {
+		k.look(func(v store.View) {
+			k.want(when, v.Got(e.Seq, "d", key("v")), want)
+			k.want(when+", by both keys", v.Got(e.Seq, "d", append(key("v"), core.Key{Name: "l", Value: "w"})), want)
+			k.want(when+", by another definition's", v.Got(e.Seq, "c", key("v")), false)
+			k.want(when+", by one of another key", v.Got(e.Seq, "d", key("u")), false)
+			k.want(when+", by one that has more keys", v.Got(e.Seq, "d", append(key("v"), core.Key{Name: "m", Value: "w"})), false)
+			k.want(when+", by one without keys", v.Got(e.Seq, "d", nil), false)
+			k.want(when+", of the other event", v.Got(e.Seq+1, "d", key("v")), false)
+		})
+	}
+	got("in the inbox", true)
+	inbox := k.inbox("a")
+	k.commit(store.Commit{Instance: k.row("a"), Taken: []int64{inbox[0].Seq}, Release: []int64{inbox[0].Seq}})
+	got("refused by one of two waits", true)
+	k.commit(store.Commit{Instance: k.row("a"), Taken: []int64{inbox[1].Seq}})
+	k.end("a", 1)
+	got("after its end", true)
+	k.check(k.DeleteInstance(ctx, "a", store.Deletion{At: 1}))
+	got("after it was deleted", false)
 }
 
 func routerFails(k kit) {
