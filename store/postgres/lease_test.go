@@ -157,6 +157,9 @@ func TestBusyParts(t *testing.T) {
 	if l.has(63) || l.epoch(63) != 0 || !l.has(0) || len(l.owned()) != shardCount {
 		t.Error("no calls are to begin in a part that is about to go, and its other work goes on")
 	}
+	if n := l.place(63); n != 0 {
+		t.Errorf("a call is placed in part %d, which is about to go, or not the next that stays", n)
+	}
 	delete(busy, 62)
 	if back := l.surplus(busy, false); !slices.Equal(back, []int16{62}) {
 		t.Errorf("%v are given back, want the one whose calls are over", back)
@@ -167,6 +170,49 @@ func TestBusyParts(t *testing.T) {
 	}
 	if back := l.surplus(nil, true); len(back) != shardCount {
 		t.Errorf("who leaves gives %d parts back", len(back))
+	}
+}
+
+// TestRenewal: the time of a node counts from when it sent its heartbeat, not from the answer; whoever had none for a while
+// looks at everything anew; a part that comes back is its own again.
+func TestRenewal(t *testing.T) {
+	var l leases
+	l.join(newToken())
+	l.renewed(time.Now().Add(-time.Hour), time.Minute, []int16{1, 2}, []int64{1, 1}, 1)
+	if held, _ := l.held(false); l.leased() || len(held) != 0 {
+		t.Error("an answer that took longer than its time renews it")
+	}
+	count := l.count
+	if !l.renewed(time.Now(), time.Hour, []int16{1, 2}, []int64{1, 1}, 1) || l.count == count {
+		t.Error("its time was over: what it lists now is not what it listed before")
+	}
+	count = l.count
+	if l.renewed(time.Now(), time.Hour, []int16{1, 2}, []int64{1, 1}, 1) || l.count != count {
+		t.Error("nothing changed")
+	}
+	if back := l.surplus(nil, true); !slices.Equal(back, []int16{1, 2}) || l.has(1) || l.epoch(2) != 0 {
+		t.Errorf("who leaves gives %v back", back)
+	}
+	if !l.renewed(time.Now(), time.Hour, []int16{2}, []int64{3}, 1) || l.has(1) || !l.has(2) || l.epoch(2) != 3 || l.place(1) != 2 {
+		t.Error("a part that was given back and came back is not its own")
+	}
+}
+
+// TestHintsAreKept: of several hints that nobody heard or sent yet, the weightiest stays.
+func TestHintsAreKept(t *testing.T) {
+	var h hints
+	h.init()
+	for _, hint := range []string{hintFeed, hintFree, hintWork} {
+		h.send(hint)
+	}
+	if first, second := h.take(), h.take(); first != hintFree || second != "" {
+		t.Errorf("sends %q and %q", first, second)
+	}
+	for _, work := range []bool{false, true, false} {
+		h.hear(work)
+	}
+	if !<-h.heard || len(h.heard) != 0 {
+		t.Error("a hint at work is hidden by one at the feed")
 	}
 }
 
