@@ -97,6 +97,35 @@ func TestCallsChangeHands(t *testing.T) {
 	}
 }
 
+// TestHandedAnswerLost: calls that were handed to a node which did not hear of it are told again.
+func TestHandedAnswerLost(t *testing.T) {
+	server := pgtest.Start(t)
+	url := server.Database(t)
+	p := newProxy(t, server.Addr())
+	a := joined(t, p.url(t, url), Options{})
+	waitUntil(func() bool { return a.parts() == shardCount })
+	outside := openURL(t, url, Options{}).Namespace("default")
+	c := store.Commit{Instance: store.Instance{ID: "i", Status: core.Waiting}, Calls: []store.Call{{Invoke: core.Invoke{Ticket: 1}}}}
+	if err := outside.Commit(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	lost := p.cutOnce("hand_over", func() {})
+	var err error
+	waitUntil(func() bool {
+		_, err = a.Handed(ctx)
+		return lost() > 0
+	})
+	if err == nil {
+		t.Error("the answer is lost, and there is no error")
+	}
+	if got := a.handed(t); !slices.Equal(got, []string{"i/1"}) {
+		t.Errorf("after that: handed %v", got)
+	}
+	if err := a.leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestSuspectsOfParts: a node is told those of its own parts.
 func TestSuspectsOfParts(t *testing.T) {
 	url := pgtest.Start(t).Database(t)
