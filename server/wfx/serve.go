@@ -119,8 +119,8 @@ func (op *Operation) checkTexts(r *request) error {
 			return malformed("the path: %s has a zero byte, or is no UTF-8", name)
 		}
 	}
-	for name, values := range r.query {
-		for _, value := range values {
+	for _, name := range op.params { // others are not looked at
+		for _, value := range r.query[name] {
 			if !store.Storable(value) {
 				return malformed("%q: the parameter has a zero byte, or is no UTF-8", name)
 			}
