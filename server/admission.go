@@ -56,6 +56,8 @@ type visit struct {
 	place, heavy *admit.Place // while it is served
 	body, bytes  *admit.Place // until it is over
 	pending      *admit.Place // bytes of its answer that are not sent
+
+	answered bool // a part of its answer was made
 }
 
 type visitKey struct{}
@@ -113,12 +115,19 @@ func (v *visit) admit(w *recorder, r *http.Request, cost cost, most int64) error
 	return nil
 }
 
-// enterHeavy takes a place among requests with heavy answers, and waits for it a while.
-func (v *visit) enterHeavy(ctx context.Context) error {
-	if v.heavy != nil {
+// enterHeavy takes a place among requests with heavy answers, and waits for it a while. For
+// the rest of an answer that has begun it waits as long as the client does: it cannot be
+// refused any more.
+func (v *visit) enterHeavy(ctx context.Context) (err error) {
+	switch {
+	case v.heavy != nil:
 		return nil
-	}
-	if v.s.memory.Tight() {
+	case v.answered:
+		if v.heavy, err = v.pools.heavy.Wait(ctx, v.who, 1); err != nil {
+			return ctx.Err()
+		}
+		return nil
+	case v.s.memory.Tight():
 		return busy("memory")
 	}
 	within, cancel := context.WithTimeout(ctx, v.s.limits.HeavyWait)
@@ -150,9 +159,10 @@ func (v *visit) reserve(n int64) error {
 		return nil
 	}
 	v.pending.Release()
-	v.pending = place
+	v.pending, v.answered = place, true
 	v.place.Release()
 	v.heavy.Release()
+	v.heavy = nil // one for the rest of a long answer is another
 	return nil
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	wfxdef "github.com/lockstep-workflows/lockstep/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/server/admit"
@@ -294,5 +296,70 @@ func TestEveryFilterTakesAPlace(t *testing.T) {
 	}
 	if n := f.world.server.south.used(); n != 0 {
 		t.Errorf("%d places are still taken", n)
+	}
+}
+
+// TestLongListsTakePlaces: whoever asks for all jobs there are makes the first part of the
+// list like any other request, and each further one in a place of heavy answers. It waits
+// for that with no other place, for as long as its client does.
+func TestLongListsTakePlaces(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e, err := engine.New(engine.Config{Store: newMemory(), Invoker: &functions{set: map[string]func(effect.Call) effect.Outcome{}}, Languages: languages()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := New(Config{Engine: e, Registry: dialect.NewRegistry(wfxdef.FrontEnd{})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &world{server: s}
+			const jobs = 12
+			post := func(path, body string) {
+				if rec := w.knock(door{wfx.North, "POST", path, "", nil, normal, true}, "", strings.NewReader(body)); rec.Code != http.StatusCreated {
+					t.Fatal(rec.Code, rec.Body)
+				}
+			}
+			post("/api/wfx/v1/workflows", twoStates)
+			for range jobs {
+				post("/api/wfx/v1/jobs", `{"clientId":"c","workflow":"w","definition":{"x":"`+strings.Repeat("x", 30_000)+`"}}`)
+			}
+			release := []func(){exhaust(admit.Holder{Key: "a"}, s.north.heavy), exhaust(admit.Holder{Key: "b"}, s.north.heavy)}
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			answer := make(chan *httptest.ResponseRecorder, 1)
+			broke := make(chan any, 1)
+			go func() {
+				defer func() { broke <- recover() }()
+				answer <- w.knock(door{side: wfx.North, method: "GET", path: "/api/wfx/v1/jobs?limit=0"}, "", nil, func(r *http.Request) { *r = *r.WithContext(ctx) })
+			}()
+			<-time.After(time.Minute)
+			synctest.Wait()
+			if len(answer)+len(broke) != 0 {
+				t.Fatal("the whole list was made, though no place was free")
+			}
+			if n := s.north.used() - s.north.heavy.Used(); n != 0 {
+				t.Errorf("it waits with %d other places", n)
+			}
+			if leaves {
+				leave()
+				if v := <-broke; v != http.ErrAbortHandler {
+					t.Errorf("the client left: %v", v)
+				}
+			}
+			for _, r := range release {
+				r()
+			}
+			if !leaves {
+				if a := <-answer; a.Code != http.StatusOK || strings.Count(a.Body.String(), `"stime"`) != jobs {
+					t.Errorf("%d, %d bytes", a.Code, a.Body.Len())
+				}
+				<-broke
+			}
+			if n := s.north.used(); n != 0 {
+				t.Errorf("%d places are still taken", n)
+			}
+			s.Stop()
+		})
 	}
 }

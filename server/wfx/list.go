@@ -45,7 +45,7 @@ func (v *View) listJobs(w http.ResponseWriter, r *request) error {
 	if r.filter != nil {
 		return v.listFiltered(w, r, each, tail)
 	}
-	return v.listWritten(w, each, tail)
+	return v.listWritten(w, r, each, tail)
 }
 
 // eachShown calls f with the jobs that a query selects, in the form in which they go out.
@@ -74,7 +74,8 @@ type written struct {
 	w      http.ResponseWriter
 	out    []byte
 	gather bool
-	parts  [][]byte // gathered
+	parts  [][]byte     // gathered
+	next   func() error // before more is made, after a part was sent; nil: nothing
 	sent   bool
 }
 
@@ -146,7 +147,10 @@ func (a *written) add(first bool, item expr.Value) error {
 	if len(a.out) < partBytes {
 		return nil
 	}
-	return a.flush()
+	if err := a.flush(); err != nil || a.next == nil {
+		return err
+	}
+	return a.next()
 }
 
 // failed is what an error is that came while the answer was made. Once it has begun the
@@ -161,9 +165,14 @@ func (a *written) failed(err error) error {
 	return err
 }
 
-// listWritten writes the list while it is read.
-func (v *View) listWritten(w http.ResponseWriter, each func(func(expr.Value) error) error, tail expr.Value) error {
-	a := &written{w: w, out: []byte(`{"content":[`)}
+// listWritten writes the list while it is read. Whoever asks for a long one holds no place
+// while a part is sent, and takes one of heavy answers to make the next.
+func (v *View) listWritten(w http.ResponseWriter, r *request, each func(func(expr.Value) error) error, tail expr.Value) error {
+	a := &written{w: w, out: []byte(`{"content":[`), next: func() error {
+		r.release()
+		r.heavy = nil
+		return v.enterHeavy(r)
+	}}
 	first := true
 	err := each(func(shown expr.Value) error {
 		err := a.add(first, shown)

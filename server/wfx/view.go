@@ -61,8 +61,8 @@ type Config struct {
 	Stopping <-chan struct{} // closed when the server stops: streams end
 
 	// Stream takes a place among open streams for the request that a context is of, and
-	// Heavy one among answers that take much memory: histories, and those that a response
-	// filter makes. nil: there is no bound. A release may be called twice.
+	// Heavy one among answers that take much memory or time: histories, those that a response
+	// filter makes, and each part of a long list but the first. nil: there is no bound. A release may be called twice.
 	Stream, Heavy func(context.Context) (release func(), err error)
 
 	// Client says which client sends a request to the south, and whether it may see and
