@@ -70,6 +70,9 @@ func wfxDatabase(options string) (string, error) {
 	for name, value := range values {
 		query.Set(name, value)
 	}
+	if user == "" && password != "" { // of the user whose process this is
+		query.Set("password", password)
+	}
 	if strings.HasPrefix(host, "/") { // the folder of a socket
 		query.Set("host", host)
 		if port != "" {
