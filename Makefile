@@ -45,7 +45,7 @@ test: $(TESTCOUNT) postgres ## vet, then every test: units, conformance, command
 	@.ci/page-tools || true # the page's tests fail by themselves then, the others run
 	@$(GO) vet ./...
 	@[ -n "$(RACE)" ] || echo "no C compiler: the race detector is off"
-	@$(TESTCOUNT) "-vet=off $(RACE) $(TESTARGS) $(RACY)" "-vet=off -timeout 30m $(TESTARGS) $(PLAIN)"
+	@$(TESTCOUNT) "-vet=off $(RACE) -timeout 30m $(TESTARGS) $(RACY)" "-vet=off -timeout 30m $(TESTARGS) $(PLAIN)"
 
 race: $(TESTCOUNT) postgres ## every test under the race detector
 	@.ci/page-tools || true
