@@ -69,3 +69,31 @@ func TestUnreadInbox(t *testing.T) {
 		t.Errorf("calls are left: %v", calls)
 	}
 }
+
+// TestAnswerOfAnotherLife: the answer to a call of an instance that had the id before, or has it
+// after, is not this one's, whether the store is read first or not.
+func TestAnswerOfAnotherLife(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		h := newHarness(t, nil, func(c *Config) {
+			c.Invoker = effect.Func(func(context.Context, effect.Call) effect.Outcome { return effect.Outcome{Parked: true} })
+		})
+		h.alone = alone
+		b := build("w")
+		h.deploy(b.main(b.call("one")))
+		id := h.start("w", "{}")
+		h.poll()
+		calls, err := h.store.Calls(t.Context(), id)
+		if err != nil || len(calls) != 1 {
+			t.Fatal(calls, err)
+		}
+		for _, off := range []core.Time{-1, 1, 0} {
+			in := input{in: core.Reply{Ticket: calls[0].Ticket, Value: parse(t, "{}")}, at: h.now(), call: calls[0].Ticket, created: calls[0].Created + off}
+			if err := h.apply(t.Context(), id, ordinary, in); err != nil {
+				t.Error(err)
+			}
+			if got := h.get(id); (got.Status == core.Completed) != (off == 0) {
+				t.Errorf("alone %t, off by %d: it is %s", alone, off, got.Status)
+			}
+		}
+	}
+}
