@@ -43,8 +43,8 @@ var plants = []plant{
 	},
 	{
 		name: "branches merge in reverse order", in: "core",
-		old: "		for _, r := range fan.results {\n			for _, v := range r.value.Items() {",
-		new: "		for i := range fan.results {\n			r := fan.results[len(fan.results)-1-i]\n			for _, v := range r.value.Items() {",
+		old: "	for _, r := range results {\n		for _, v := range r.value.Items() {",
+		new: "	for i := range results {\n		r := results[len(results)-1-i]\n		for _, v := range r.value.Items() {",
 	},
 	{
 		name: "max of a foreach is ignored", in: "core",
@@ -153,7 +153,7 @@ var plants = []plant{
 	},
 	{
 		name: "merging repeats equal items", in: "expr",
-		old: "			if !containsEqual(out, item) {",
-		new: "			if !containsEqual(out[:0], item) {",
+		old: "			if !m.contains(out, item) {",
+		new: "			if !m.contains(out[:0], item) {",
 	},
 }

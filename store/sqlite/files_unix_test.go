@@ -5,7 +5,6 @@ package sqlite
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,20 +46,5 @@ func TestFileModes(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("its mode was changed: %v %v", info.Mode(), err)
-	}
-}
-
-// TestLockByFile: the lock is that of the file, not of its name.
-func TestLockByFile(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("this system has no such lock")
-	}
-	db := openTest(t)
-	other := filepath.Join(filepath.Dir(db.path), "other.db")
-	if err := os.Rename(db.path, other); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(other, Options{}); err == nil || !strings.Contains(err.Error(), "another process uses it") {
-		t.Errorf("a file that is in use under a name that it had: %v", err)
 	}
 }

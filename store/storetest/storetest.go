@@ -11,6 +11,7 @@
 //	jobs.go        jobs by where they are, deletions
 //	pages.go       pages of events and of history, events for the sink
 //	retention.go   what is forgotten
+//	names.go       names that no store takes
 //	suspects.go    instances whose step does not end
 //	looks.go       routers that are called several times for one decision
 //	random.go      random calls to two stores at a time
