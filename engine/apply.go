@@ -63,7 +63,9 @@ func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 // invariant, those before it are committed without it. What is committed of extra is
 // taken out of it.
 func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
-	mine := false // nothing but what the caller brought
+	// mine says that nothing but what the caller brought is applied. So it is where a step of the
+	// instance was given up: what it was given would hold up the caller as well.
+	mine := l.how == onRequest && slices.ContainsFunc(*extra, input.interrupts) && e.watchdog.gaveUp(l.id)
 	for limit := -1; ; {
 		for _, in := range *extra {
 			if in.taken != nil {
@@ -145,6 +147,13 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			mine = true // what comes by the inbox may take for ever
 		}
 	}
+}
+
+// interrupts reports whether an input ends or pauses what an instance does. Whoever names a
+// revision wants to know what came before.
+func (in input) interrupts() bool {
+	c, ok := in.in.(core.Control)
+	return ok && in.rev == 0 && (c.Verb == core.VerbTerminate || c.Verb == core.VerbCancel || c.Verb == core.VerbSuspend)
 }
 
 // afterEnd is for an instance that is over. Messages to it are dropped, and so are

@@ -97,6 +97,13 @@ func (w *watchdog) has(id string) bool {
 	return false
 }
 
+// gaveUp reports whether a step of an instance was given up that still has not returned.
+func (w *watchdog) gaveUp(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.stuck, func(s *watched) bool { return s.l.id == id })
+}
+
 // rouse wakes the watchdog.
 func (w *watchdog) rouse() {
 	if w.asleep.CompareAndSwap(true, false) {

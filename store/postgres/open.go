@@ -299,6 +299,7 @@ func (sp *space) ns(ctx context.Context) (int32, error) {
 		return err
 	})
 	if err != nil {
+		sp.db.note(err)
 		return 0, fmt.Errorf("namespace %s: %w", sp.name, err)
 	}
 	sp.mu.Lock()

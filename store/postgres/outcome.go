@@ -62,7 +62,7 @@ func (db *DB) forgetOutcomes(ctx context.Context) error {
 // certain calls write with a token until it is certain that it was committed once, or not
 // at all. Where the answer was lost, done gets the outcome instead.
 func (db *DB) certain(ctx context.Context, write func(context.Context, pgtype.UUID) error, done func([]int16)) error {
-	return db.patiently(ctx, func(ctx context.Context) error {
+	err := db.patiently(ctx, func(ctx context.Context) error {
 		token := newToken()
 		err := db.spoil(write(ctx, token))
 		if err == nil {
@@ -81,4 +81,6 @@ func (db *DB) certain(ctx context.Context, write func(context.Context, pgtype.UU
 		}
 		return err
 	})
+	db.note(err)
+	return err
 }
