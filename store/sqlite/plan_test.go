@@ -14,7 +14,7 @@ import (
 // list everything, or are rare.
 var looksAtAll = []string{
 	checkMark, "FROM sqlite_schema", "SELECT sqlite_version()",
-	"SELECT kind, ns, definition, version, digest FROM kinds", "SELECT ns, kind, status, n FROM counts", "SELECT ns, name FROM namespaces", "GROUP BY b.inst", // at start
+	"SELECT kind, ns, definition, version, digest FROM kinds", "SELECT ns, kind, status, n FROM counts", "SELECT ns, name FROM namespaces", "GROUP BY b.inst", "SELECT id FROM suspects WHERE ns = ?", // at start
 	"grp, n FROM lanes ORDER BY lane", // likewise
 	"SELECT seq, id, aside FROM instances WHERE ns = ? AND more", "SELECT definition, digest, next FROM schedules", "SELECT type, places FROM shapes",
 	"SELECT EXISTS (SELECT 1 FROM ",  // one row
