@@ -46,8 +46,8 @@ func newAuthor(s *target) *author {
 // attacks lists what the author does, each again and again.
 func (a *author) attacks() map[string]func(context.Context, int) {
 	return map[string]func(context.Context, int){
-		"loops without a wait":     a.loops("busy", 40),
-		"loops with a short wait":  a.loops("brief", 100),
+		"loops without a wait":     a.loops("busy", 30),
+		"loops with a short wait":  a.loops("brief", 30),
 		"many regular expressions": a.patterns,
 		"many unknown functions":   a.functions,
 		"slow playground":          a.playground,
@@ -71,36 +71,45 @@ func (a *author) loops(id string, count int) func(context.Context, int) {
 	}
 }
 
-// patterns deploys a definition whose regular expressions take much memory.
-func (a *author) patterns(ctx context.Context, round int) {
+// manyPatterns is the rest of a definition whose regular expressions take much memory. Documents are
+// made once: the attackers share the processors with the server.
+var manyPatterns = sync.OnceValue(func() string {
 	var conditions strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&conditions, "  - {condition: \"{{ $[?(@.x%d =~ /(?=a)b{1,1500}/)] }}\", end: {kind: default}}\n", i)
 	}
-	a.deploy(ctx, definition(fmt.Sprint("patterns", round), `
+	return `
 states:
 - name: S
   type: switch
   start: {kind: default}
   default: {end: {kind: default}}
   dataConditions:
-`+conditions.String()))
-}
+` + conditions.String()
+})
 
-// functions deploys a definition with many mistakes, each of which could be compared with many names.
-func (a *author) functions(ctx context.Context, round int) {
+// manyFunctions is the rest of one with many mistakes, each of which could be compared with many names.
+var manyFunctions = sync.OnceValue(func() string {
 	var names, calls strings.Builder
 	for i := range 15_000 {
 		fmt.Fprintf(&names, "- {name: function%d}\n", i)
 		fmt.Fprintf(&calls, "  - {functionRef: {refName: missing%d}}\n", i)
 	}
-	a.deploy(ctx, definition(fmt.Sprint("functions", round), "\nfunctions:\n"+names.String()+`states:
+	return "\nfunctions:\n" + names.String() + `states:
 - name: S
   type: operation
   start: {kind: default}
   end: {kind: default}
   actions:
-`+calls.String()))
+` + calls.String()
+})
+
+func (a *author) patterns(ctx context.Context, round int) {
+	a.deploy(ctx, definition(fmt.Sprint("patterns", round), manyPatterns()))
+}
+
+func (a *author) functions(ctx context.Context, round int) {
+	a.deploy(ctx, definition(fmt.Sprint("functions", round), manyFunctions()))
 }
 
 // playground runs slow conditions there, four at a time.
@@ -128,14 +137,16 @@ func (a *author) diagrams(ctx context.Context, _ int) {
 	each(20, func(int) { _, _ = a.api.GetGraph(ctx, "crossing", client.Version{}, "svg") })
 }
 
-// bulk creates a large job for many clients.
-func (a *author) bulk(ctx context.Context, _ int) {
+// largeJob is a large job for many clients.
+var largeJob = sync.OnceValue(func() client.JobsRequest {
 	clients := make([]string, 1_000)
 	for i := range clients {
 		clients[i] = fmt.Sprint("victim", i)
 	}
-	_, _ = a.api.CreateJobs(ctx, client.JobsRequest{Workflow: "chores", Clients: clients, Definition: client.Data(fmt.Sprintf("{\"x\": %q}", strings.Repeat("x", 3<<20)))})
-}
+	return client.JobsRequest{Workflow: "chores", Clients: clients, Definition: client.Data(fmt.Sprintf("{\"x\": %q}", strings.Repeat("x", 3<<20)))}
+})
+
+func (a *author) bulk(ctx context.Context, _ int) { _, _ = a.api.CreateJobs(ctx, largeJob()) }
 
 // each does something n times at once.
 func each(n int, do func(int)) {

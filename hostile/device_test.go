@@ -42,7 +42,7 @@ func (d *device) attacks() map[string]func(context.Context, int) {
 
 func (d *device) filters(filter string) func(context.Context, int) {
 	return func(ctx context.Context, _ int) {
-		each(100, func(int) {
+		each(50, func(int) {
 			_, _, _ = send(ctx, d.http, "GET", d.url("/jobs?limit=1"), d.s.mallory, nil, "X-Response-Filter", filter)
 		})
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/server"
 )
 
-var rounds = flag.Int("hostile.rounds", 6, "how often each worker of the tenant does its work")
+var rounds = flag.Int("hostile.rounds", 2, "how often each worker of the tenant does its work")
 
 // maxMemory bounds the resident memory of the server, whatever the attackers do. The server is
 // told to keep to softMemory; what is above that is garbage, stacks and the memory of SQLite.
