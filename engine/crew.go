@@ -164,6 +164,7 @@ func (e *Engine) worked(x *entry, err error) {
 		e.ended(x, err)
 	}
 	e.staff()
+	c.settled()
 }
 
 // vacate frees the place of a worker. The caller has the lock.
@@ -182,7 +183,10 @@ func (c *crew) vacate(x *entry) {
 // has the lock.
 func (e *Engine) ended(x *entry, err error) {
 	c := &e.crew
-	again := errors.Is(err, errInterrupted) || errors.Is(err, errUnfinished) || x.ctx.Err() != nil
+	if errors.Is(err, errUnfinished) {
+		err = nil // it got on
+	}
+	again := errors.Is(err, errInterrupted) || x.ctx.Err() != nil
 	failed := err != nil && !again
 	if x.over = failed; !failed {
 		delete(c.busy, x.key)
@@ -195,7 +199,6 @@ func (e *Engine) ended(x *entry, err error) {
 	} else {
 		x.pass.leave()
 	}
-	c.settled()
 }
 
 // settled tells who waits for the end of all. The caller has the lock.

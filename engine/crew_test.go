@@ -182,20 +182,41 @@ func TestExpensiveWorkStarvesOthers(t *testing.T) {
 	})
 }
 
-// TestRunEndsWhileExpensiveWorkWaits: steps that can be stopped are, at once.
+// outlived is a store that counts who reads an instance after it is over.
+type outlived struct {
+	store.Store
+	over  atomic.Bool
+	reads atomic.Int32
+}
+
+func (s *outlived) Instance(ctx context.Context, id string) (store.Instance, error) {
+	if s.over.Load() {
+		s.reads.Add(1)
+	}
+	return s.Store.Instance(ctx, id)
+}
+
+// TestRunEndsWhileExpensiveWorkWaits: steps that can be stopped are, at once, and what waits is not
+// worked on any more when Run has returned.
 func TestRunEndsWhileExpensiveWorkWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		langs := jsonpath.Languages()
 		langs["costly"] = &costly{}
-		e, stop := running(t, Config{Languages: langs}, poisoned("hot", "costly", delay(time.Second)))
+		s := &outlived{Store: memory.New()}
+		e, stop := running(t, Config{Store: s, Languages: langs}, poisoned("hot", "costly", delay(time.Second)))
 		for range 500 {
 			startOne(t, e, "hot")
 		}
 		<-time.After(2 * time.Second)
 		begin := time.Now()
 		stop()
+		s.over.Store(true)
 		if took := time.Since(begin); took > 2*costlyTime {
 			t.Errorf("it took %s", took)
+		}
+		synctest.Wait()
+		if n := s.reads.Load(); n > 0 {
+			t.Errorf("%d instances were read after the end", n)
 		}
 	})
 }

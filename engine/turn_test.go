@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store/memory"
 )
 
 // heavy is a language of which two evaluations are more than a turn.
@@ -29,7 +30,7 @@ func (heavy) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 }
 
 // TestMoreAnswersThanATurnTakes: answers that come at once and take more work than one turn
-// are all given, one turn after the other; with Inline in one.
+// are all given, one turn after the other, by one Poll too; with Inline in one.
 func TestMoreAnswersThanATurnTakes(t *testing.T) {
 	const calls = 6
 	b := build("w")
@@ -57,6 +58,31 @@ func TestMoreAnswersThanATurnTakes(t *testing.T) {
 			}
 			if got.Rev < 3 {
 				t.Errorf("all answers were one turn: revision %d", got.Rev)
+			}
+		})
+	})
+	t.Run("polled", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			e, err := New(Config{Store: memory.New(), Languages: langs, Invoker: later})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Deploy(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			id := startOne(t, e, "w")
+			if _, err := e.Poll(t.Context()); err != nil { // makes the calls
+				t.Fatal(err)
+			}
+			<-time.After(time.Second)
+			if got, err := e.Get(t.Context(), id); err != nil || got.Status != core.Waiting {
+				t.Fatalf("it is %s: %v", got.Status, err)
+			}
+			if did, err := e.Poll(t.Context()); err != nil || !did {
+				t.Errorf("progress %t: %v", did, err)
+			}
+			if got, err := e.Get(t.Context(), id); err != nil || got.Status != core.Completed {
+				t.Errorf("it is %s at revision %d: %v", got.Status, got.Rev, err)
 			}
 		})
 	})
