@@ -63,9 +63,10 @@ func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 // invariant, those before it are committed without it. What is committed of extra is
 // taken out of it.
 func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
-	// mine says that nothing but what the caller brought is applied. So it is where a step of the
-	// instance was given up: what it was given would hold up the caller as well.
-	mine := l.how == onRequest && slices.ContainsFunc(*extra, input.interrupts) && e.watchdog.gaveUp(l.id)
+	// mine says that nothing but what the caller brought is applied. A suspect is only ended or
+	// paused, like that: what its step was given would hold up the caller as well.
+	suspect := e.suspects.has(l.id)
+	mine := suspect && l.how == onRequest && slices.ContainsFunc(*extra, input.interrupts)
 	for limit := -1; ; {
 		for _, in := range *extra {
 			if in.taken != nil {
@@ -87,6 +88,9 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		}
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
+		}
+		if suspect && (!mine || l.state == nil) {
+			return &BusyError{l.id} // before long it is paused, or set aside
 		}
 		if e.isExpensive(l) {
 			return errExpensive

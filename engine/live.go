@@ -130,8 +130,7 @@ var errGone = errors.New("the step was given up")
 func (l *live) wait(ctx context.Context, how mode) error {
 	select {
 	case l.lock <- struct{}{}:
-		l.how = how
-		return nil
+		return l.got(how)
 	default:
 	}
 	if how == onRequest {
@@ -142,14 +141,26 @@ func (l *live) wait(ctx context.Context, how mode) error {
 	defer late.Stop()
 	select {
 	case l.lock <- struct{}{}:
-		l.how = how
-		return nil
+		return l.got(how)
 	case <-l.gone:
 		return errGone
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late.C:
 		return &BusyError{l.id}
+	}
+}
+
+// got is for one who got the lock. It is of no use where the step was given up that had it before:
+// others work on the instance by now.
+func (l *live) got(how mode) error {
+	select {
+	case <-l.gone:
+		<-l.lock
+		return errGone
+	default:
+		l.how = how
+		return nil
 	}
 }
 

@@ -88,6 +88,9 @@ func TestStuckStep(t *testing.T) {
 		if a := e.Activity(); a.Step < stuckTime || a.Pass != 0 || a.LastPass.IsZero() {
 			t.Errorf("%+v", a)
 		}
+		if why := e.Ready(t.Context()); len(why) != 1 || why[0].Code != "no-progress" || !strings.Contains(why[0].Text, bad) {
+			t.Errorf("not ready: %v", why)
+		}
 		if got, err := e.Wait(t.Context(), startOne(t, e, "brief")); err != nil || got.Status != core.Completed {
 			t.Errorf("another is %s: %v", got.Status, err)
 		}
@@ -106,6 +109,9 @@ func TestStuckStep(t *testing.T) {
 		}
 		close(lang.release)
 		at(watchTick, "[]", "", core.Terminated)
+		if why := e.Ready(t.Context()); len(why) != 0 {
+			t.Errorf("not ready: %v", why)
+		}
 		stop()
 	})
 }

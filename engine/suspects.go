@@ -14,11 +14,26 @@ import (
 )
 
 // suspects are instances whose step did not end, in this process or in one before. They are
-// paused before anything else is done with them.
+// paused before anything else is done with them, unless somebody ends or pauses them.
 type suspects struct {
 	mu   sync.Mutex
-	look bool // the store may have others; under Poll's lock
-	all  map[string]bool
+	look bool            // the store may have others; under Poll's lock
+	all  map[string]bool // true: pausing does not help
+}
+
+// has reports whether an instance is one.
+func (x *suspects) has(id string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, ok := x.all[id]
+	return ok
+}
+
+// add adds one.
+func (x *suspects) add(id string, paused bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.all[id] = x.all[id] || paused
 }
 
 // nameTime is how long it is tried to name a suspect.
@@ -49,15 +64,17 @@ func (e *Engine) name(ctx context.Context, s *watched) {
 	}
 }
 
-// giveUpStep lets others work on the instance of a step that does not return: first of all,
-// the next pass pauses it.
-func (e *Engine) giveUpStep(s *watched) {
+// lose lets others work on the instance of a step that does not return: first of all, the next
+// pass pauses it. The watchdog has its lock.
+func (e *Engine) lose(s *watched) {
+	e.suspects.add(s.l.id, s.paused)
+	e.live.giveUp(s.l)
+}
+
+// gaveUp is for a step that was lost.
+func (e *Engine) gaveUp(s *watched) {
 	id := s.l.id
 	e.report(fmt.Errorf("a step of instance %s has not ended for %s and is given up; this node is stuck until it ends", id, stuckTime))
-	e.suspects.mu.Lock()
-	e.suspects.all[id] = true
-	e.suspects.mu.Unlock()
-	e.live.giveUp(s.l)
 	e.abandon(instanceKey(id))
 	e.wakeUp()
 }
@@ -70,7 +87,10 @@ func (e *Engine) unsuspected(tasks []task) []task {
 	if len(x.all) == 0 {
 		return tasks
 	}
-	return slices.DeleteFunc(tasks, func(t task) bool { return x.all[t.instance] })
+	return slices.DeleteFunc(tasks, func(t task) bool {
+		_, suspect := x.all[t.instance]
+		return suspect
+	})
 }
 
 // readSuspects reads which instances other processes named.
@@ -79,15 +99,12 @@ func (e *Engine) readSuspects(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read suspects: %w", err)
 	}
-	x := &e.suspects
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	for _, id := range ids {
 		if !e.watchdog.has(id) { // else it is known before long whether its step ends
-			x.all[id] = true
+			e.suspects.add(id, false)
 		}
 	}
-	x.look = false
+	e.suspects.look = false
 	return nil
 }
 
@@ -100,15 +117,15 @@ func (e *Engine) pauseSuspects(ctx context.Context, tell func(error)) error {
 		}
 	}
 	x.mu.Lock()
-	ids := slices.Sorted(maps.Keys(x.all))
+	all := maps.Clone(x.all)
 	x.mu.Unlock()
 	now := e.now()
-	for _, id := range ids {
+	for _, id := range slices.Sorted(maps.Keys(all)) {
 		key := taskKey{kind: "suspect", id: id}
 		if _, rests := e.troubles.resting(key, now); rests {
 			continue
 		}
-		err := e.pauseExpensive(ctx, id)
+		err := e.pauseExpensive(ctx, id, all[id])
 		if err == nil {
 			err = e.store.Unsuspect(ctx, id)
 		}
@@ -127,22 +144,23 @@ func (e *Engine) pauseSuspects(ctx context.Context, tell func(error)) error {
 }
 
 // pauseExpensive pauses an instance whose steps take too long, and gives it nothing else. One
-// that cannot be paused, because it has no state or none that can be read, is set aside.
-func (e *Engine) pauseExpensive(ctx context.Context, id string) error {
+// that cannot be paused, because it has no state or none that can be read, is set aside; so is one
+// that is paused already where that does not help: what comes is evaluated all the same.
+func (e *Engine) pauseExpensive(ctx context.Context, id string, again bool) error {
 	l, err := e.seize(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer e.live.release(l)
 	for range maxConflicts {
-		if err = e.pauseOnce(ctx, l); !errors.Is(err, store.ErrConflict) {
+		if err = e.pauseOnce(ctx, l, again); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 	}
 	return err
 }
 
-func (e *Engine) pauseOnce(ctx context.Context, l *live) error {
+func (e *Engine) pauseOnce(ctx context.Context, l *live, again bool) error {
 	l.forget()
 	err := e.load(ctx, l)
 	var broken *brokenError
@@ -153,8 +171,10 @@ func (e *Engine) pauseOnce(ctx context.Context, l *live) error {
 		return e.setAside(ctx, l, err, nil)
 	case err != nil:
 		return err
-	case l.row.Status.Final() || l.row.Quarantine != "" || l.row.Status == core.Paused:
+	case l.row.Status.Final() || l.row.Quarantine != "" || l.row.Status == core.Paused && !again:
 		return nil
+	case l.row.Status == core.Paused:
+		return e.setAside(ctx, l, &brokenError{fmt.Errorf("a step did not end though it is paused (%s)", core.TooExpensive)}, nil)
 	case l.state == nil:
 		return e.setAside(ctx, l, &brokenError{fmt.Errorf("its first step did not end (%s)", core.TooExpensive)}, nil)
 	}

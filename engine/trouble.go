@@ -212,7 +212,7 @@ func (e *Engine) leaveAlone(ctx context.Context, f failure, now core.Time) error
 		if n < maxTooLong {
 			return f.err
 		}
-		err = e.pauseExpensive(ctx, f.task.instance)
+		err = e.pauseExpensive(ctx, f.task.instance, true)
 	case n >= maxFailures:
 		err = e.quarantine(ctx, f.task.instance, &brokenError{fmt.Errorf("it failed %d times in a row: %w", n, f.err)})
 	default:

@@ -14,7 +14,7 @@ import (
 // It reports whether that was enough. Only a commit proves what was in memory: where there
 // is none, or it conflicts, the store is to be read.
 func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done bool, err error) {
-	if e.memoryIsTruth() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) || slices.ContainsFunc(extra, l.isStranger) {
+	if e.memoryIsTruth() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) || e.suspects.has(l.id) || slices.ContainsFunc(extra, l.isStranger) {
 		return false, nil
 	}
 	if e.isExpensive(l) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
 )
 
 // The watchdog counts how long steps and passes have been under way, by ticks of its own: a
@@ -48,7 +50,9 @@ type watched struct {
 	of    *watchdog
 	l     *live
 	began time.Time
-	late  atomic.Bool // it is to stop
+	// paused says that the instance was paused when it began: pausing it once more changes nothing.
+	paused bool
+	late   atomic.Bool // it is to stop
 
 	age  time.Duration // under the watch's lock; likewise:
 	done chan struct{} // closed when it ends; nil: its instance is not named
@@ -62,7 +66,7 @@ func (w *watchdog) init() {
 
 // begin begins to watch a step of an instance, whose lock the caller has.
 func (w *watchdog) begin(l *live) *watched {
-	s := &watched{of: w, l: l, began: time.Now()}
+	s := &watched{of: w, l: l, began: time.Now(), paused: l.row.Status == core.Paused}
 	w.mu.Lock()
 	w.steps[s] = true
 	w.mu.Unlock()
@@ -97,13 +101,6 @@ func (w *watchdog) has(id string) bool {
 	return false
 }
 
-// gaveUp reports whether a step of an instance was given up that still has not returned.
-func (w *watchdog) gaveUp(id string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.stuck, func(s *watched) bool { return s.l.id == id })
-}
-
 // rouse wakes the watchdog.
 func (w *watchdog) rouse() {
 	if w.asleep.CompareAndSwap(true, false) {
@@ -131,8 +128,9 @@ func (w *watchdog) passEnds() {
 	w.pass, w.last, w.quiet = time.Time{}, time.Now(), 0
 }
 
-// count counts a tick, and returns the steps whose instances are to be named, or given up.
-func (w *watchdog) count() (name, giveUp []*watched, idle bool) {
+// count counts a tick, and returns the steps whose instances are to be named, and those that it
+// gave up by lose: under the lock, so that a step either ended before or does so for nothing.
+func (w *watchdog) count(lose func(*watched)) (name, lost []*watched, idle bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.pass.IsZero() {
@@ -144,7 +142,8 @@ func (w *watchdog) count() (name, giveUp []*watched, idle bool) {
 		case s.age >= stuckTime:
 			s.lost = true
 			w.stuck = append(w.stuck, s)
-			giveUp = append(giveUp, s)
+			lose(s)
+			lost = append(lost, s)
 		case s.age >= suspectTime && s.done == nil:
 			s.done = make(chan struct{})
 			name = append(name, s)
@@ -152,7 +151,7 @@ func (w *watchdog) count() (name, giveUp []*watched, idle bool) {
 			s.late.Store(true)
 		}
 	}
-	return name, giveUp, len(w.steps) == 0 && w.pass.IsZero()
+	return name, lost, len(w.steps) == 0 && w.pass.IsZero()
 }
 
 // guardSteps is the watchdog. It ends with ctx.
@@ -166,12 +165,12 @@ func (e *Engine) guardSteps(ctx context.Context) {
 			return
 		case <-ticks.C:
 		}
-		name, giveUp, idle := w.count()
+		name, lost, idle := w.count(e.lose)
 		for _, s := range name {
 			go e.name(ctx, s)
 		}
-		for _, s := range giveUp {
-			e.giveUpStep(s)
+		for _, s := range lost {
+			e.gaveUp(s)
 		}
 		if idle && w.sleep() {
 			select {
