@@ -59,6 +59,11 @@ func TestBusyInstanceHoldsUpOthers(t *testing.T) {
 		if _, err := e.Get(t.Context(), brief); !isMissing(err) {
 			t.Errorf("retention stands still: %v", err)
 		}
+		if t.Failed() { // then nothing goes on before the step ends
+			close(lang.release)
+			stop()
+			return
+		}
 		begin := time.Now()
 		id := startOne(t, e, "brief")
 		if got, err := e.Wait(t.Context(), id); err != nil || got.Status != core.Completed || time.Since(begin) > 2*patience {
@@ -116,7 +121,7 @@ func (c *costly) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 }
 
 // TestExpensiveWorkStarvesOthers: of very many expensive instances few are worked on at a time,
-// each has its turn, and cheap ones do not wait for them. That holds for timers, starts and answers.
+// each has its turn, and cheap ones do not wait for them. That holds for timers and starts.
 func TestExpensiveWorkStarvesOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lang := &costly{}
@@ -142,7 +147,7 @@ func TestExpensiveWorkStarvesOthers(t *testing.T) {
 			begin := time.Now()
 			firsts = append(firsts, startOne(t, e, "first")) // does not keep its caller waiting
 			id := startOne(t, e, "brief")
-			if got, err := e.Wait(t.Context(), id); err != nil || got.Status != core.Completed || time.Since(begin) > 2*patience {
+			if got, err := e.Wait(t.Context(), id); err != nil || got.Status != core.Completed || time.Since(begin) > patience/2 {
 				t.Fatalf("beside %d expensive ones another is %s after %s: %v", hostile, got.Status, time.Since(begin), err)
 			}
 			<-time.After(100 * time.Millisecond)

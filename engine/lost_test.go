@@ -34,6 +34,7 @@ func TestLockOfALostStep(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
+		late := e.live.enter(id)
 		for range stuckTime / watchTick {
 			e.watchdog.count(e.lose)
 		}
@@ -41,6 +42,10 @@ func TestLockOfALostStep(t *testing.T) {
 			t.Error("the step was not given up")
 		}
 		e.live.release(lost)
+		if err := late.wait(t.Context(), ordinary); late != lost || err != errGone {
+			t.Errorf("who comes late gets the lock of a lost step: %v", err)
+		}
+		e.live.leave(late)
 		for range waiting {
 			l := <-got
 			if l == lost {
@@ -125,6 +130,11 @@ func TestPausingDoesNotHelp(t *testing.T) {
 		at(stuckTime+2*watchTick, "", 2)
 		at(stuckTime+2*watchTick, "though it is paused", 2)
 		at(10*time.Minute, "though it is paused", 2)
+		if t.Failed() {
+			close(lang.release)
+			stop()
+			return
+		}
 		if err := e.Control(t.Context(), bad, core.Control{Verb: core.VerbTerminate}); err != nil {
 			t.Error(err)
 		}

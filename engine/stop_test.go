@@ -13,24 +13,13 @@ import (
 	"github.com/lockstep-workflows/lockstep/store/memory"
 )
 
-// endless is a language whose only expression never ends unless it is stopped, and if it
-// is deaf not even then.
-type endless struct {
-	began   chan struct{}
-	release chan struct{} // nil: not deaf
-}
+// endless is a language whose only expression never ends unless it is stopped.
+type endless struct{ began chan struct{} }
 
 func (e *endless) Compile(string) (expr.Program, error) { return e, nil }
 
 func (e *endless) Eval(_ expr.Value, b *expr.Budget) (expr.Result, error) {
-	select {
-	case e.began <- struct{}{}:
-	default:
-	}
-	if e.release != nil {
-		<-e.release
-		return expr.Result{}, nil
-	}
+	e.began <- struct{}{}
 	for {
 		part := b.Times(1)
 		for range 2 * expr.StopEvery {
@@ -41,14 +30,16 @@ func (e *endless) Eval(_ expr.Value, b *expr.Budget) (expr.Result, error) {
 	}
 }
 
-// runEndless runs an instance that comes to such an expression after the steps before.
-func runEndless(t *testing.T, lang *endless, before func(b *builder) stepOp) (e *Engine, id string, stop func()) {
-	languages := jsonpath.Languages()
+// runEndless runs an instance that comes to such an expression after the step before, and is at
+// it in the expensive lane.
+func runEndless(t *testing.T, before func(b *builder) stepOp) (e *Engine, id string, stop func()) {
+	lang, languages := &endless{make(chan struct{}, 16)}, jsonpath.Languages()
 	languages["endless"] = lang
-	e, err := New(Config{Store: memory.New(), Languages: languages, Invoker: mock.New(mock.Mocks{"f": {gives(`{"f":1}`), gives(`{"f":1}`)}}, nil)})
+	e, err := New(Config{Store: memory.New(), Languages: languages, OnError: func(err error) { t.Error(err) }, Invoker: mock.New(mock.Mocks{"f": {gives(`{"f":1}`), gives(`{"f":1}`)}}, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.watchdog.tick = time.Hour // who intervenes does not wait for it
 	b := build("w")
 	if err := e.Deploy(t.Context(), b.main(before(b), stepOp{"E", &ir.Eval{From: b.expr("endless", "")}}, delay(time.Hour))); err != nil {
 		t.Fatal(err)
@@ -62,6 +53,10 @@ func runEndless(t *testing.T, lang *endless, before func(b *builder) stepOp) (e 
 	if id, err = e.Start(ctx, StartRequest{Definition: "w", Input: expr.EmptyObject}); err != nil {
 		t.Fatal(err)
 	}
+	<-lang.began // where it was found to be expensive
+	if _, call := before(b).op.(*ir.Call); call {
+		<-lang.began // and then by a worker
+	}
 	<-lang.began
 	return e, id, func() { cancel(); <-ended }
 }
@@ -74,12 +69,15 @@ func TestInterveneInARunningStep(t *testing.T) {
 		"answer": func(b *builder) stepOp { return b.call("f") },
 	}
 	for name, before := range befores {
+		t.Run(name+" end", func(t *testing.T) {
+			_, _, stop := runEndless(t, before)
+			stop()
+		})
 		for verb, want := range map[core.Verb]core.Status{
 			core.VerbTerminate: core.Terminated, core.VerbCancel: core.Cancelled, core.VerbSuspend: core.Paused,
 		} {
 			t.Run(name+" "+string(verb), func(t *testing.T) {
-				lang := &endless{began: make(chan struct{}, 1)}
-				e, id, stop := runEndless(t, lang, before)
+				e, id, stop := runEndless(t, before)
 				defer stop()
 				if err := e.Control(t.Context(), id, core.Control{Verb: verb}); err != nil {
 					t.Fatal(err)

@@ -86,6 +86,9 @@ func TestNodesStuck(t *testing.T) {
 		t.Error("the stuck node has its lease")
 	}
 	until(func() bool {
+		if n := b.lang.begun.Load(); n != 0 {
+			t.Fatalf("the other node began %d steps of it", n)
+		}
 		row, err := b.Get(t.Context(), bad)
 		return err == nil && row.Status == core.Paused && row.Quarantine == ""
 	})

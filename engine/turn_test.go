@@ -46,6 +46,17 @@ func TestMoreAnswersThanATurnTakes(t *testing.T) {
 	later := effect.Func(func(context.Context, effect.Call) effect.Outcome {
 		return effect.Outcome{Value: expr.EmptyObject, Delay: time.Second}
 	})
+	t.Run("at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			e, stop := running(t, Config{Languages: langs, Invoker: effect.Func(constant)}, p)
+			defer stop()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if got, err := e.Wait(ctx, startOne(t, e, "w")); err != nil || got.Status != core.Completed {
+				t.Errorf("it is %s: %v", got.Status, err)
+			}
+		})
+	})
 	t.Run("running", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e, stop := running(t, Config{Languages: langs, Invoker: later}, p)
