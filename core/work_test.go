@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,14 +75,18 @@ func stepAll(p *Program, state func() *State, now Time, in Input) (Result, error
 }
 
 // stepInParts does the same from stored pages, and stops each step wherever it asks,
-// first at once, then a little later, until it is over. It counts the stops.
+// first at once, then a little later, until it is over. It counts the stops. A step that
+// was told to stop says so, and nothing else: what it would have said is not known.
 func stepInParts(h *host, in Input) (all Result, stops int, err error) {
 	for {
 		for at := 0; ; at++ {
 			asked := 0
-			_, err := StepUntil(h.p, h.state(), h.now, in, func() bool { asked++; return asked > at })
-			if !errors.Is(err, ErrStopped) {
+			r, err := StepUntil(h.p, h.state(), h.now, in, func() bool { asked++; return asked > at })
+			if asked <= at {
 				break
+			}
+			if !errors.Is(err, ErrStopped) {
+				h.t.Fatalf("%T was stopped when it asked the %dth time, and says %v, stale: %v", in, at+1, err, r.Stale)
 			}
 			stops++
 		}
@@ -95,6 +100,56 @@ func stepInParts(h *host, in Input) (all Result, stops int, err error) {
 			return all, stops, nil
 		}
 		in = Continue{}
+	}
+}
+
+// TestStoppedBeforeItRuns: what is looked at before an instance runs can be stopped too. Then
+// an input is not refused, and an event not passed over.
+func TestStoppedBeforeItRuns(t *testing.T) {
+	list := value(`{"list":[` + strings.TrimSuffix(strings.Repeat("1,", 4*expr.StopEvery), ",") + `,7]}`)
+	schema := newHost(t, mustAssemble(t, `
+expr jsonpath $.list[?(@ > 7)]
+schema 1 0
+region main 1
+node E eval`))
+	if r, stops, err := stepInParts(schema, Start{Data: list}); err != nil || stops == 0 || r.State.Status() != Completed {
+		t.Errorf("with a schema: %v after %d stops", err, stops)
+	}
+	event := newHost(t, mustAssemble(t, `
+expr jsonpath $.list[?(@ == 7)]
+event Paid shop paid order=1
+region main 1
+node S await {"arms":[{"event":0,"put":{"mode":"merge"}}],"need":1}`))
+	r, _, err := stepInParts(event, Start{Data: list})
+	if err != nil || len(r.Commands) != 1 {
+		t.Fatal(err, r.Commands)
+	}
+	sub := r.Commands[0].(Subscribe)
+	r, stops, err := stepInParts(event, Reply{Ticket: sub.Ticket, Value: value(`{"order":` + strconv.Quote(sub.Keys[0].Value) + `,"data":{}}`)})
+	if err != nil || stops == 0 || r.Stale || r.State.Status() != Completed {
+		t.Errorf("an event: %v after %d stops, stale: %v", err, stops, r.Stale)
+	}
+}
+
+// TestStoppedBetweenExpressions: an operation that was stopped evaluates no more of its
+// expressions, however many it has.
+func TestStoppedBetweenExpressions(t *testing.T) {
+	const cases = 100
+	p := mustAssemble(t, `
+expr jsonpath $.list[?(@ > 7)]
+region main 1
+node A branch {"cases":[`+strings.TrimSuffix(strings.Repeat(`{"when":1,"next":1},`, cases), ",")+`]}`)
+	list := value(`{"list":[` + strings.TrimSuffix(strings.Repeat("1,", expr.StopEvery/4), ",") + `]}`)
+	whole, err := Step(p, nil, 1, Start{Data: list})
+	if err != nil || whole.Spent < 20*expr.StopEvery {
+		t.Fatalf("%v, %d steps", err, whole.Spent)
+	}
+	for at := range 10 {
+		asked := 0
+		r, err := StepUntil(p, nil, 1, Start{Data: list}, func() bool { asked++; return asked > at })
+		if !errors.Is(err, ErrStopped) || r.Spent > (at+1)*2*expr.StopEvery {
+			t.Errorf("stopped when it asked the %dth time: %v, %d steps", at+1, err, r.Spent)
+		}
 	}
 }
 

@@ -100,6 +100,35 @@ func TestWhoHasLessIsServedFirst(t *testing.T) {
 	})
 }
 
+// TestGivenToWhoLeaves: a place that is given at the moment at which the time of who waits for
+// it ends is that one's, and not lost.
+func TestGivenToWhoLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool("places", Size{All: 1})
+		first := take(t, p, Holder{Key: "a"}, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		got := make(chan *Place)
+		go func() {
+			place, err := p.Wait(ctx, Holder{Key: "b"}, 1)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- place
+		}()
+		synctest.Wait()
+		p.mu.Lock() // as Release does, in between
+		cancel()
+		first.n, p.used = 0, 0
+		delete(p.held, "a")
+		p.serve()
+		p.mu.Unlock()
+		(<-got).Release()
+		if p.Used() != 0 {
+			t.Errorf("%d are used", p.Used())
+		}
+	})
+}
+
 // TestPoolsAddUp does whatever comes: nobody gets more than there is, or more than a share
 // beside another, and in the end all of it is there.
 func TestPoolsAddUp(t *testing.T) {
