@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
@@ -14,22 +15,34 @@ import (
 
 // Memory tells whether the process uses more memory than it should. It looks at most
 // every sampleEvery, at figures that the runtime has at hand: nothing is stopped for it.
+//
+// What is live, only a collection finds out, and one comes with new garbage. A server that
+// refuses what makes garbage would go by an old figure for minutes: where memory is short
+// and the figure is older than staleAfter, it collects by itself.
 type Memory struct {
-	limit uint64
-	read  func() (live, used uint64)
-	every time.Duration
+	limit   uint64
+	read    func() (live, used uint64)
+	every   time.Duration
+	collect func() // nil: somebody else does
 
-	mu     sync.Mutex
-	looked time.Time
-	live   uint64
-	used   uint64
+	mu         sync.Mutex
+	looked     time.Time
+	live       uint64
+	used       uint64
+	next       time.Time // when live is old
+	collecting bool
 }
 
-const sampleEvery = 50 * time.Millisecond
+const (
+	sampleEvery = 50 * time.Millisecond
+	staleAfter  = time.Second
+	// collectShare bounds what it costs: of the time, one in so many parts is spent on it.
+	collectShare = 20
+)
 
 // NewMemory returns the memory of this process under a limit in bytes; with 0 there is none.
 func NewMemory(limit int64) *Memory {
-	return &Memory{limit: uint64(max(limit, 0)), read: readMemory, every: sampleEvery}
+	return &Memory{limit: uint64(max(limit, 0)), read: readMemory, every: sampleEvery, collect: runtime.GC}
 }
 
 // MemoryFrom is one whose figures somebody else tells: what was live after the last
@@ -67,9 +80,33 @@ func (m *Memory) sample() (live, used uint64) {
 	defer m.mu.Unlock()
 	if m.every == 0 || m.looked.IsZero() || time.Since(m.looked) >= m.every {
 		m.looked = time.Now()
-		m.live, m.used = m.read()
+		before := m.live
+		if m.live, m.used = m.read(); m.live != before { // there was a collection
+			m.due(staleAfter)
+		}
+		if m.collect != nil && m.limit > 0 && m.live > m.limit/2 && !m.collecting && !m.looked.Before(m.next) {
+			m.collecting = true
+			go m.refresh()
+		}
 	}
 	return m.live, m.used
+}
+
+// refresh finds out what is live now.
+func (m *Memory) refresh() {
+	begun := time.Now()
+	m.collect()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.collecting, m.looked = false, time.Time{} // look again
+	m.due(max(staleAfter, collectShare*time.Since(begun)))
+}
+
+// due makes the next collection come no sooner than after a while. The caller holds the lock.
+func (m *Memory) due(after time.Duration) {
+	if at := time.Now().Add(after); at.After(m.next) {
+		m.next = at
+	}
 }
 
 // readMemory is what was live after the last collection, and what is in use now, with

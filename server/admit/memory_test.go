@@ -4,7 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestMemory(t *testing.T) {
@@ -28,6 +31,54 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d bytes are in use", m.Used())
 	}
 	kept[0] = 1
+}
+
+// TestMemoryIsCollected: what is live is known from the last collection. Where that is old, and
+// said that memory is short, there is another; where the runtime collects by itself, or there
+// is enough, there is none.
+func TestMemoryIsCollected(t *testing.T) {
+	for name, c := range map[string]struct {
+		live    uint64
+		changes bool // the runtime collects by itself
+		want    int64
+	}{"short": {760, false, 1}, "tight": {510, false, 1}, "enough": {490, false, 0}, "collected": {760, true, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := NewMemory(1000)
+			var live atomic.Uint64
+			var collected atomic.Int64
+			live.Store(c.live)
+			m.read = func() (uint64, uint64) {
+				if c.changes {
+					live.Add(1)
+				}
+				return live.Load(), 900
+			}
+			collect := m.collect
+			m.collect = func() { collect(); collected.Add(1); live.Store(100) }
+			for range 100 {
+				m.Over()
+				<-time.After(100 * time.Millisecond)
+			}
+			synctest.Wait()
+			if n := collected.Load(); n != c.want || n > 0 && (m.Over() || m.Tight()) {
+				t.Errorf("%s: collected %d times, tight %v, over %v", name, n, m.Tight(), m.Over())
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // a collection that takes long, of what stays
+		m := NewMemory(1000)
+		m.read = func() (uint64, uint64) { return 800, 900 }
+		var collected atomic.Int64
+		m.collect = func() { collected.Add(1); <-time.After(time.Second) }
+		for range 1000 {
+			m.Over()
+			<-time.After(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		if n := collected.Load(); n < 3 || n > 6 {
+			t.Errorf("collected %d times in 100 s, for a second each", n)
+		}
+	})
 }
 
 // TestControlGroups reads what systems tell, of which this one is one.
