@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,9 +14,12 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	wfxdef "github.com/lockstep-workflows/lockstep/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/server/admit"
+	"github.com/lockstep-workflows/lockstep/server/wfx"
 )
 
 // largePrograms is a definition whose programs are larger than all limits: it waits a second, then decides.
@@ -150,6 +155,28 @@ func TestCompilationsAtATime(t *testing.T) {
 			t.Errorf("%d places are taken", n)
 		}
 	})
+}
+
+// faulty is a front-end with a mistake.
+type faulty struct{ wfxdef.FrontEnd }
+
+func (faulty) Compile(dialect.Source) (*ir.Program, dialect.Diagnostics) { panic("a mistake") }
+
+// TestFaultsGivePlacesBack: whoever compiles gives its places back, also where compiling panics.
+func TestFaultsGivePlacesBack(t *testing.T) {
+	w := newWorldAtRest(t, newMemory(), func(c *Config, _ *engine.Config) { c.Registry = dialect.NewRegistry(faulty{}) })
+	for path, body := range map[string]string{
+		"/api/v1/definitions": twoStates, "/api/wfx/v1/workflows": twoStates, "/api/v1/playground": `{"definition":` + strconv.Quote(twoStates) + `}`,
+	} {
+		for range compilations + 1 {
+			if a := w.knock(door{side: wfx.North, method: "POST", path: path}, "", strings.NewReader(body)); a.Code != http.StatusInternalServerError {
+				t.Fatalf("%s: %d %s", path, a.Code, a.Body)
+			}
+			if n := w.server.compiles.Used() + w.server.plays.Used() + w.server.north.used(); n != 0 {
+				t.Fatalf("%s: %d places are still taken", path, n)
+			}
+		}
+	}
 }
 
 // TestCompilingHasATime: compiling ends with the time of its request, and says which limit that was.

@@ -87,12 +87,10 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	if _, err := expr.ParseJSON(text); err != nil {
 		return malformed("the request body is not JSON: %v", err)
 	}
-	budget, done, err := v.cfg.Compiling(r.Context())
+	compiled, found, err := v.compile(r.Context(), text)
 	if err != nil {
-		return &failure{status: http.StatusTooManyRequests, text: "as many workflows are compiled as can be at a time (limit compilations); try again"}
+		return err
 	}
-	compiled, found := v.cfg.Registry.Compile(documentName, text, dialect.NoBundle, dialect.Options{Dialect: wfxdef.Name, Budget: budget})
-	done()
 	if err := refusedWorkflow(found); err != nil {
 		return err
 	}
@@ -117,6 +115,17 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return v.answer(w, r, http.StatusCreated, shown)
+}
+
+// compile compiles a workflow in a place of its own.
+func (v *View) compile(ctx context.Context, text []byte) (dialect.Compiled, dialect.Diagnostics, error) {
+	budget, done, err := v.cfg.Compiling(ctx)
+	if err != nil {
+		return dialect.Compiled{}, nil, err
+	}
+	defer done() // also when it panics
+	compiled, found := v.cfg.Registry.Compile(documentName, text, dialect.NoBundle, dialect.Options{Dialect: wfxdef.Name, Budget: budget})
+	return compiled, found, nil
 }
 
 // shapeCodes begin the codes of what is wrong with one value by itself: what wfx finds by
