@@ -59,45 +59,53 @@ type playView struct {
 }
 
 func (s *Server) playground(w http.ResponseWriter, r *request) error {
+	out, err := s.tryOut(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// tryOut does what a request asks for. Its places are free again before the client reads.
+func (s *Server) tryOut(r *request) (out playView, err error) {
 	within, cancel := context.WithTimeout(r.Context(), s.limits.HeavyWait)
 	defer cancel()
 	place, err := s.plays.Wait(within, r.visit.who, 1)
 	if err != nil {
-		return full(err)
+		return out, full(err)
 	}
 	defer place.Release()
 	body, err := s.object(r, playMembers...)
 	if err != nil {
-		return err
+		return out, err
 	}
 	ask, found, err := readPlay(body)
 	if err != nil {
-		return err
+		return out, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), playTime)
 	defer cancel()
 	work, err := s.compiling(ctx, r.visit.who, "playground-time", playTime)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer work.leave()
 	c, wrong := s.cfg.Registry.Compile(documentName, []byte(ask.definition), dialect.NoBundle,
 		dialect.Options{Dialect: ask.dialect, Functions: s.cfg.Functions, Budget: work.budget()})
-	out := playView{Diagnostics: viewDiagnostics(append(wrong, found...))}
+	out.Diagnostics = viewDiagnostics(append(wrong, found...))
 	if c.Program == nil || wrong.HasErrors() {
-		return answer(w, http.StatusOK, out)
+		return out, nil
 	}
 	out.ID, out.Version, out.Dialect, out.Job = c.Program.ID, c.Program.Version, c.Program.Dialect, c.Program.Job
 	if out.Graph, err = drawn(ctx, c.Program); err != nil && ctx.Err() == nil {
-		return err
+		return out, err
 	}
 	work.leave()
 	if ask.run && !found.HasErrors() {
-		if out.Run, err = s.play(ctx, ask, c.Program); err != nil {
-			return err
-		}
+		out.Run, err = s.play(ctx, ask, c.Program)
+		return out, err
 	}
-	return answer(w, http.StatusOK, out)
+	return out, nil
 }
 
 func drawn(ctx context.Context, p *ir.Program) (string, error) {

@@ -68,10 +68,13 @@ func (s *Server) play(ctx context.Context, ask playAsk, p *ir.Program) (*playRun
 		ask: ask, program: p, stop: cancel, clock: engine.NewVirtualClock(ask.start), room: playBytes,
 		view: &playRunView{Stopped: []playStopView{}, Instances: []instanceView{}, Records: []json.RawMessage{}, Waits: []waitView{}, Notes: []string{}},
 	}
-	if err := run.build(ctx, s.engine.Languages()); err != nil {
-		return nil, fmt.Errorf("%w: playground: %w", errInternal, err)
+	status := ""
+	err := run.build(ctx, s.engine.Languages())
+	if err != nil {
+		err = fmt.Errorf("%w: playground: %w", errInternal, err)
+	} else {
+		status, err = run.happen(ctx)
 	}
-	status, err := run.happen(ctx)
 	if err != nil {
 		if status, err = run.cut(ctx, err); err != nil {
 			return nil, err

@@ -204,6 +204,21 @@ func TestPlaygroundStops(t *testing.T) {
 	}
 }
 
+// TestPlaygroundWithoutTime: where compiling and drawing took all the time there is, the run says so.
+func TestPlaygroundWithoutTime(t *testing.T) {
+	w := newWorldAtRest(t, newMemory(), nil)
+	c, wrong := w.server.cfg.Registry.Compile("remind.yaml", []byte(playRemind), dialect.NoBundle, dialect.Options{})
+	if c.Program == nil {
+		t.Fatal(wrong)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	run, err := w.server.play(ctx, playAsk{steps: -1, start: playClock}, c.Program)
+	if err != nil || run.Status != playLimit || run.Limit != "playground-time" {
+		t.Errorf("%+v %v", run, err)
+	}
+}
+
 const playBusy = `id: busy
 version: "1.0"
 name: Busy

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -174,6 +175,33 @@ func TestSlowReaders(t *testing.T) {
 			t.Errorf("the rest came, %d bytes", len(rest))
 		}
 	})
+}
+
+// TestSlowReadersOfThePlayground: who does not read what the playground says keeps nobody from
+// it, nor from compiling.
+func TestSlowReadersOfThePlayground(t *testing.T) {
+	wrong := playRemind + strings.Repeat("- {name: Send, type: none}\n", 90)
+	for name, definition := range map[string]string{"runs": playRemind, "does not compile": wrong} {
+		inPipes(t, Limits{}, func(s *Server, dial func() net.Conn) {
+			c := dial()
+			body, err := json.Marshal(map[string]string{"definition": definition})
+			if err != nil {
+				t.Fatal(err)
+			}
+			send(t, c, fmt.Sprintf("POST /api/v1/playground HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+			synctest.Wait()
+			if n := s.plays.Used() + s.compiles.Used(); n != 0 {
+				t.Errorf("%s: %d places are taken while the client reads", name, n)
+			}
+			if s.north.pendingBytes.Used() == 0 {
+				t.Errorf("%s: nothing is left to read", name)
+			}
+			if a, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || a.StatusCode != http.StatusOK {
+				t.Errorf("%s: %v %v", name, a, err)
+			}
+			_ = c.Close()
+		})
+	}
 }
 
 // TestUnreadAnswersAreBounded: who reads nothing gets no more large answers; small ones,
