@@ -68,7 +68,7 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit
 	}
 	in := &request{Request: r, side: side}
 	var err error
-	if in.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+	if in.query, err = url.ParseQuery(r.URL.RawQuery); err != nil && len(op.params) > 0 {
 		return malformed("the query cannot be read: %v", err)
 	}
 	if in.client, err = v.clientOf(in, op); err != nil {

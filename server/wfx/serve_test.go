@@ -37,6 +37,12 @@ func TestAbout(t *testing.T) {
 			}
 			s.get(path, "Host", "[::1]:8080").want(204)
 		}
+		for _, query := range []string{"?a=%ff", "?a=%00", "?%zz", "?a;b"} { // nobody looks at it
+			s.get("/health" + query).want(200)
+			s.get("/version" + query).want(200)
+			s.get("/" + query).want(204)
+			s.get("/jobs" + query).want(map[bool]int{true: 400, false: 200}[strings.ContainsAny(query, "z;")])
+		}
 		s.do("POST", "//", "").want(405)
 		for _, path := range []string{"//none", "//download/fw.swu", "//favicon.ico", "//index.html", "//api/wfx/v2/jobs", "/none", "/jobs/x/none"} {
 			s.get(path).want(404)
