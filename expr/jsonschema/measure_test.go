@@ -128,3 +128,35 @@ func TestUsualReferences(t *testing.T) {
 		t.Error("draft 7 knows definitions, and not $defs")
 	}
 }
+
+// TestManyViolations: what is wrong in more places than anybody reads is refused, and telling
+// what is wrong is work that counts.
+func TestManyViolations(t *testing.T) {
+	p, err := Compiler{}.Compile(`{"items":{"anyOf":[{"type":"string"},{"type":"object"}]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(n int, item string) (spent int, err error) {
+		data, err := expr.ParseJSON([]byte("[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := expr.NewBudget()
+		_, err = p.Eval(data, &b)
+		return b.Spent(expr.MaxSteps), err
+	}
+	limit := (*expr.LimitError)(nil)
+	if _, err := check(maxViolations/2+1, "1"); !errors.As(err, &limit) || limit.Limit != "schema-violations" { // two for each
+		t.Errorf("more than %d: %v", maxViolations, err)
+	}
+	if _, err := check(maxViolations/5, "1"); err != nil {
+		t.Errorf("fewer than %d: %v", maxViolations, err)
+	}
+	right, err := check(1000, `"a"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong, err := check(1000, "1"); err != nil || wrong < right+1000*violationSteps {
+		t.Errorf("1,000 values that are wrong cost %d steps, and %d that are right: %v", wrong, right, err)
+	}
+}
