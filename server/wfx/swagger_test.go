@@ -2,6 +2,7 @@ package wfx_test
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 
@@ -61,16 +62,61 @@ func TestSwaggerIsTheContract(t *testing.T) {
 				t.Errorf("%s has the parameters %v, the contract %v", op.ID, names, want)
 			}
 		}
+		body := expr.Null
+		for _, p := range at(got, "parameters").Items() {
+			if at(p, "in").Str() == "body" {
+				body = at(p, "schema")
+			}
+		}
+		sameSchema(t, op.ID+", its body", at(op.Value, "requestBody", "content", "application/json", "schema"), body)
 		if at(got, "responses").Len() != at(op.Value, "responses").Len() {
 			t.Errorf("%s has the responses %s", op.ID, at(got, "responses"))
 		}
-	}
-	for _, m := range at(c.Root, "components", "schemas").Members() {
-		if !at(doc, "definitions", m.Key).IsObject() {
-			t.Errorf("it has no definition of %s", m.Key)
+		for _, m := range at(op.Value, "responses").Members() {
+			if want := at(m.Value, "content", "application/json", "schema"); !want.IsNull() {
+				sameSchema(t, op.ID+", "+m.Key, want, at(got, "responses", m.Key, "schema"))
+			}
 		}
 	}
+	for _, m := range at(c.Root, "components", "schemas").Members() {
+		sameSchema(t, m.Key, m.Value, at(doc, "definitions", m.Key))
+	}
 	refsLead(t, doc, doc)
+}
+
+// sameSchema: a schema has everything that the one of the contract has, in the words of Swagger.
+func sameSchema(t *testing.T, where string, want, got expr.Value) {
+	t.Helper()
+	if want.IsObject() != got.IsObject() {
+		t.Errorf("%s: %s, in the contract %s", where, got, want)
+	}
+	for _, m := range want.Members() {
+		g := at(got, m.Key)
+		switch {
+		case m.Key == "additionalProperties" && m.Value.Kind() == expr.KindBool && !m.Value.Bool(): // of the tests alone
+		case m.Key == "properties":
+			if g.Len() != m.Value.Len() {
+				t.Errorf("%s has %d properties, in the contract %d", where, g.Len(), m.Value.Len())
+			}
+			for _, p := range m.Value.Members() {
+				sameSchema(t, where+"."+p.Key, p.Value, at(g, p.Key))
+			}
+		case m.Key == "items", m.Value.IsObject() && m.Key == "additionalProperties":
+			sameSchema(t, where+", "+m.Key, m.Value, g)
+		case m.Key == "$ref":
+			if path.Base(g.Str()) != path.Base(m.Value.Str()) {
+				t.Errorf("%s refers to %s, in the contract to %s", where, g, m.Value)
+			}
+		case m.Key == "type" && m.Value.IsArray():
+			if !expr.Equal(g, m.Value.Items()[0]) {
+				t.Errorf("%s is %s, in the contract %s", where, g, m.Value)
+			}
+		default:
+			if !expr.Equal(g, m.Value) {
+				t.Errorf("%s: %s is %s, in the contract %s", where, m.Key, g, m.Value)
+			}
+		}
+	}
 }
 
 // refsLead: every reference in a part of a document leads somewhere.
