@@ -88,10 +88,11 @@ func storeQuery(definition string) store.Query { return store.Query{Definition: 
 // costly is a language that is expensive by its budget: as much as tells it apart, then it
 // takes its time, as a processor would.
 type costly struct {
-	mu   sync.Mutex
-	now  int
-	most int
-	done []string
+	whole bool // it pays all at once, as for what cannot be stopped half-way
+	mu    sync.Mutex
+	now   int
+	most  int
+	done  []string
 }
 
 const (
@@ -102,8 +103,12 @@ const (
 func (c *costly) Compile(string) (expr.Program, error) { return c, nil }
 
 func (c *costly) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	for range costlySteps / expr.StopEvery {
-		if err := b.Step(expr.StopEvery); err != nil {
+	part := expr.StopEvery
+	if c.whole {
+		part = costlySteps
+	}
+	for range costlySteps / part {
+		if err := b.Step(part); err != nil {
 			return expr.Result{}, err
 		}
 	}
@@ -123,8 +128,13 @@ func (c *costly) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 // TestExpensiveWorkStarvesOthers: of very many expensive instances few are worked on at a time,
 // each has its turn, and cheap ones do not wait for them. That holds for timers and starts.
 func TestExpensiveWorkStarvesOthers(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		t.Run(fmt.Sprint("whole ", whole), func(t *testing.T) { expensiveWork(t, &costly{whole: whole}) })
+	}
+}
+
+func expensiveWork(t *testing.T, lang *costly) {
 	synctest.Test(t, func(t *testing.T) {
-		lang := &costly{}
 		langs := jsonpath.Languages()
 		langs["costly"] = lang
 		loop := build("hot")

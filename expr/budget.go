@@ -59,9 +59,11 @@ func (b *Budget) look() error {
 	if b.Steps < 0 {
 		return &LimitError{"expression-steps", MaxSteps}
 	}
-	b.ask = max(b.Steps-StopEvery, 0)
-	if (*b.stop)() {
-		return ErrStopped
+	for b.Steps < b.ask { // many times for what takes many steps at once, before it is done
+		if (*b.stop)() {
+			return ErrStopped
+		}
+		b.ask = max(b.ask-StopEvery, 0)
 	}
 	return nil
 }
@@ -87,7 +89,7 @@ func (b *Budget) Times(n int) Budget {
 }
 
 // Until lets stop, where it is not nil, end the evaluation with [ErrStopped]. It is
-// asked every [StopEvery] steps.
+// asked once for every [StopEvery] steps, so that who counts the questions knows the work.
 func (b *Budget) Until(stop *func() bool) {
 	if b.stop, b.ask = stop, 0; stop != nil {
 		b.ask = max(b.Steps-StopEvery, 0)

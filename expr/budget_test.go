@@ -39,6 +39,32 @@ func TestBudgetEndsWithTheNamedLimit(t *testing.T) {
 	}
 }
 
+// TestStopIsAskedForEverySteps: who may stop an evaluation is asked once for every StopEvery
+// steps, however many are taken at once, and before they are.
+func TestStopIsAskedForEverySteps(t *testing.T) {
+	for _, part := range []int{1, 100, StopEvery, StopEvery + 1, 10 * StopEvery, 50*StopEvery - 7} {
+		asked := 0
+		stop := func() bool { asked++; return asked == 60 }
+		b := NewBudget()
+		b.Until(&stop)
+		taken := 0
+		for ; taken < 100*StopEvery; taken += part {
+			if err := b.Step(part); err != nil {
+				if !errors.Is(err, ErrStopped) {
+					t.Fatal(err)
+				}
+				break
+			}
+			if done := taken + part; asked < done/StopEvery-1 || asked > done/StopEvery+1 {
+				t.Fatalf("%d at a time: asked %d times after %d steps", part, asked, done)
+			}
+		}
+		if asked != 60 || taken > 61*StopEvery {
+			t.Errorf("%d at a time: asked %d times after %d steps", part, asked, taken)
+		}
+	}
+}
+
 func TestPaidComparisonAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := anyValue(3).Draw(t, "x"), anyValue(3).Draw(t, "y")
