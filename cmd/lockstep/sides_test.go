@@ -206,6 +206,7 @@ func TestStoresOfWfx(t *testing.T) {
 		{"postgres", "host=db port=5433 user=wfx password='a b\\'c@/' database=jobs sslmode=disable", "postgres://wfx:a%20b%27c%40%2F@db:5433/jobs?sslmode=disable"},
 		{"postgres", "user = wfx", "postgres://wfx@localhost/wfx"},
 		{"postgres", "host=db password=a&b dbname=d", "postgres://db/d?password=a%26b"},
+		{"postgres", "host=db\n\tpassword=secret\r\nuser=u\tdbname=d", "postgres://u:secret@db/d"},
 		{"postgres", "host=/run/pg port=1 dbname=d", "postgres:///d?host=%2Frun%2Fpg&port=1"},
 	} {
 		got, err := wfxStore(c.kind, c.options)

@@ -77,7 +77,8 @@ func isFile(text string) bool {
 	return !strings.Contains(text, "://") && !(strings.HasPrefix(text, "//") && strings.Contains(text, "@")) && !passwordIn.MatchString(text)
 }
 
-var passwordIn = regexp.MustCompile(`(?i)(password|passwd|pwd)\s*=`)
+// passwordIn finds password=…, and USER:PASSWORD@… as MySQL writes it.
+var passwordIn = regexp.MustCompile(`(?i)(password|passwd|pwd)\s*=|[^/\\]:[^/\\]*@`)
 
 // shownParameters are those of an address that messages repeat, where their values are plain.
 var (

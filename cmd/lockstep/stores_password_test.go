@@ -67,6 +67,7 @@ func TestNoPasswordInMessages(t *testing.T) {
 		"postgres://app:12?hunter2@h/d", "postgres://app:12#hunter2@h/d", "postgres://app:hun%zzter2@h/d", "postgres://[hunter2/d",
 		"host=h user=app password=hunter2", "host=h password='hunter2 swordfish'", "user=app;password=hunter2", "Password = hunter2",
 		"sqlite:host=h password=hunter2", "sqlite://app:hunter2@h/d", "sqlite:postgres://app:hunter2@h/d", "sqlite:file:x.db?_auth_password=hunter2",
+		"sqlite:app:hunter2@h/d", "app:hunter2@tcp(h:3306)/d", "host=h\tpassword=hunter2", "host=h\npassword=hunter2\nport=x",
 		"postgres://app:hunter2@127.0.0.1:1/d?sslmode=bogus&password=swordfish", "postgres://app:hunter2@127.0.0.1:1/d?sslmode=require;password=swordfish",
 		"postgres://app:hunter2@127.0.0.1:1/d?sslpassword=swordfish&sslkey=/none&sslcert=/none", "postgres://app:hunter2@127.0.0.1:1/d?connect_timeout=x&password=swordfish",
 		"postgres://app:hunter2@127.0.0.1:1/d?hints=bogus&password=swordfish", "postgres://app:hunter2@127.0.0.1:1/d?schema=Sword-Fish&password=swordfish",
@@ -77,8 +78,9 @@ func TestNoPasswordInMessages(t *testing.T) {
 		"http://app:hunter2@h/x", "htps://app:hunter2@h/x", "htps://h/x?token=hunter2", "https://app:12/hunter2@h/x", "https://app:hunter2/x@h", "ftp://h/x?password=hunter2",
 		"https://h:99999/x?password=hunter2",
 	}
+	t.Chdir(t.TempDir())
 	for _, address := range addresses {
-		for _, args := range [][]string{
+		forms := [][]string{
 			{"serve", "--check", "--store", address},
 			{"serve", "--check", "--store", address, "-o", "json"},
 			{"serve", "--check", "--store", "memory:", "--event-sink", address},
@@ -86,7 +88,13 @@ func TestNoPasswordInMessages(t *testing.T) {
 			{"doctor", "--store", address},
 			{"serve", "--check", address},
 			append([]string{"serve", "--check", "--store"}, strings.Fields(address)...),
-		} {
+			{"serve", "--check", "--storage", "postgres", "--storage-opt", address},
+			{"serve", "--check", "--storage", "mysql", "--storage-opt", address},
+		}
+		if strings.Contains(address, "@") || strings.Contains(address, "password") { // others may be names of files
+			forms = append(forms, []string{"serve", "--check", "--storage-opt", address}, []string{"serve", "--check", "--storage", "sqlite", "--storage-opt", address})
+		}
+		for _, args := range forms {
 			var out, told bytes.Buffer
 			code := lockstep(args, strings.NewReader(""), &out, &told)
 			if leaks(out.String() + told.String()) {

@@ -42,6 +42,9 @@ func wfxDatabase(options string) (string, error) {
 		return options, nil
 	}
 	values, ok := keysAndValues(options)
+	for name, value := range values { // host=h;password=… is one value
+		ok = ok && (strings.Contains(name, "password") || !passwordIn.MatchString(value))
+	}
 	if !ok {
 		return "", usagef("--storage-opt is neither an address of PostgreSQL (postgres://…) nor keys and values like host=… dbname=…")
 	}
@@ -88,18 +91,21 @@ func wfxDatabase(options string) (string, error) {
 	return at.String(), nil
 }
 
+// blanks are what libpq takes for a space.
+const blanks = " \t\n\v\f\r"
+
 // keysAndValues reads key=value, separated by spaces; a value in quotes may have some, and a
 // backslash stands before a quote or a backslash.
 func keysAndValues(text string) (map[string]string, bool) {
 	out := map[string]string{}
 	for {
-		text = strings.TrimLeft(text, " \t\n")
+		text = strings.TrimLeft(text, blanks)
 		if text == "" {
 			return out, true
 		}
 		key, rest, found := strings.Cut(text, "=")
-		key, rest = strings.TrimSpace(key), strings.TrimLeft(rest, " ")
-		if !found || key == "" || strings.ContainsAny(key, " '") {
+		key, rest = strings.TrimRight(key, blanks), strings.TrimLeft(rest, blanks)
+		if !found || key == "" || strings.ContainsAny(key, blanks+"'") {
 			return nil, false
 		}
 		quoted := strings.HasPrefix(rest, "'")
@@ -113,7 +119,7 @@ func keysAndValues(text string) (map[string]string, bool) {
 			if c == '\\' && i+1 < len(rest) {
 				i++
 				c = rest[i]
-			} else if quoted && c == '\'' || !quoted && c == ' ' {
+			} else if quoted && c == '\'' || !quoted && strings.IndexByte(blanks, c) >= 0 {
 				break
 			}
 			value.WriteByte(c)
