@@ -43,10 +43,15 @@ func attack(t *testing.T, s *target) {
 	maps.Copy(attacks, newDevice(s).attacks())
 	maps.Copy(attacks, (&anonymous{s}).attacks())
 	w := wage(ctx, attacks)
+	waited := false
 	for n := 0; n < *rounds || w.left.Load() > holders && ctx.Err() == nil; n++ { // also where attacks are slow
 		p.rounds(ctx, fmt.Sprint("during", n), 1)
+		waited = waited || s.laneWaits(ctx)
 	}
 	w.end()
+	if !waited {
+		t.Error("no expensive instance waited for its lane: they run beside those of everybody")
+	}
 	p.latencies(t, fmt.Sprintf("during the attacks (%v)", w))
 
 	if len(p.refused) > 0 {

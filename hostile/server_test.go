@@ -129,6 +129,21 @@ func dialerOf(address string) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 }
 
+// laneWaits reports whether expensive instances wait for a processor.
+func (s *target) laneWaits(ctx context.Context) bool {
+	status, text, err := send(ctx, http.DefaultClient, "GET", s.node.URL+"/metrics", s.admin, nil)
+	if err != nil || status != 200 {
+		s.t.Errorf("GET /metrics: %d %v", status, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, ok := strings.CutPrefix(line, "lockstep_expensive_waiting "); ok {
+			return strings.TrimSpace(n) != "0"
+		}
+	}
+	s.t.Error("nothing tells how many instances wait for the expensive lane")
+	return false
+}
+
 // peakMemory is the most memory that the server had so far, in bytes.
 func (s *target) peakMemory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.node.PID()))
