@@ -278,6 +278,11 @@ func TestMemoryLimit(t *testing.T) {
 		if a := ask(); (a.Code == http.StatusTooManyRequests) != (d.cost == heavy) {
 			t.Errorf("%s where memory is tight: %d %s", d, a.Code, a.Body)
 		}
+		for name, body := range map[string]io.Reader{"large": strings.NewReader(strings.Repeat(" ", largeBody+1)), "of unknown length": io.MultiReader(strings.NewReader("{}"))} {
+			if a := w.knock(d, byRole[d.allowed[0]], body); d.body && (a.Code == http.StatusTooManyRequests) != (d.cost > light) {
+				t.Errorf("%s, its body is %s, where memory is tight: %d %s", d, name, a.Code, a.Body)
+			}
+		}
 		live = 751
 		if a := ask(); (a.Code == http.StatusTooManyRequests) != (d.cost > light) {
 			t.Errorf("%s above the limit: %d %s", d, a.Code, a.Body)
