@@ -197,6 +197,31 @@ func TestAllOfStartWindow(t *testing.T) {
 	}
 }
 
+// TestAllOfStartExpiresFirst: a gathering expires that has an event which must be routed again, because the instance
+// that it was kept for is over. It is routed again nevertheless.
+func TestAllOfStartExpiresFirst(t *testing.T) {
+	h := newHarness(t, nil)
+	b := build("both")
+	x, y := b.event("reading", "patientId"), b.event("y", "patientId")
+	b.p.Start = ir.Start{Events: []ir.EventID{x, y}, All: true, Window: span(time.Hour)}
+	h.deploy(starter("w", 48*time.Hour), b.main(await("Both", 0, x, y)))
+	first := h.send(`reading e1 patientId=1`)
+	h.send(`reading e2 patientId=1`)
+	h.poll()
+	h.clock.Advance(t0.Add(time.Hour))
+	if err := h.Control(t.Context(), first.Started[0], core.Control{Verb: core.VerbTerminate}); err != nil {
+		t.Fatal(err)
+	}
+	h.poll()
+	if list := h.list(); len(list) != 2 || list[1].Definition != "w" || list[1].Status.Final() {
+		t.Errorf("the second event started nothing: %+v", list)
+	}
+	h.run(30 * time.Hour)
+	if n := len(h.list()); n != 2 {
+		t.Errorf("%d instances a day later", n)
+	}
+}
+
 // TestAllOfStartAtTheDeadline: at the end of the window it is over, polled or not.
 func TestAllOfStartAtTheDeadline(t *testing.T) {
 	h := newHarness(t, nil)

@@ -251,9 +251,10 @@ func (r *router) expire(g store.Gathering, v store.View) store.Routing {
 			continue
 		}
 		ev.Used = slices.DeleteFunc(slices.Clone(ev.Used), func(id string) bool { return id == g.Definition })
-		if open[i].Until == 0 {
+		if open[i].Until == 0 || ev.Again { // an instance that it was kept for may be over
 			out.Again = append(out.Again, seq)
-		} else {
+		}
+		if open[i].Until != 0 {
 			ev.Why = append(slices.Clone(ev.Why), fmt.Sprintf("definition %q starts with it, but the other events it needs did not come in time", g.Definition))
 		}
 		out.Events = append(out.Events, ev)

@@ -141,6 +141,7 @@ type Event struct {
 	Origin   string // and its definition
 
 	Taken bool     // some instance has it, or a start used it; the store tells
+	Again bool     // it must be routed again; View.Event tells
 	For   []string // instances that it belongs to and that have not taken it
 	Used  []string // definitions that started with it, or gather it for a start
 	Why   []string // what differed from what others wait for
@@ -189,7 +190,7 @@ type Delivery struct {
 type Routing struct {
 	Deliver []Delivery
 	Start   []NewInstance
-	Events  []Event     // with Until, For, Used and Why as they are now
+	Events  []Event     // with Until, For, Used and Why as they are now; they need not be routed again, but for those in Again
 	Gather  []Gathering // new or changed
 	Drop    []int64     // gatherings that are over
 	Again   []int64     // events that must be routed again

@@ -19,7 +19,9 @@ func (v view) Event(seq int64) (store.Event, bool) {
 	if e == nil {
 		return store.Event{}, false
 	}
-	return e.view(), true
+	row := e.view()
+	_, _, row.Again = v.s.again.find(seq)
+	return row, true
 }
 
 func (v view) Subscriptions(e event.Event) []store.Subscription { return v.s.subs.candidates(e) }

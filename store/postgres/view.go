@@ -120,8 +120,10 @@ func (v *view) Event(seq int64) (out store.Event, ok bool) {
 	if v.pending != nil && seq == v.pending.Seq {
 		return *v.pending, true
 	}
-	v.query([]look{{what: "e", a: seq}}, "SELECT "+eventFields+" FROM ~.events e WHERE e.ns = $1 AND e.seq = $2 AND "+notForgotten, []any{v.ns, seq}, func(r pgx.Rows) (err error) {
-		out, err = readEvent(r)
+	v.query([]look{{what: "e", a: seq}}, "SELECT "+eventFields+", e.again FROM ~.events e WHERE e.ns = $1 AND e.seq = $2 AND "+notForgotten, []any{v.ns, seq}, func(r pgx.Rows) (err error) {
+		again := false
+		out, err = readEvent(withMore{r, []any{&again}})
+		out.Again = again
 		ok = err == nil
 		return err
 	})

@@ -33,8 +33,9 @@ func readEvent(r row) (store.Event, error) {
 
 // event reads an event.
 func (t *tx) event(sp *space, seq int64) (e store.Event, ok bool, err error) {
-	ok, err = t.conn.one(eventColumns+"WHERE seq = ? AND ns = ?", func(r row) (err error) {
+	ok, err = t.conn.one(eventFields+", events.again IS NOT NULL FROM events WHERE seq = ? AND ns = ?", func(r row) (err error) {
 		e, err = readEvent(r)
+		e.Again = r.ColumnInt64(8) != 0
 		return err
 	}, seq, sp.ns)
 	return e, ok, err

@@ -395,9 +395,20 @@ func keptFor(k kit) {
 	k.want("still for", k.events()[0].For, "[b]")
 	k.route(func(v store.View) store.Routing {
 		e, _ := v.Event(one.Seq)
+		k.want("again", e.Again, true)
+		return store.Routing{Events: []store.Event{e}, Again: []int64{e.Seq}}
+	})
+	k.want("after a change", k.again(), []int64{one.Seq, two.Seq})
+	k.route(func(v store.View) store.Routing {
+		e, _ := v.Event(one.Seq)
+		k.want("again", e.Again, true)
 		return store.Routing{Events: []store.Event{e}}
 	})
 	k.want("after routing", k.again(), []int64{two.Seq})
+	k.look(func(v store.View) {
+		e, _ := v.Event(one.Seq)
+		k.want("again after routing", e.Again, false)
+	})
 	k.end("b", 1)
 	k.want("after both", k.again(), []int64{one.Seq, two.Seq})
 	k.check(k.Purge(ctx, 100))

@@ -94,9 +94,11 @@ func (r route) route(e store.Event, v store.View) (out store.Routing, seen strin
 			out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: s.Instance, At: r.p.now, Reply: core.Reply{Ticket: s.Ticket}})
 		}
 	}
-	if in, ok := v.Owner("d", []core.Key{{Name: "k", Value: "1", Fixed: true}}); ok {
+	key := []core.Key{{Name: "k", Value: "1", Fixed: true}}
+	if in, ok := v.Owner("d", key); ok {
 		seen += " owner " + in.ID
 	}
+	seen += fmt.Sprint(" got ", v.Got(e.Seq, "d", key), " again ", e.Again)
 	e.For = slices.Clone(r.keep)
 	e.Why = r.why
 	if r.use {
