@@ -145,6 +145,12 @@ func TestWritable(t *testing.T) {
 		if err := s.Writable(ctx); !errors.Is(err, store.ErrFull) {
 			t.Errorf("idle, with a full disk: %v", err)
 		}
+		if _, err := s.PurgeFeed(ctx, 0, 1); err != nil {
+			t.Errorf("what has nothing to write: %v", err)
+		}
+		if err := s.Writable(ctx); !errors.Is(err, store.ErrFull) {
+			t.Errorf("after what had nothing to write: %v", err)
+		}
 		w.setFail(nil)
 		time.Sleep(time.Minute)
 		if err := s.Writable(ctx); err != nil {

@@ -103,6 +103,11 @@ func (db *DB) open() (err error) {
 		return err
 	}
 	db.writer = newWriter(db, c)
+	if len(db.found) > 0 {
+		// Else what lies behind the damage would be found and told again after the next crash. So it is where
+		// this fails.
+		_ = c.script("PRAGMA wal_checkpoint(TRUNCATE)")
+	}
 	if have, _, err := c.number("PRAGMA user_version"); err == nil && db.opts.KeepSchema && 0 < have && have < int64(len(migrations)) {
 		return fmt.Errorf("it has schema %d, this version would migrate it to %d; use the version that wrote it, or let a server migrate it", have, len(migrations))
 	}

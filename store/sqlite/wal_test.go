@@ -98,6 +98,39 @@ func TestDamagedLog(t *testing.T) {
 	}
 }
 
+// TestDamageIsToldOnce: a server that is killed after it told of damage does not tell of it again when it starts.
+func TestDamageIsToldOnce(t *testing.T) {
+	from := openTest(t)
+	for i := range 40 {
+		if err := add(from.Namespace("default"), fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := unclean(t, from)
+	log, err := os.ReadFile(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log[len(log)/2] ^= 1
+	if err := os.WriteFile(path+"-wal", log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, told := openLogged(t, path)
+	if !strings.Contains(told.String(), "the log is damaged") {
+		t.Fatalf("%s", told)
+	}
+	if err := add(db.Namespace("default"), "after"); err != nil {
+		t.Fatal(err)
+	}
+	again, told := openLogged(t, unclean(t, db))
+	if told.Len() > 0 {
+		t.Errorf("%s", told)
+	}
+	if _, err := again.Namespace("default").Instance(ctx, "after"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSoundLog: what failed writes leave in a log is not taken for damage.
 func TestSoundLog(t *testing.T) {
 	db, w := openWatched(t)

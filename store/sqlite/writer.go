@@ -172,11 +172,13 @@ func (e *dirtyError) Unwrap() error { return e.err }
 // transact does requests as one transaction. Its error is that of all of them; those of
 // single ones are in the requests.
 func (w *writer) transact(batch []*request) (err error) {
+	written := w.tx.changes
 	defer func() {
 		var dirty *dirtyError
-		if !errors.As(err, &dirty) {
-			w.db.health.Note(err)
+		if err == nil && w.tx.changes == written || errors.As(err, &dirty) {
+			return // nothing was written, which says nothing
 		}
+		w.db.health.Note(err)
 	}()
 	if w.moved != nil {
 		return w.moved
