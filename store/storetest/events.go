@@ -165,6 +165,14 @@ func whoGot(k kit) {
 	got("after its end", true)
 	k.check(k.DeleteInstance(ctx, "a", store.Deletion{At: 1}))
 	got("after it was deleted", false)
+	// One that its only wait refused, nobody got: it may start another instance.
+	k.commit(store.Commit{Instance: store.Instance{ID: "c", Definition: "d", Status: core.Waiting, Keys: key("w")}, Subscribe: []store.Subscription{on(1, "k", "w")}})
+	e = k.ingest(ev("3", "k", "w"), give)
+	inbox = k.inbox("c")
+	k.commit(store.Commit{Instance: k.row("c"), Taken: []int64{inbox[0].Seq}, Release: []int64{inbox[0].Seq}})
+	k.look(func(v store.View) { k.want("refused", v.Got(e.Seq, "d", key("w")), false) })
+	k.end("c", 1)
+	k.look(func(v store.View) { k.want("refused, after its end", v.Got(e.Seq, "d", key("w")), false) })
 }
 
 func routerFails(k kit) {
