@@ -201,6 +201,21 @@ func (e *Engine) InFlight() int {
 	return e.calls.flying
 }
 
+// nextCall takes the next call that is this node's to make, if fewer than limit are in flight.
+func (e *Engine) nextCall(limit int) *call {
+	for {
+		if e.shared != nil && !e.shared.Leased() {
+			return nil // another node may have them
+		}
+		c := e.calls.pop(limit)
+		if c == nil || e.makes(c.row.Part) {
+			return c
+		}
+		e.calls.done(c.key, c.row.Created) // whoever has the part now finds it
+		e.calls.landed(c, false)
+	}
+}
+
 // callInline makes the calls that are queued, one by one.
 func (e *Engine) callInline(ctx context.Context) (bool, error) {
 	e.calls.mu.Lock()
@@ -212,7 +227,7 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		c := e.calls.pop(1)
+		c := e.nextCall(1)
 		if c == nil {
 			break
 		}
@@ -230,17 +245,9 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 func (e *Engine) dispatch(ctx context.Context) bool {
 	did := false
 	for {
-		if e.shared != nil && !e.shared.Leased() {
-			return did // another node may have them
-		}
-		c := e.calls.pop(e.cfg.MaxCalls)
+		c := e.nextCall(e.cfg.MaxCalls)
 		if c == nil {
 			return did
-		}
-		if !e.makes(c.row.Part) { // not any more: whoever has the part now finds it
-			e.calls.done(c.key, c.row.Created)
-			e.calls.landed(c, false)
-			continue
 		}
 		did = true
 		flight, cancel := context.WithCancel(ctx)

@@ -234,19 +234,27 @@ func (e *Engine) Nodes(ctx context.Context) ([]store.Node, error) {
 	}}, nil
 }
 
-// join makes this engine's process a node, however long that takes. What is returned gives
-// everything back, at once where no call is in flight.
-func (e *Engine) join(ctx context.Context) (leave func()) {
+// Join makes this engine's process a node, where others use the store too, until the function
+// that is returned is called; else it does nothing. Run joins by itself: this is for those who
+// call Poll instead.
+func (e *Engine) Join(ctx context.Context) (leave func(context.Context) error, err error) {
 	if e.shared == nil {
-		return func() {}
+		return func(context.Context) error { return nil }, nil
 	}
 	m := e.cfg.Node
 	m.Calls = e.flights
 	m.Stuck = func() bool { return e.Stuck() != "" }
+	leave, err = e.shared.Join(ctx, m)
+	e.cluster.joined.Store(err == nil)
+	return leave, err
+}
+
+// join joins, however long that takes. What is returned gives everything back, at once where
+// no call is in flight.
+func (e *Engine) join(ctx context.Context) (leave func()) {
 	for {
-		left, err := e.shared.Join(ctx, m)
+		left, err := e.Join(ctx)
 		if err == nil {
-			e.cluster.joined.Store(true)
 			return func() { e.report(left(context.WithoutCancel(ctx))) }
 		}
 		if ctx.Err() != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -62,7 +63,8 @@ func (e *Engine) handed(ctx context.Context) ([]store.Call, error) {
 
 // audit drops calls that wait here and are not open any more.
 func (e *Engine) audit(ctx context.Context) error {
-	for id, known := range e.calls.waiting(auditSize) {
+	waiting := e.calls.waiting(auditSize)
+	for _, id := range slices.Sorted(maps.Keys(waiting)) {
 		rows, err := e.store.Calls(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read calls: %w", err)
@@ -71,7 +73,7 @@ func (e *Engine) audit(ctx context.Context) error {
 		for _, row := range rows {
 			open[callKey(row.Instance, row.Ticket)] = true
 		}
-		for _, key := range known {
+		for _, key := range waiting[id] {
 			if !open[key] {
 				e.calls.drop(key)
 			}
@@ -107,14 +109,15 @@ func (t *callTable) waiting(instances int) map[string][]string {
 	return out
 }
 
-// flights lists the parts of the calls in flight.
+// flights lists the parts of the calls in flight, and of those whose answer is not stored yet:
+// whoever gets the part makes them again.
 func (e *Engine) flights() []int {
 	t := &e.calls
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []int
 	for _, c := range t.all {
-		if c.cancel != nil {
+		if c.cancel != nil || t.held[c.key] != nil {
 			out = append(out, c.row.Part)
 		}
 	}
