@@ -30,6 +30,24 @@ func Difference(want, got Outcome, err error) string {
 	return ""
 }
 
+// DifferenceInAnyOrder is Difference where nobody says in which order things happen at one instant.
+func DifferenceInAnyOrder(want, got Outcome) string {
+	all := map[time.Duration]bool{}
+	for _, o := range []Outcome{want, got} {
+		for _, c := range o.Calls {
+			all[c.At] = true
+		}
+		for _, e := range o.Produced {
+			all[e.At] = true
+		}
+		for _, in := range o.Instances {
+			all[in.Created] = true
+		}
+	}
+	want.Mixed = all
+	return Difference(want, got, nil)
+}
+
 // like returns the outcome with what only the interpreter knows.
 func (o Outcome) like(want Outcome) Outcome {
 	o.Mixed = want.Mixed

@@ -42,7 +42,7 @@ func Execute(ctx context.Context, c *Case) (Outcome, error) {
 	if err := k.run(ctx); err != nil {
 		return k.out, err
 	}
-	return k.out, k.observe(ctx)
+	return k.out, Observe(ctx, k.store, &k.out)
 }
 
 // Compile compiles the definitions of a case, the main one first. Warnings are fine.
@@ -64,7 +64,7 @@ func (k *kernel) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	answers := mock.New(k.c.mocks(), nil)
+	answers := mock.New(k.c.Answers(), nil)
 	created := 0
 	k.engine, err = engine.New(engine.Config{
 		Store: k.store, Clock: k.clock, Languages: languages.All(), Timezone: "UTC", Inline: true,
@@ -77,8 +77,7 @@ func (k *kernel) build(ctx context.Context) error {
 			return fmt.Sprintf("instance-%d", created)
 		},
 		OnEmit: func(_ string, e event.Event) {
-			v := e.Value().Without("id").Without("time").Without("datacontenttype")
-			k.out.Produced = append(k.out.Produced, Produced{k.clock.Now().Sub(Epoch), v})
+			k.out.Produced = append(k.out.Produced, ProducedAt(k.clock.Now(), e))
 		},
 	})
 	if err != nil {
@@ -92,7 +91,8 @@ func (k *kernel) build(ctx context.Context) error {
 	return nil
 }
 
-func (c *Case) mocks() mock.Mocks {
+// Answers are the mocks as scenarios have them.
+func (c *Case) Answers() mock.Mocks {
 	out := mock.Mocks{}
 	for _, m := range c.Mocks {
 		for _, a := range m.Answers {
@@ -152,9 +152,14 @@ func (k *kernel) send(ctx context.Context, e expr.Value) error {
 	return err
 }
 
-// observe reads what became of the instances.
-func (k *kernel) observe(ctx context.Context) error {
-	rows, err := k.store.Instances(ctx, store.Query{})
+// ProducedAt is an event that was produced, as outcomes tell it.
+func ProducedAt(at time.Time, e event.Event) Produced {
+	return Produced{at.Sub(Epoch), e.Value().Without("id").Without("time").Without("datacontenttype")}
+}
+
+// Observe reads what became of the instances in a store.
+func Observe(ctx context.Context, s store.Store, out *Outcome) error {
+	rows, err := s.Instances(ctx, store.Query{})
 	if err != nil {
 		return err
 	}
@@ -174,7 +179,7 @@ func (k *kernel) observe(ctx context.Context) error {
 		if row.Quarantine != "" {
 			return fmt.Errorf("instance %s is set aside: %s", row.ID, row.Quarantine)
 		}
-		records, err := k.store.Records(ctx, row.ID, 0, 0)
+		records, err := s.Records(ctx, row.ID, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -183,7 +188,7 @@ func (k *kernel) observe(ctx context.Context) error {
 				in.Path = append(in.Path, r.Node)
 			}
 		}
-		k.out.Instances = append(k.out.Instances, in)
+		out.Instances = append(out.Instances, in)
 	}
 	return nil
 }
