@@ -1,0 +1,314 @@
+package cluster
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/sim"
+)
+
+// Case is everything that happens from outside, as data. Together with the code it decides the
+// whole run.
+type Case struct {
+	Seed   uint64 // of the order in which the nodes go on
+	Nodes  int
+	Oracle *sim.Case     // what is deployed besides the fixed definitions, with how its functions answer; nil: nothing
+	Retain time.Duration // how long instances stay that are over; 0: for ever
+	Acts   []Act         // by At
+	Faults []Fault
+}
+
+// Act is something that a client wants. It asks again, somewhere else, until it has an answer.
+type Act struct {
+	At     time.Duration
+	Node   int // who is asked first
+	Kind   ActKind
+	What   string // the definition, the instance or the job
+	Input  expr.Value
+	Event  event.Event
+	Verb   core.Verb // of a control
+	Choice string    // of a device or an operator
+	Actor  string
+}
+
+// ActKind is what a client wants.
+type ActKind string
+
+// The kinds of acts.
+const (
+	ActStart   ActKind = "start"   // an instance of What, under the key of the act
+	ActEvent   ActKind = "event"   // to be taken
+	ActControl ActKind = "control" // of the instance that the first act with its key started
+	ActDelete  ActKind = "delete"  // likewise, once it is over
+	ActDeploy  ActKind = "deploy"  // another version of What
+	ActCron    ActKind = "cron"    // a definition with a schedule, and after a while one without
+	ActJob     ActKind = "job"     // is created, with the id What
+	ActUpdate  ActKind = "update"  // of the job What
+)
+
+// Fault is something that goes wrong at a node.
+type Fault struct {
+	Kind FaultKind
+	Node int
+	On   string        // what the node asks the store for then, by its first word; "": anything
+	Op   int           // when it does so for the Op-th time
+	For  time.Duration // how long it lasts
+}
+
+// FaultKind is a kind of fault.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	FaultCrash FaultKind = "crash" // before the store does it; the node comes back after For
+	FaultDie   FaultKind = "die"   // likewise, after the store did it
+	FaultFail  FaultKind = "fail"  // the store does not do it, and says so
+	FaultLose  FaultKind = "lose"  // it does it, and the answer is lost
+	FaultPause FaultKind = "pause" // the node stands still, also its heartbeats
+	FaultSlow  FaultKind = "slow"  // the store takes its time for this; heartbeats go on
+	FaultCut   FaultKind = "cut"   // the node does not reach the store; heartbeats neither
+	FaultLag   FaultKind = "lag"   // from now on the node's clock is late by For
+
+	// Of functions: when they are called for the Op-th time, by whichever node.
+	FaultHang  FaultKind = "hang"  // the answer comes much later
+	FaultBreak FaultKind = "break" // the call fails
+)
+
+var faultKinds = []FaultKind{FaultCrash, FaultDie, FaultFail, FaultLose, FaultPause, FaultSlow, FaultCut, FaultLag, FaultHang, FaultBreak}
+
+var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate}
+
+// Generate makes the case of a seed.
+func Generate(seed uint64) *Case {
+	g := &generator{r: rand.New(rand.NewPCG(seed, 0xc105)), c: &Case{Seed: seed}}
+	g.c.Nodes = pick(g, 1, 2, 2, 3, 3)
+	if g.chance(50) {
+		g.oracle(seed)
+	}
+	for range pick(g, 1, 1, 2, 3) {
+		pick(g, g.pairs, g.timers, g.retries, g.jobs, g.gatherings, g.families, g.redeploys, g.crons, g.nudges)()
+	}
+	if g.c.Oracle == nil && g.chance(25) {
+		g.c.Retain = pick(g, time.Second, 20*time.Second)
+	}
+	if g.chance(75) {
+		for range 1 + g.r.IntN(6) {
+			g.fault()
+		}
+	}
+	slices.SortStableFunc(g.c.Acts, func(a, b Act) int { return int(a.At - b.At) })
+	return g.c
+}
+
+type generator struct {
+	r *rand.Rand
+	c *Case
+	n int // of what has a name of its own
+}
+
+func (g *generator) chance(percent int) bool { return g.r.IntN(100) < percent }
+
+func pick[T any](g *generator, list ...T) T { return list[g.r.IntN(len(list))] }
+
+// soon draws an instant of the first seconds; many of them are the same.
+func (g *generator) soon() time.Duration {
+	return pick(g, 0, 0, time.Second, time.Duration(g.r.IntN(5000))*time.Millisecond)
+}
+
+func (g *generator) add(a Act) {
+	a.Node = g.r.IntN(g.c.Nodes)
+	g.c.Acts = append(g.c.Acts, a)
+}
+
+func (g *generator) name(kind string) string {
+	g.n++
+	return fmt.Sprint(kind, "-", g.n)
+}
+
+// oracle takes a case of package sim: what comes of it is known.
+func (g *generator) oracle(seed uint64) {
+	c := sim.Generate(seed)
+	if _, open := sim.Interpret(c); open != "" {
+		return // nobody promises what comes of it
+	}
+	g.c.Oracle = c
+	if c.ByHand {
+		g.add(Act{Kind: ActStart, What: "main", Input: c.Input})
+	}
+	for _, e := range c.Events {
+		ev, err := event.FromValue(e.Event)
+		if err != nil {
+			panic(err)
+		}
+		g.add(Act{Kind: ActEvent, At: e.At, Event: ev})
+	}
+}
+
+// send adds an event; some come twice.
+func (g *generator) send(at time.Duration, typ, key string) {
+	e := event.Event{ID: g.name(typ), Source: source, Type: typ}
+	e.Put("order", expr.String(key))
+	for range pick(g, 1, 1, 1, 2) {
+		g.add(Act{Kind: ActEvent, At: at, Event: e})
+	}
+}
+
+// source is that of the events for the fixed definitions.
+const source = "sim"
+
+// pairs sends events of a few orders, which two instances of each may want.
+func (g *generator) pairs() {
+	for range 1 + g.r.IntN(3) {
+		key := g.name("order")
+		for range 1 + g.r.IntN(5) {
+			g.send(g.soon(), "message", key)
+		}
+	}
+}
+
+// nudges lets instances wait for an event that may come at the very end of their patience.
+func (g *generator) nudges() {
+	for range 1 + g.r.IntN(3) {
+		key := g.name("nudged")
+		at := g.soon()
+		g.add(Act{Kind: ActStart, At: at, What: "nudged", Choice: key, Input: expr.Object(expr.Member{Key: "order", Value: expr.String(key)})})
+		g.send(at+pick(g, 0, time.Second, 1001*time.Millisecond, 999*time.Millisecond, 3*time.Second), "nudge", key)
+	}
+}
+
+// gatherings sends what a start needs both of.
+func (g *generator) gatherings() {
+	for range 1 + g.r.IntN(2) {
+		key := g.name("parcel")
+		for range 1 + g.r.IntN(3) {
+			g.send(g.soon(), "paid", key)
+			g.send(g.soon(), "packed", key)
+		}
+	}
+}
+
+// start adds an instance, and with it what is done to that.
+func (g *generator) start(definition string) {
+	a := Act{Kind: ActStart, At: g.soon(), What: definition, Input: expr.Object(expr.Member{Key: "n", Value: expr.Int(int64(g.r.IntN(9)))})}
+	g.n++
+	a.Choice = fmt.Sprint("key-", g.n)
+	for range pick(g, 1, 1, 2) { // the same key twice is one instance
+		g.add(a)
+	}
+	switch g.r.IntN(4) {
+	case 0:
+		g.add(Act{Kind: ActControl, At: a.At + g.soon(), What: a.Choice, Verb: pick(g, core.VerbCancel, core.VerbTerminate, core.VerbSuspend)})
+		if g.chance(50) {
+			g.add(Act{Kind: ActControl, At: a.At + 10*time.Second, What: a.Choice, Verb: core.VerbResume})
+		}
+	case 1:
+		g.add(Act{Kind: ActDelete, At: a.At + g.soon() + 8*time.Second, What: a.Choice})
+	}
+}
+
+func (g *generator) timers() {
+	for range 1 + g.r.IntN(4) {
+		g.start("timer")
+	}
+}
+
+func (g *generator) retries() {
+	for range 1 + g.r.IntN(3) {
+		g.start("retry")
+	}
+}
+
+func (g *generator) families() {
+	for range 1 + g.r.IntN(2) {
+		g.start("parent")
+	}
+}
+
+// redeploys deploys other versions while instances start.
+func (g *generator) redeploys() {
+	g.start("timer")
+	g.add(Act{Kind: ActDeploy, At: g.soon(), What: "timer"})
+	g.start("timer")
+}
+
+// crons lets a schedule start instances for a while.
+func (g *generator) crons() {
+	if slices.ContainsFunc(g.c.Acts, func(a Act) bool { return a.Kind == ActCron }) {
+		return // one is enough
+	}
+	at := g.soon()
+	g.add(Act{Kind: ActCron, At: at, What: "cron"})
+	g.add(Act{Kind: ActCron, At: at + time.Duration(60+g.r.IntN(200))*time.Second, What: "uncron"})
+}
+
+// jobs lets a device and an operator advance a job; some updates come too early.
+func (g *generator) jobs() {
+	id := g.name("job")
+	at := g.soon()
+	g.add(Act{Kind: ActJob, At: at, What: id})
+	for _, step := range []struct{ actor, choice string }{{"CLIENT", "FETCHING"}, {"CLIENT", "FETCHED"}, {"WFX", "APPROVED"}, {"CLIENT", "DONE"}} {
+		at += time.Duration(g.r.IntN(3)) * time.Second
+		g.add(Act{Kind: ActUpdate, At: at, What: id, Actor: step.actor, Choice: step.choice})
+	}
+}
+
+func (g *generator) fault() {
+	f := Fault{Kind: pick(g, faultKinds...), Node: g.r.IntN(g.c.Nodes), Op: 1 + g.r.IntN(pick(g, 20, 120, 500))}
+	if g.chance(50) {
+		f.On, f.Op = pick(g, "commit", "ingest", "route", "advance", "handed", "inbox", "instance"), 1+g.r.IntN(12)
+	}
+	f.For = time.Duration(g.r.IntN(4000)) * time.Millisecond
+	switch f.Kind {
+	case FaultLag:
+		f.For = time.Duration(g.r.IntN(200)) * time.Millisecond
+	case FaultHang, FaultBreak:
+		f.On, f.Op = "", 1+g.r.IntN(8)
+		f.For *= 10
+	}
+	g.c.Faults = append(g.c.Faults, f)
+}
+
+// String writes a case for people.
+func (c *Case) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes, order by seed %d\n", c.Nodes, c.Seed)
+	if c.Oracle != nil {
+		b.WriteString(c.Oracle.String())
+	}
+	for i := range c.Acts {
+		fmt.Fprintf(&b, "%s\n", c.Acts[i].String())
+	}
+	if c.Retain > 0 {
+		fmt.Fprintf(&b, "what is over goes after %s\n", c.Retain)
+	}
+	for _, f := range c.Faults {
+		if f.Kind == FaultHang || f.Kind == FaultBreak {
+			fmt.Fprintf(&b, "%s at the %d. call of a function, for %s\n", f.Kind, f.Op, f.For)
+			continue
+		}
+		fmt.Fprintf(&b, "%s of node %d at its %d. request to the store %s, for %s\n", f.Kind, f.Node, f.Op, f.On, f.For)
+	}
+	return b.String()
+}
+
+// String writes an act on one line.
+func (a *Act) String() string {
+	s := fmt.Sprintf("at %s, node %d: %s %s", a.At, a.Node, a.Kind, a.What)
+	switch a.Kind {
+	case ActEvent:
+		s += string(a.Event.Value().AppendJSON(nil))
+	case ActStart:
+		s += " " + a.Choice + " " + string(a.Input.AppendJSON(nil))
+	case ActControl:
+		s += " " + string(a.Verb)
+	case ActUpdate:
+		s += " " + a.Actor + " " + a.Choice
+	}
+	return s
+}

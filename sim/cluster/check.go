@@ -1,0 +1,405 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/sim"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// window is how long events are kept.
+const window = 24 * time.Hour
+
+// ledger is what the world knows from outside: what was acknowledged, and what was decided.
+type ledger struct {
+	w           *world
+	ids         int
+	started     map[string]string   // instances by the key of their start, acknowledged
+	events      map[string]*Act     // by id, acknowledged
+	jobs        map[string][]string // states that were acknowledged
+	unknown     map[string]int      // updates of jobs whose outcome nobody told
+	deleting    map[string]bool     // somebody wants them to go
+	broken      map[string]bool     // instances whose call failed
+	decided     map[string]bool     // calls
+	history     map[life][]core.Record
+	lives       []life // in order of creation
+	definitions map[life]string
+	fires       fires
+	produced    []sim.Produced
+}
+
+// life names an instance for ever: its id may be used again.
+type life struct {
+	id      string
+	created core.Time
+}
+
+func (l *ledger) init(w *world) {
+	*l = ledger{
+		w: w, started: map[string]string{}, events: map[string]*Act{}, jobs: map[string][]string{}, unknown: map[string]int{},
+		deleting: map[string]bool{}, broken: map[string]bool{}, decided: map[string]bool{}, history: map[life][]core.Record{}, definitions: map[life]string{},
+	}
+}
+
+// start notes an acknowledged start.
+func (l *ledger) start(key, id string) {
+	if old := l.started[key]; old != "" && old != id {
+		l.w.violate("the starts under key %s are acknowledged as %s and as %s", key, old, id)
+	}
+	l.started[key] = id
+}
+
+// unsure notes that nobody knows whether something was done.
+func (l *ledger) unsure(c *client) {
+	if c.act.Kind == ActUpdate {
+		l.unknown[c.act.What]++
+	}
+}
+
+// committed checks a step that was stored.
+func (l *ledger) committed(before *store.Instance, c *store.Commit) {
+	w, in := l.w, &c.Instance
+	if in.Quarantine != "" {
+		w.violate("instance %s is set aside: %s", in.ID, in.Quarantine)
+	}
+	if before != nil && before.Created == in.Created && before.Status.Final() && !in.Status.Final() {
+		w.violate("instance %s was %s and is %s", in.ID, before.Status, in.Status)
+	}
+	me := life{in.ID, in.Created}
+	if _, known := l.history[me]; !known {
+		l.lives = append(l.lives, me)
+		l.definitions[me] = in.Definition
+	}
+	now, last := core.TimeOf(w.now), core.Time(0)
+	if n := len(l.history[me]); n > 0 {
+		last = l.history[me][n-1].Time
+	}
+	for _, r := range c.Records {
+		if r.Time > now {
+			w.violate("instance %s has a record of %s, and it is %s", in.ID, r.Time, now)
+		}
+		if r.Time < last {
+			w.violate("instance %s has a record of %s after one of %s", in.ID, r.Time, last)
+		}
+		last = r.Time
+	}
+	l.history[me] = append(l.history[me], c.Records...)
+	for i := range c.Calls {
+		l.decided[in.ID+"/"+c.Calls[i].Ticket.String()] = true
+	}
+}
+
+// purged: nothing goes before its time.
+func (l *ledger) purged(before core.Time) {
+	if now := core.TimeOf(l.w.now); before > now-core.Time(l.w.c.Retain) {
+		l.w.violate("what ended before %s goes, and it is %s: it should stay for %s", before, now, l.w.c.Retain)
+	}
+}
+
+// atRest checks what is left when nothing happens any more.
+func (w *world) atRest() error {
+	ctx := context.Background()
+	for _, check := range []func(context.Context) error{w.nothingLeft, w.acknowledged, w.histories, w.fixedRules, w.asInterpreted} {
+		if err := check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nothingLeft: whatever can be done was done.
+func (w *world) nothingLeft(ctx context.Context) error {
+	s, now := w.db.Store, core.TimeOf(w.now)
+	for _, c := range w.clients {
+		if !c.done {
+			return fmt.Errorf("client %d has no answer to: %s", c.number, c.act)
+		}
+	}
+	ready, err1 := s.Ready(ctx, now, everything)
+	emits, err2 := s.Emits(ctx, everything)
+	fresh, err3 := s.Unchecked(ctx, everything)
+	again, err4 := s.Again(ctx, everything)
+	over, err5 := s.Expired(ctx, now, everything)
+	if len(ready)+len(emits)+len(fresh)+len(again)+len(over) > 0 {
+		return fmt.Errorf("nobody does what is left: ready %v, %d produced events, fresh %v, events %v, %d gatherings", ready, len(emits), fresh, again, len(over))
+	}
+	calls, err6 := s.Calls(ctx, "")
+	for _, c := range calls {
+		in, _ := s.Instance(ctx, c.Instance)
+		if in.Status != core.Paused {
+			return fmt.Errorf("nobody makes call %s of %s", c.Ticket, c.Instance)
+		}
+	}
+	if at, ok, err := s.Next(ctx, now); ok {
+		return fmt.Errorf("nobody waits for %s, when there is something to do: %v", at, err)
+	}
+	for _, err := range []error{err1, err2, err3, err4, err5, err6} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// acknowledged: nothing that was acknowledged is lost.
+func (w *world) acknowledged(ctx context.Context) error {
+	s, l := w.db.Store, &w.ledger
+	for _, key := range slices.Sorted(maps.Keys(l.started)) {
+		id := l.started[key]
+		if _, err := s.Instance(ctx, id); err != nil && !l.deleting[id] && w.c.Retain == 0 {
+			return fmt.Errorf("the start under key %s was acknowledged, and instance %s: %w", key, id, err)
+		}
+	}
+	page, err := s.Events(ctx, store.EventQuery{Limit: store.MaxEventScan})
+	if err != nil {
+		return err
+	}
+	kept := map[string]bool{}
+	for _, e := range page.Events {
+		kept[e.Event.ID] = true
+	}
+	for id, a := range l.events {
+		if !kept[id] && w.since() < a.At+window-time.Second { // clocks may be late
+			return fmt.Errorf("event %s was acknowledged and is not there", id)
+		}
+	}
+	return nil
+}
+
+// histories: what is stored of an instance is what its commits said, in their order, and streams
+// tell the same.
+func (w *world) histories(ctx context.Context) error {
+	s, l := w.db.Store, &w.ledger
+	streamed := map[string][]core.Record{}
+	for after := int64(0); ; {
+		feed, err := s.Feed(ctx, after, 1000)
+		if err != nil {
+			return err
+		}
+		for _, item := range feed.Items {
+			streamed[item.Instance] = append(streamed[item.Instance], item.Records...)
+		}
+		if after = feed.Next; len(feed.Items) == 0 {
+			break
+		}
+	}
+	for id, list := range streamed {
+		streamed[id] = slices.DeleteFunc(list, func(r core.Record) bool { return r.Type == core.RecDeleted })
+	}
+	committed := map[string][]core.Record{}
+	for _, me := range l.lives {
+		committed[me.id] = append(committed[me.id], l.history[me]...)
+		in, err := s.Instance(ctx, me.id)
+		if err != nil || in.Created != me.created {
+			continue // it was deleted
+		}
+		records, err := s.Records(ctx, me.id, 0, 0)
+		if err != nil {
+			return err
+		}
+		if got, want := fmt.Sprint(records), fmt.Sprint(l.history[me]); got != want {
+			return fmt.Errorf("the history of %s is\n%s\nand its commits said\n%s", me.id, got, want)
+		}
+	}
+	for id, want := range committed {
+		if got, want := fmt.Sprint(streamed[id]), fmt.Sprint(want); got != want {
+			return fmt.Errorf("of %s a stream tells\n%s\nand its commits said\n%s", id, got, want)
+		}
+	}
+	return nil
+}
+
+// fixedRules: what the fixed definitions promise.
+func (w *world) fixedRules(ctx context.Context) error {
+	l := &w.ledger
+	got := map[string][]string{} // instances by the events that they got
+	pairs := 0
+	for _, me := range l.lives {
+		if l.definitions[me] == "pair" {
+			pairs++
+		}
+		for _, r := range l.history[me] {
+			if id, ok := r.Data.Get("id"); ok && r.Type == core.RecConsumed {
+				got[id.Str()] = append(got[id.Str()], me.id)
+			}
+		}
+	}
+	rows, err := w.db.Store.Instances(ctx, store.Query{})
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		in := &rows[i]
+		records := l.history[life{in.ID, in.Created}]
+		switch in.Definition {
+		case "timer", "retry", "parent", "gather", "nudged":
+			if !in.Status.Final() && in.Status != core.Paused && !w.heldUp(ctx, in) {
+				return fmt.Errorf("%s instance %s is %s for ever", in.Definition, in.ID, in.Status)
+			}
+			if in.Status == core.Failed && !w.mayFail(ctx, in) {
+				return fmt.Errorf("%s instance %s failed: %s", in.Definition, in.ID, in.Fault.Name)
+			}
+			if err := inTime(in, records); err != nil {
+				return err
+			}
+		case "device":
+			if err := l.jobIs(in, records); err != nil {
+				return err
+			}
+		}
+	}
+	late := 15 * time.Second // a fire that nobody got to before the schedule went is no more
+	if w.calm() {
+		late = time.Nanosecond
+	}
+	if err := l.fires.check(l.count("cron", rows, w.c.Retain > 0), late); err != nil {
+		return err
+	}
+	return w.eachOnce(got, pairs)
+}
+
+// count is how many instances of a definition there are; -1: some may be gone.
+func (l *ledger) count(definition string, rows []store.Instance, some bool) (n int) {
+	if some {
+		return -1
+	}
+	for i := range rows {
+		if rows[i].Definition == definition {
+			n++
+		}
+	}
+	return n
+}
+
+// mayFail reports whether a call of an instance, or of a child, was made to fail.
+func (w *world) mayFail(ctx context.Context, in *store.Instance) bool {
+	children, _ := w.db.Store.Instances(ctx, store.Query{Parent: in.ID})
+	return w.ledger.broken[in.ID] || slices.ContainsFunc(children, func(c store.Instance) bool { return c.Status != core.Completed })
+}
+
+// fires are the times between which a schedule was deployed: from the first to the last that is sure, and from
+// the first to the last that is possible.
+type fires struct{ asked, began, ending, ended time.Time }
+
+func (f *fires) begin(what string, now time.Time) {
+	switch {
+	case what == "cron" && f.asked.IsZero():
+		f.asked = now
+	case what == "uncron" && f.ending.IsZero():
+		f.ending = now
+	}
+}
+
+func (f *fires) end(what string, now time.Time) {
+	switch {
+	case what == "cron" && f.began.IsZero():
+		f.began = now
+	case what == "uncron" && f.ended.IsZero():
+		f.ended = now
+	}
+}
+
+// check: a schedule starts one instance at each of its times.
+func (f *fires) check(n int, late time.Duration) error {
+	if f.ended.IsZero() || f.began.IsZero() || n < 0 || f.ending.Before(f.began) {
+		return nil
+	}
+	const every = 20 * time.Second
+	ticks := func(from, to time.Time) int { return int(to.Truncate(every).Sub(from.Truncate(every)) / every) }
+	if least, most := ticks(f.began, f.ending.Add(-late)), ticks(f.asked.Add(-time.Second), f.ended); n < least || n > most {
+		return fmt.Errorf("a schedule was deployed between %s and %s, and undeployed between %s and %s: it started %d instances, not %d to %d", f.asked, f.began, f.ending, f.ended, n, least, most)
+	}
+	return nil
+}
+
+// heldUp reports whether an instance waits for one that is paused.
+func (w *world) heldUp(ctx context.Context, in *store.Instance) bool {
+	children, _ := w.db.Store.Instances(ctx, store.Query{Parent: in.ID})
+	return slices.ContainsFunc(children, func(c store.Instance) bool { return c.Status == core.Paused })
+}
+
+// inTime: a delay of five seconds is over after five seconds, not before.
+func inTime(in *store.Instance, records []core.Record) error {
+	began := core.Time(0)
+	for _, r := range records {
+		switch {
+		case r.Node != "Wait" || in.Definition != "timer":
+		case r.Type == core.RecEntered:
+			began = r.Time
+		case r.Type == core.RecLeft && r.Time-began < 5_000_000_000:
+			return fmt.Errorf("instance %s waited from %s to %s, and should for 5 s", in.ID, began, r.Time)
+		}
+	}
+	return nil
+}
+
+// jobIs: a job took every choice that was acknowledged, and others only where nobody knows.
+func (l *ledger) jobIs(in *store.Instance, records []core.Record) error {
+	var taken []string
+	for _, r := range records {
+		if r.Type == core.RecTaken {
+			taken = append(taken, r.Text)
+		}
+	}
+	lost := slices.ContainsFunc(l.jobs[in.ID], func(told string) bool { return !slices.Contains(taken, told) })
+	if told := l.jobs[in.ID]; lost || len(taken) > len(told)+l.unknown[in.ID] {
+		return fmt.Errorf("job %s took %v, acknowledged are %v, of %d nobody knows", in.ID, taken, told, l.unknown[in.ID])
+	}
+	return nil
+}
+
+// eachOnce: an event of a pair is consumed by one instance, and each instance takes two of an order while there are
+// two.
+func (w *world) eachOnce(got map[string][]string, pairs int) error {
+	orders := map[string]int{}
+	for _, id := range slices.Sorted(maps.Keys(w.ledger.events)) {
+		e := w.ledger.events[id].Event
+		if e.Source != source || e.Type != "message" {
+			continue
+		}
+		key, _ := e.Value().Get("order")
+		orders[key.Str()]++
+		switch list := got[id]; {
+		case len(list) == 0:
+			return fmt.Errorf("event %s was acknowledged, and no instance consumed it", id)
+		case len(list) > 1:
+			return fmt.Errorf("event %s was consumed by %v", id, list)
+		}
+	}
+	want := 0
+	for _, n := range orders {
+		want += (n + 1) / 2
+	}
+	if pairs != want {
+		return fmt.Errorf("%d instances took pairs of messages, not %d", pairs, want)
+	}
+	return nil
+}
+
+// asInterpreted: what came of the generated definitions is what the reference interpreter says.
+func (w *world) asInterpreted(ctx context.Context) error {
+	if w.c.Oracle == nil || !w.calm() {
+		return nil
+	}
+	want, _ := sim.Interpret(w.c.Oracle)
+	var got sim.Outcome
+	if err := sim.Observe(ctx, w.db.Store, &got); err != nil {
+		return err
+	}
+	got.Instances = slices.DeleteFunc(got.Instances, func(in sim.Instance) bool { return programs()[in.Workflow] != nil })
+	got.Calls = w.endpoints.first
+	for _, p := range w.ledger.produced {
+		if t, _ := p.Event.Get("type"); t.Str() != "rung" {
+			got.Produced = append(got.Produced, p)
+		}
+	}
+	if diff := sim.DifferenceInAnyOrder(want, got); diff != "" {
+		return fmt.Errorf("the reference interpreter says something else:\n%s", diff)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+var (
+	flagSeeds = flag.Int("sim.seeds", 2000, "how many seeds TestCluster runs")
+	flagFrom  = flag.Uint64("sim.from", 1, "the first of them")
+	flagSeed  = flag.Uint64("sim.seed", 0, "replay this one, and draw it as a sequence diagram")
+	flagFast  = flag.Bool("sim.failfast", false, "let TestCluster stop at the first failure, and not shrink it")
+)
+
+// tally sums what many cases gave.
+type tally struct {
+	mu           sync.Mutex
+	steps, calls int
+	faults       map[FaultKind]int
+	acts         map[ActKind]int
+	oracle, calm int
+	bad          []uint64
+}
+
+// TestCluster plays many cases, each twice.
+func TestCluster(t *testing.T) {
+	if *flagSeed != 0 {
+		replay(t, *flagSeed)
+		return
+	}
+	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				if i >= int64(*flagSeeds) || *flagFast && sum.failed() {
+					return
+				}
+				sum.add(t, *flagFrom+uint64(i))
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d seeds, each twice: %d steps, %d calls; %d without faults, of which %d compared with the interpreter\nacts: %s\nfaults: %s",
+		*flagSeeds, sum.steps, sum.calls, sum.calm, sum.oracle, counts(sum.acts), counts(sum.faults))
+	slices.Sort(sum.bad)
+	if len(sum.bad) > 0 && !*flagFast {
+		show(t, sum.bad[0])
+	}
+	sum.check(t)
+}
+
+func (s *tally) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.bad) > 0
+}
+
+func (s *tally) add(t *testing.T, seed uint64) {
+	c := Generate(seed)
+	a, b := RunSafely(c, false), RunSafely(c, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps += a.Steps
+	s.calls += a.Calls
+	for kind, n := range a.Faults {
+		s.faults[kind] += n
+	}
+	for _, a := range c.Acts {
+		s.acts[a.Kind]++
+	}
+	if len(c.Faults) == 0 {
+		if s.calm++; c.Oracle != nil {
+			s.oracle++
+		}
+	}
+	switch {
+	case a.Err != nil:
+		t.Errorf("seed %d: %v", seed, a.Err)
+	case a.Hash != b.Hash:
+		t.Errorf("seed %d: two runs of it differ", seed)
+	default:
+		return
+	}
+	s.bad = append(s.bad, seed)
+}
+
+// check asserts that the generator makes everything there is.
+func (s *tally) check(t *testing.T) {
+	if *flagSeeds < 500 || *flagFast {
+		return
+	}
+	for _, kind := range faultKinds {
+		if s.faults[kind] == 0 {
+			t.Errorf("no case has the fault %q", kind)
+		}
+	}
+	for _, kind := range actKinds {
+		if s.acts[kind] == 0 {
+			t.Errorf("no case has the act %q", kind)
+		}
+	}
+	if s.oracle == 0 {
+		t.Error("nothing was compared with the interpreter")
+	}
+}
+
+func counts[K ~string](m map[K]int) string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, fmt.Sprintf("%s %d", key, m[key]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// show shrinks a case that fails and prints everything that is needed to understand it.
+func show(t *testing.T, seed uint64) {
+	small := Shrink(Generate(seed))
+	out := RunSafely(small, true)
+	t.Errorf("the smallest case that fails like seed %d:\n%s\n%v\n\n%s\nReplay the whole one with: go test ./sim/cluster -v -run TestCluster -sim.seed=%d",
+		seed, small, out.Err, Diagram(out.Trace), seed)
+}
+
+// replay runs one seed again, whole.
+func replay(t *testing.T, seed uint64) {
+	c := Generate(seed)
+	out := RunSafely(c, true)
+	for _, l := range out.Trace {
+		t.Log(l)
+	}
+	t.Logf("seed %d\n%s\n%s", seed, c, Diagram(out.Trace))
+	if out.Err != nil {
+		show(t, seed)
+	}
+}

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/ir"
+)
+
+// fixed are definitions that every world has. What comes of them is checked by rules of their own.
+var fixed = map[string]string{
+	// Two events of one order: the first starts it.
+	"pair": `
+id: pair
+name: pair
+version: "1"
+events: [{name: Message, type: message, source: sim, correlation: [{contextAttributeName: order}]}]
+states:
+- {name: First, type: event, start: {kind: default}, onEvents: [{eventRefs: [Message]}], transition: {nextState: Second}}
+- {name: Second, type: event, onEvents: [{eventRefs: [Message]}], end: {kind: default}}
+`,
+	// A wait that is given up after a second, and another for the same event.
+	"nudged": `
+id: nudged
+name: nudged
+version: "1"
+events: [{name: Nudge, type: nudge, source: sim, correlation: [{contextAttributeName: order, contextAttributeValue: "{{ $.order }}"}]}]
+states:
+- {name: Start, type: inject, data: {}, start: {kind: default}, transition: {nextState: Hurry}}
+- name: Hurry
+  type: switch
+  eventConditions: [{eventRef: Nudge, end: {kind: default}}]
+  eventTimeout: PT1S
+  default: {transition: {nextState: Rest}}
+- {name: Rest, type: event, onEvents: [{eventRefs: [Nudge]}], end: {kind: default}}
+`,
+	// A start that needs both events.
+	"gather": `
+id: gather
+name: gather
+version: "1"
+events:
+- {name: Paid, type: paid, source: sim, correlation: [{contextAttributeName: order}]}
+- {name: Packed, type: packed, source: sim, correlation: [{contextAttributeName: order}]}
+states:
+- {name: Both, type: event, exclusive: false, start: {kind: default}, onEvents: [{eventRefs: [Paid, Packed]}], end: {kind: default}}
+`,
+	// A wait, a call, a produced event.
+	"timer": `
+id: timer
+name: timer
+version: "1"
+functions: [{name: timer.f}]
+events: [{name: Rung, type: rung, source: sim, kind: produced}]
+states:
+- {name: Wait, type: delay, start: {kind: default}, timeDelay: PT5S, transition: {nextState: Act}}
+- {name: Act, type: operation, actions: [{functionRef: {refName: timer.f}}], end: {kind: event, produceEvents: [{eventRef: Rung}]}}
+`,
+	// A function that fails at first.
+	"retry": `
+id: retry
+name: retry
+version: "1"
+functions: [{name: retry.f}]
+retries: [{name: twice, delay: PT2S, maxAttempts: 5}]
+states:
+- name: Try
+  type: operation
+  start: {kind: default}
+  actions: [{functionRef: {refName: retry.f}}]
+  onErrors: [{error: Busy, retryRef: twice, end: {kind: default}}]
+  end: {kind: default}
+`,
+	// Two children, of which one is waited for.
+	"parent": `
+id: parent
+name: parent
+version: "1"
+states:
+- {name: Wait, type: subflow, start: {kind: default}, workflowId: timer, transition: {nextState: Leave}}
+- {name: Leave, type: subflow, workflowId: retry, waitForCompletion: false, end: {kind: default}}
+`,
+	// A start every twenty seconds, and none.
+	"cron": `
+id: cron
+name: cron
+version: "1"
+states:
+- {name: Tick, type: inject, data: {}, start: {kind: scheduled, schedule: {cron: "*/20 * * * * *", directInvoke: deny}}, end: {kind: default}}
+`,
+	"uncron": `
+id: cron
+name: cron
+version: "2"
+states:
+- {name: Tick, type: inject, data: {}, start: {kind: default}, end: {kind: default}}
+`,
+	// A job that a device and an operator advance.
+	"device": `
+name: device
+states: [{name: CREATED}, {name: FETCHING, timeout: {after: PT10S, to: BROKEN}}, {name: FETCHED}, {name: APPROVED}, {name: DONE}, {name: BROKEN}]
+transitions:
+- {from: CREATED, to: FETCHING, eligible: CLIENT}
+- {from: FETCHING, to: FETCHED, eligible: CLIENT}
+- {from: FETCHING, to: BROKEN, eligible: CLIENT}
+- {from: FETCHING, to: BROKEN, eligible: WFX}
+- {from: FETCHED, to: APPROVED, eligible: WFX}
+- {from: APPROVED, to: DONE, eligible: CLIENT}
+`,
+}
+
+// order is that in which they are deployed at first: children first.
+var order = []string{"pair", "nudged", "gather", "timer", "retry", "parent", "device"}
+
+// programs are compiled once.
+var programs = sync.OnceValue(func() map[string]*ir.Program {
+	out := map[string]*ir.Program{}
+	registry := dialect.NewRegistry(sw05.FrontEnd{}, wfx.FrontEnd{})
+	for name, text := range fixed {
+		options := dialect.Options{Dialect: "sw05"}
+		if name == "device" {
+			options.Dialect = "wfx"
+		}
+		compiled, found := registry.Compile(name+".yaml", []byte(text), nil, options)
+		if found.HasErrors() {
+			panic(fmt.Sprintf("%s: %s", name, found.Error()))
+		}
+		out[name] = compiled.Program
+	}
+	return out
+})

@@ -1,0 +1,17 @@
+// Package cluster runs several engines over one store on one thread, from one seed.
+//
+// A [Case] is data: definitions, what clients do and when, how endpoints answer, and the
+// faults. [Run] plays it: every node is a coroutine that stops at each call of the store, and
+// one loop decides who goes on, what fails, who crashes and when the clock moves. So the same
+// case gives the same trace, byte for byte.
+//
+// The store is a [Database], which does what the PostgreSQL store does to its users:
+// routers look, others write, and they look again; leases lapse; the answer to a commit is lost.
+// Invariants are checked while the case runs, and at its end everything that can end must have.
+//
+//	case.go      what a case is, and from a seed to a case
+//	database.go  the store, session.go a node's connection to it, lease.go who has which part
+//	world.go     the loop; node.go one process; clients.go those who ask it for something
+//	check.go     what must hold
+//	shrink.go    the smallest case that fails; diagram.go shows it
+package cluster

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/sim"
+)
+
+// endpoints are the functions that workflows call. Who gets a call again, under the same key,
+// answers the same.
+type endpoints struct {
+	w     *world
+	mocks *mock.Invoker
+	known map[string]answered // by key
+	calls int
+	first []sim.Call     // of each key, in order
+	tried map[string]int // calls of retry.f, by instance
+}
+
+type answered struct {
+	args string
+	out  effect.Outcome
+}
+
+func (x *endpoints) init(w *world) {
+	x.w, x.known, x.tried = w, map[string]answered{}, map[string]int{}
+	if w.c.Oracle != nil {
+		x.mocks = mock.New(w.c.Oracle.Answers(), nil)
+	}
+}
+
+// invoke answers a call of a process.
+func (x *endpoints) invoke(p *process, c effect.Call) effect.Outcome {
+	w := x.w
+	if p.dead {
+		return effect.Fail(effect.Failure{Name: effect.Unnamed})
+	}
+	x.calls++
+	w.tell(p.n.name, "endpoint", "%s %s", c.Function, c.Key)
+	ticket := c.Key[strings.LastIndexByte(c.Key, '/')+1:]
+	if !w.ledger.decided[c.Instance+"/"+ticket] {
+		w.violate("call %s of %s is made, and no commit has decided on it", c.Key, c.Function)
+	}
+	if !p.session.Leased() {
+		w.violate("node %s makes call %s, and its lease is over", p.n.name, c.Key)
+	}
+	args := c.Function + string(c.Args.AppendJSON(nil))
+	known, again := x.known[c.Key]
+	switch {
+	case again && known.args != args:
+		w.violate("key %s is of two calls: %s and %s", c.Key, known.args, args)
+	case again && w.calm():
+		w.violate("call %s is made twice, and nothing went wrong", c.Key)
+	case again:
+		return known.out
+	}
+	out := x.harmed(c, x.answer(c))
+	x.known[c.Key] = answered{args, out}
+	if !fixedFunction(c.Function) {
+		x.first = append(x.first, sim.Call{At: w.since(), Function: c.Function, Args: c.Args})
+	}
+	return out
+}
+
+// harmed is an answer after what goes wrong with it.
+func (x *endpoints) harmed(c effect.Call, out effect.Outcome) effect.Outcome {
+	for _, f := range x.w.c.Faults {
+		if f.Op != len(x.known)+1 || f.Kind != FaultHang && f.Kind != FaultBreak {
+			continue
+		}
+		x.w.faults[f.Kind]++
+		x.w.tell("endpoint", "endpoint", "%s for %s", f.Kind, f.For)
+		if f.Kind == FaultHang {
+			out.Delay += f.For
+			continue
+		}
+		out = effect.Fail(effect.Failure{Name: effect.Unnamed})
+		x.w.ledger.broken[c.Instance] = true
+	}
+	return out
+}
+
+func fixedFunction(name string) bool { return name == "timer.f" || name == "retry.f" }
+
+// answer answers a call that comes for the first time.
+func (x *endpoints) answer(c effect.Call) effect.Outcome {
+	switch c.Function {
+	case "timer.f":
+		return effect.Outcome{None: true, Delay: 300 * time.Millisecond}
+	case "retry.f":
+		if x.tried[c.Instance]++; x.tried[c.Instance] < 3 {
+			return effect.Fail(effect.Failure{Name: "Busy"})
+		}
+		return effect.Outcome{None: true}
+	}
+	return x.mocks.Invoke(context.Background(), c)
+}

@@ -1,0 +1,326 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr/languages"
+	"github.com/lockstep-workflows/lockstep/sim"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+var (
+	errCrashed = errors.New("the process is gone")
+	errFailed  = errors.New("the store fails")
+)
+
+// node is a place where one process runs after the other.
+type node struct {
+	w      *world
+	number int
+	name   string
+	proc   *process  // nil: it is down
+	upAt   time.Time // then it comes up again
+	beatAt time.Time
+	ops    map[string]int // requests to the store so far, by their first word; "": all
+	born   int            // processes
+	lag    time.Duration
+	pause  time.Time // until when it stands still
+	cut    time.Time // until when it does not reach the store
+}
+
+// process is one life of a node: an engine in a coroutine that stops at every request to the store.
+type process struct {
+	n       *node
+	session *Session
+	engine  *engine.Engine
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	yield  func(string) bool
+	resume func() (string, bool)
+	stop   func()
+	at     string // where it stands; "": it has nothing to do
+	sleeps time.Time
+	dead   bool
+
+	asked  []*client // what clients want of it
+	doing  *client
+	again  bool // the last poll found something
+	seen   int64
+	parts  int64
+	pollAt time.Time // zero: when something is written
+}
+
+// boot starts a process.
+func (n *node) boot() {
+	n.born++
+	p := &process{n: n, at: "start"}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.session = n.w.db.Connect(fmt.Sprint(n.name, ".", n.born), p)
+	n.proc = p
+	n.w.tell(n.name, n.name, "starts")
+	p.resume, p.stop = iter.Pull(func(yield func(string) bool) {
+		p.yield = yield
+		p.live()
+	})
+}
+
+// up reports whether the node takes requests.
+func (n *node) up() bool {
+	return n.proc != nil && n.proc.engine != nil && n.proc.session.leases.id != ""
+}
+
+// end stops the process; nothing of it goes on.
+func (n *node) end() {
+	if p := n.proc; p != nil {
+		p.dead = true
+		p.cancel()
+		p.stop()
+		n.proc = nil
+	}
+}
+
+// possible lists what may happen here next.
+func (n *node) possible(list []func()) []func() {
+	w, p := n.w, n.proc
+	if p == nil {
+		if !n.upAt.After(w.now) {
+			list = append(list, n.boot)
+		}
+		return list
+	}
+	if n.pause.After(w.now) {
+		return list
+	}
+	if p.session.leases.id != "" && !n.beatAt.After(w.now) && !n.cut.After(w.now) {
+		list = append(list, n.beat)
+	}
+	if !p.sleeps.After(w.now) && (p.at != "" || p.hasWork()) {
+		list = append(list, n.goOn)
+	}
+	return list
+}
+
+// next tells when something happens here, other than a heartbeat.
+func (n *node) next(sooner func(time.Time)) {
+	w, p := n.w, n.proc
+	switch {
+	case p == nil:
+		sooner(n.upAt)
+	case n.pause.After(w.now):
+		sooner(n.pause)
+	default:
+		sooner(n.cut)
+		sooner(p.sleeps)
+		sooner(p.pollAt)
+	}
+}
+
+func (n *node) beat() {
+	n.beatAt = n.w.now.Add(beat)
+	n.proc.session.beat(false)
+}
+
+// heard reports whether heartbeats of the process come through.
+func (p *process) heard() bool {
+	now := p.n.w.now
+	return !p.dead && !p.n.pause.After(now) && !p.n.cut.After(now) && p.session.leases.id != ""
+}
+
+// goOn lets the process run up to its next stop.
+func (n *node) goOn() {
+	p := n.proc
+	at, ok := p.resume()
+	p.at = at
+	if ok {
+		return
+	}
+	n.proc = nil
+	for _, c := range p.asked {
+		c.lost()
+	}
+	if p.doing != nil {
+		p.doing.lost()
+	}
+}
+
+// hasWork reports whether there is something to do that is known here.
+func (p *process) hasWork() bool {
+	w := p.n.w
+	return len(p.asked) > 0 || p.again || p.seen != w.db.writes || p.parts != p.session.leases.count ||
+		!p.pollAt.IsZero() && !p.pollAt.After(w.now)
+}
+
+// live is what the coroutine does.
+func (p *process) live() {
+	if err := p.begin(); err != nil {
+		p.n.w.tell(p.n.name, p.n.name, "does not come up: %v", err)
+		p.die(time.Second)
+		return
+	}
+	for !p.dead {
+		switch {
+		case len(p.asked) > 0 && (!p.again || p.n.w.r.IntN(2) == 0):
+			p.doing, p.asked = p.asked[0], p.asked[1:]
+			p.doing.perform(p)
+			if !p.dead {
+				p.doing = nil
+			}
+		case p.hasWork():
+			p.poll()
+		default:
+			if !p.yield("") {
+				p.dead = true
+			}
+		}
+	}
+}
+
+// die ends the process from within, which unwinds: whatever it asks for from now on fails.
+func (p *process) die(down time.Duration) {
+	p.dead = true
+	p.cancel()
+	p.n.upAt = p.n.w.now.Add(down)
+}
+
+func (p *process) begin() (err error) {
+	w := p.n.w
+	p.engine, err = engine.New(engine.Config{
+		Store: p.session, Languages: languages.All(), Timezone: "UTC", Inline: true, MissedFires: engine.MissedAll, Retention: w.c.Retain,
+		Invoker: effect.Func(func(_ context.Context, c effect.Call) effect.Outcome { return w.endpoints.invoke(p, c) }),
+		NewID: func() string {
+			w.ledger.ids++
+			return fmt.Sprint("instance-", w.ledger.ids)
+		},
+		OnEmit: func(_ string, e event.Event) { w.ledger.produced = append(w.ledger.produced, sim.ProducedAt(w.now, e)) },
+		Node:   store.Member{Name: p.n.name},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = p.engine.Join(p.ctx)
+	p.n.beatAt = w.now
+	return err
+}
+
+// poll does what can be done now.
+func (p *process) poll() {
+	w := p.n.w
+	p.seen, p.parts = w.db.writes, p.session.leases.count
+	progress, err := p.engine.Poll(p.ctx)
+	p.again, p.pollAt = progress, time.Time{}
+	switch {
+	case p.dead || progress:
+	case err != nil:
+		p.pollAt = w.now.Add(time.Second)
+	default:
+		next, ok := p.engine.Next()
+		if !ok {
+			break
+		}
+		p.pollAt = next.Add(p.n.lag)
+		if !p.pollAt.After(w.now) {
+			p.pollAt = w.now.Add(50 * time.Millisecond)
+		}
+	}
+}
+
+// ask stops before the store does something.
+func (p *process) ask(op string, writes bool) error {
+	n := p.n
+	if p.dead {
+		return errCrashed
+	}
+	if !p.yield(op) {
+		p.dead = true
+		return errCrashed
+	}
+	word, _, _ := strings.Cut(op, " ")
+	n.ops[""]++
+	n.ops[word]++
+	n.w.add(Line{At: n.w.since(), From: n.name, To: "store", Text: op, Read: !writes})
+	if n.cut.After(n.w.now) {
+		return errFailed
+	}
+	return p.faults(word, FaultCrash, FaultFail, FaultPause, FaultSlow, FaultCut, FaultLag)
+}
+
+// answer stops after the store did something.
+func (p *process) answer(op string, writes bool) error {
+	if p.dead {
+		return errCrashed
+	}
+	if writes && !p.yield(op+", done") {
+		p.dead = true
+		return errCrashed
+	}
+	word, _, _ := strings.Cut(op, " ")
+	return p.faults(word, FaultDie, FaultLose)
+}
+
+// faults lets happen what goes wrong now.
+func (p *process) faults(word string, kinds ...FaultKind) error {
+	n := p.n
+	for _, f := range n.w.c.Faults {
+		if f.Node != n.number || f.On != "" && f.On != word || f.Op != n.ops[f.On] {
+			continue
+		}
+		for _, kind := range kinds {
+			if f.Kind != kind {
+				continue
+			}
+			n.w.faults[kind]++
+			n.w.tell(n.name, n.name, "%s for %s", kind, f.For)
+			if err := p.suffer(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *process) suffer(f Fault) error {
+	n, until := p.n, p.n.w.now.Add(f.For)
+	switch f.Kind {
+	case FaultCrash, FaultDie:
+		p.die(f.For)
+		return errCrashed
+	case FaultFail, FaultLose:
+		return errFailed
+	case FaultCut:
+		n.cut = until
+		return errFailed
+	case FaultLag:
+		n.lag = f.For
+	case FaultPause:
+		n.pause = until
+		return p.wait()
+	case FaultSlow:
+		p.sleeps = until
+		return p.wait()
+	}
+	return nil
+}
+
+// wait stops once more.
+func (p *process) wait() error {
+	if !p.yield("waits") {
+		p.dead = true
+		return errCrashed
+	}
+	return nil
+}
+
+// now is the database's clock as the node knows it.
+func (p *process) now() time.Time { return p.n.w.now.Add(-p.n.lag) }
+
+// local is the node's own clock.
+func (p *process) local() time.Time { return p.n.w.now }

@@ -1,0 +1,248 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/sim"
+)
+
+const (
+	// lease is how long a node has its parts without being heard of, beat how often it is.
+	lease = 900 * time.Millisecond
+	beat  = 300 * time.Millisecond
+	// warmUp is how long before the first client the nodes come up.
+	warmUp = 10 * time.Second
+	// maxSteps bounds a run: what takes longer does not end.
+	maxSteps = 300_000
+)
+
+// Result is what came of a case.
+type Result struct {
+	Err    error             // what did not hold; nil: everything did
+	Hash   string            // of the trace
+	Trace  []Line            // where it was asked for
+	Steps  int               // how often somebody went on
+	Faults map[FaultKind]int // that happened
+	Calls  int               // that endpoints got
+	Ended  time.Duration     // when nothing was left to do
+}
+
+// Line is one line of the trace.
+type Line struct {
+	At   time.Duration
+	From string // a node or a client
+	To   string // likewise, or the store
+	Text string
+	Read bool // nothing changes by it
+}
+
+func (l Line) String() string {
+	return fmt.Sprintf("%9.3fs %s → %s: %s", l.At.Seconds(), l.From, l.To, l.Text)
+}
+
+// Run plays a case; keep: with its trace.
+func Run(c *Case, keep bool) (out Result) {
+	w := newWorld(c, keep)
+	defer func() {
+		for _, n := range w.nodes {
+			n.end()
+		}
+	}()
+	err := w.run()
+	if err == nil {
+		err = w.atRest()
+	}
+	return Result{
+		Err: err, Hash: hex.EncodeToString(w.hash.Sum(nil)), Trace: w.trace, Steps: w.steps,
+		Faults: w.faults, Calls: w.endpoints.calls, Ended: w.since(),
+	}
+}
+
+// world is one run of a case. Exactly one of its coroutines runs at a time.
+type world struct {
+	c         *Case
+	r         *rand.Rand
+	now       time.Time // of the database's clock
+	db        *Database
+	nodes     []*node
+	clients   []*client
+	endpoints endpoints
+	ledger    ledger
+	violation error
+
+	changes int64     // Database.writes, and
+	changed time.Time // when that was seen to change last
+
+	steps  int
+	faults map[FaultKind]int
+	hash   hash.Hash
+	keep   bool
+	trace  []Line
+}
+
+func newWorld(c *Case, keep bool) *world {
+	w := &world{
+		c: c, r: rand.New(rand.NewPCG(c.Seed, 1)), now: sim.Epoch.Add(-warmUp), keep: keep,
+		faults: map[FaultKind]int{}, hash: sha256.New(),
+	}
+	w.db = NewDatabase(func() time.Time { return w.now }, lease)
+	w.ledger.init(w)
+	w.db.committed, w.db.purged = w.ledger.committed, w.ledger.purged
+	w.endpoints.init(w)
+	for i := range c.Nodes {
+		w.nodes = append(w.nodes, &node{w: w, number: i, name: fmt.Sprint("n", i), ops: map[string]int{}, upAt: w.now, beatAt: w.now})
+	}
+	for i := range c.Acts {
+		w.clients = append(w.clients, &client{w: w, number: i, act: &c.Acts[i], due: sim.Epoch.Add(c.Acts[i].At)})
+	}
+	return w
+}
+
+// calm says that nothing goes wrong, so that what comes of the case is known.
+func (w *world) calm() bool { return len(w.c.Faults) == 0 }
+
+func (w *world) since() time.Duration { return w.now.Sub(sim.Epoch) }
+
+// tell adds a line to the trace.
+func (w *world) tell(from, to, format string, args ...any) {
+	w.add(Line{At: w.since(), From: from, To: to, Text: fmt.Sprintf(format, args...)})
+}
+
+func (w *world) add(l Line) {
+	_, _ = fmt.Fprintln(w.hash, l)
+	if w.keep {
+		w.trace = append(w.trace, l)
+	}
+}
+
+// violate says that something does not hold; the first counts.
+func (w *world) violate(format string, args ...any) {
+	if w.violation == nil {
+		w.violation = fmt.Errorf(format, args...)
+		w.tell("check", "check", "%v", w.violation)
+	}
+}
+
+// run lets things happen until nothing is left to do.
+func (w *world) run() error {
+	if err := w.deploy(context.Background()); err != nil {
+		return err
+	}
+	for w.violation == nil {
+		list := w.possible()
+		if len(list) > 0 && (w.calm() || w.r.IntN(64) != 0) {
+			if w.steps++; w.steps == maxSteps {
+				return fmt.Errorf("after %d steps there is still something to do", maxSteps)
+			}
+			list[w.r.IntN(len(list))]()
+			continue
+		}
+		at, ok := w.next()
+		if len(list) == 0 && (!ok || w.idle()) {
+			return w.violation
+		}
+		if most := w.now.Add(time.Duration(w.r.IntN(300)) * time.Millisecond); len(list) > 0 && (!ok || at.After(most)) {
+			at = most // those who could go on are slow
+		}
+		if gap := at.Sub(w.now); len(list) == 0 && gap > 0 && w.r.IntN(8) == 0 {
+			at = w.now.Add(time.Duration(w.r.Int64N(int64(gap)))) // somebody looks in vain
+			if p := w.nodes[w.r.IntN(len(w.nodes))].proc; p != nil {
+				p.again = true
+			}
+		}
+		w.advance(at)
+	}
+	return w.violation
+}
+
+// idle reports whether only retention goes on, which never ends.
+func (w *world) idle() bool {
+	if w.c.Retain == 0 {
+		return false
+	}
+	if w.changes != w.db.writes || slices.ContainsFunc(w.clients, func(c *client) bool { return !c.done }) || !w.settled() {
+		w.changes, w.changed = w.db.writes, w.now
+		return false
+	}
+	_, more, err := w.db.Store.Next(context.Background(), core.TimeOf(w.now))
+	return !more && err == nil && w.now.Sub(w.changed) > 2*w.c.Retain+time.Minute
+}
+
+// possible lists what may happen next.
+func (w *world) possible() (list []func()) {
+	for _, n := range w.nodes {
+		list = n.possible(list)
+	}
+	for _, c := range w.clients {
+		if !c.done && c.asks == nil && !c.due.After(w.now) && w.serves() {
+			list = append(list, c.ask)
+		}
+	}
+	return list
+}
+
+// serves reports whether clients find a node.
+func (w *world) serves() bool { return slices.ContainsFunc(w.nodes, (*node).up) }
+
+// next is the next instant at which something may happen, other than heartbeats.
+func (w *world) next() (at time.Time, ok bool) {
+	sooner := func(t time.Time) {
+		if t.After(w.now) && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	for _, c := range w.clients {
+		if !c.done && c.asks == nil {
+			sooner(c.due)
+		}
+	}
+	for _, n := range w.nodes {
+		n.next(sooner)
+	}
+	if w.settled() && (w.shared() || !w.calm()) {
+		return at, ok
+	}
+	for _, n := range w.nodes { // somebody takes over, or gives back
+		if n.proc != nil && n.proc.heard() {
+			sooner(n.beatAt)
+		}
+	}
+	return at, ok
+}
+
+// shared reports whether every node has its fair share.
+func (w *world) shared() bool {
+	return !slices.ContainsFunc(w.nodes, func(n *node) bool {
+		return n.proc == nil || n.proc.session.leases.nodes != len(w.nodes) || len(n.proc.session.leases.surplus()) > 0
+	})
+}
+
+// settled reports whether every part is with a node that is heard of, and knows it.
+func (w *world) settled() bool {
+	for i, p := range w.db.parts {
+		if !slices.ContainsFunc(w.nodes, func(n *node) bool {
+			return n.proc != nil && n.proc.heard() && n.proc.session.leases.id == p.owner && n.proc.session.leases.epochs[i] == p.epoch
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// advance moves the clock. Nodes that are well are heard of meanwhile.
+func (w *world) advance(to time.Time) {
+	w.now = to
+	for _, n := range w.nodes {
+		if n.proc != nil && n.proc.heard() {
+			n.proc.session.keep(to)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package sim
+
+// plantsCluster are bugs of the shell around the kernel: what only several nodes, crashes and lost
+// answers show. TestCluster of sim/cluster must find them.
+var plantsCluster = []plant{
+	{
+		name: "memory keeps a step whose commit failed", in: "engine",
+		old: "	if err != nil {\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
+		new: "	if err != nil {\n		return fmt.Errorf(\"commit instance",
+	},
+	{
+		name: "calls that were another node's are not made", in: "engine", quick: true,
+		old: "		e.enqueue([]store.Call{call})",
+		new: "		_ = call",
+	},
+	{
+		name: "an event that must be routed again is not", in: "engine",
+		old: "				return r.event(ev, v, true).Routing",
+		new: "				return store.Routing{Events: []store.Event{ev}}",
+	},
+	{
+		name: "memory is trusted though others write", in: "engine",
+		old: "func (e *Engine) memoryIsTruth() bool { return e.alone }",
+		new: "func (e *Engine) memoryIsTruth() bool { return true }",
+	},
+	{
+		name: "an event starts an instance though one of its key runs", in: "engine",
+		old: "	if owner, ok := d.view.Owner(def.row.ID, keys); ok {",
+		new: "	if owner, ok := d.view.Owner(def.row.ID, keys); ok && owner.ID == \"\" {",
+	},
+	{
+		name: "an event that an instance got starts another", in: "engine",
+		old: "	if d.again && d.row.Taken && d.view.Got(d.row.Seq, def.row.ID, keys) {",
+		new: "	if d.again && d.row.Taken && d.view.Got(d.row.Seq, \"\", keys) {",
+	},
+	{
+		name: "an answered call is not noted", in: "engine",
+		old: "		f.c.Answered = append(f.c.Answered, in.call)\n",
+		new: "",
+	},
+	{
+		name: "a wait goes on after its event", in: "engine",
+		old: "		f.unsubscribe(reply.Ticket)\n",
+		new: "		_ = reply\n",
+	},
+	{
+		name: "an event that came too late is dropped", in: "engine",
+		old: "			f.c.Release = append(f.c.Release, in.message)\n",
+		new: "",
+	},
+	{
+		name: "a produced event is not done when it is taken", in: "engine",
+		old: "Producer: m.Instance, Origin: m.Definition}, m.Seq)",
+		new: "Producer: m.Instance, Origin: m.Definition}, 0)",
+	},
+	{
+		name: "a parent is not told", in: "engine",
+		old: "	row := &f.l.row\n	if !row.Awaited {\n		return nil\n	}\n",
+		new: "	row := &f.l.row\n	if !row.Awaited || row.Depth > 0 {\n		return nil\n	}\n",
+	},
+	{
+		name: "the instance of a schedule has another id each time", in: "engine",
+		old: "newRow(d, deriveID(\"schedule\", cause...), e.now())",
+		new: "newRow(d, deriveID(\"schedule\", append(cause, e.now().String())...), e.now())",
+	},
+	{
+		name: "a schedule goes on before it started its instance", in: "engine",
+		old: "	if err := e.scheduledStart(ctx, d, *at); err != nil {",
+		new: "	if err := e.advance(ctx, s, d.schedule.next(*at)); err != nil {\n		return err\n	}\n	if err := e.scheduledStart(ctx, d, *at); err != nil {",
+	},
+	{
+		name: "the same key starts another instance each time", in: "engine",
+		old: "		r.ID = r.keyedID(d)\n",
+		new: "		r.ID = r.keyedID(d) + e.cfg.NewID()\n",
+	},
+	{
+		name: "history goes back with the clock of a node", in: "engine",
+		old: "	return max(e.now(), l.row.Updated)\n",
+		new: "	return e.now()\n",
+	},
+	{
+		name: "a call begins though the lease is over", in: "engine",
+		old: "		if e.shared != nil && !e.shared.Leased() {\n			return nil // another node may have them",
+		new: "		if e.shared != nil && e.maxPasses == 0 {\n			return nil // another node may have them",
+	},
+	{
+		name: "an answer is lost where it cannot be stored", in: "engine",
+		old: "		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))\n",
+		new: "",
+	},
+	{
+		name: "one failure sets an instance aside", in: "engine",
+		old: "	maxFailures = 10\n",
+		new: "	maxFailures = 1\n",
+	},
+	{
+		name: "what failed is never tried again", in: "engine",
+		old: "	return x.until > now && x.until-now <= core.Time(longestRest)\n",
+		new: "	return x.failures > 0\n",
+	},
+	{
+		name: "new waits are not compared with kept events", in: "engine",
+		old: "		{list: e.fresh, abreast: true},\n",
+		new: "",
+	},
+	{
+		name: "retention deletes too early", in: "engine",
+		old: "	before := now - core.Time(p.after)\n",
+		new: "	before := now - core.Time(p.after) + sweepPause(p.after)\n",
+	},
+	{
+		name: "data that changed are not stored", in: "core",
+		old: "	f.data, f.dirty = v, true\n",
+		new: "	f.data = v\n",
+	},
+}
