@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/crashfs"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -116,11 +117,11 @@ func benchmarkSteps(b *testing.B, n int) {
 
 // report tells what the operations cost: statements, transactions, and bytes that went
 // to the file and its log.
-func report(b *testing.B, db *DB, w *watcher) {
+func report(b *testing.B, db *DB, w *crashfs.Disk) {
 	c := db.Counters()
 	b.ReportMetric(float64(c.Statements)/float64(c.Writes), "stmts/commit")
 	b.ReportMetric(float64(c.Writes)/float64(c.Transactions), "commits/sync")
 	if w != nil {
-		b.ReportMetric(float64(w.size)/float64(c.Writes), "B/commit")
+		b.ReportMetric(float64(w.Written())/float64(c.Writes), "B/commit")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/internal/crashfs"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -27,25 +28,25 @@ type ack struct {
 
 // TestCrashImages: whenever the process or the power goes, what is found afterwards is
 // sound and has everything that was acknowledged. An image is what a prefix of all
-// writes leaves: all of it, only what was synced, or that and some of the rest.
+// writes leaves: all of it, only what was synced, or that and some of the rest, also torn.
 func TestCrashImages(t *testing.T) {
 	dir := t.TempDir()
 	w := watch(t, dir)
-	w.keep = true
+	w.Keep = true
 	path := filepath.Join(dir, "crash.db")
-	db, err := Open(path, Options{vfs: vfsName, Checkpoint: 40, Readers: 1})
+	db, err := Open(path, Options{VFS: crashfs.Name, Checkpoint: 40, Readers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := w.len()
+	start := len(w.Ops())
 	acks := crashLoad(t, db.Namespace("default"), w)
-	end := w.len()
+	end := len(w.Ops())
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	syncs := 0
-	for _, op := range w.ops[start:end] {
-		if op.kind == ioSync {
+	ops, syncs := w.Ops(), 0
+	for _, op := range ops[start:end] {
+		if op.Kind == crashfs.Sync {
 			syncs++
 		}
 	}
@@ -57,24 +58,24 @@ func TestCrashImages(t *testing.T) {
 	if raceDetector {
 		sample = 5
 	}
-	for k := start; k <= len(w.ops); k++ {
-		near := k == len(w.ops) || w.ops[k].kind == ioSync || k > 0 && w.ops[k-1].kind == ioSync
-		if !*everyImage && rnd.IntN(max(1, (len(w.ops)-start)/sample)) != 0 && (!near || rnd.IntN(240/sample) != 0) {
+	for k := start; k <= len(ops); k++ {
+		near := k == len(ops) || ops[k].Kind == crashfs.Sync || k > 0 && ops[k-1].Kind == crashfs.Sync
+		if !*everyImage && rnd.IntN(max(1, (len(ops)-start)/sample)) != 0 && (!near || rnd.IntN(240/sample) != 0) {
 			continue
 		}
-		for _, how := range []string{"all", "synced", "some"} {
+		for _, how := range crashfs.Hows {
 			images++
-			checkImage(t, w.ops[:k], path, how, rnd, acks)
+			checkImage(t, ops[:k], path, how, rnd, acks)
 			if t.Failed() {
-				t.Fatalf("the image after %d of %d writes, %s of them", k, len(w.ops), how)
+				t.Fatalf("the image after %d of %d writes, %s of them", k, len(ops), how)
 			}
 		}
 	}
-	t.Logf("%d images of %d writes with %d syncs and %d commits", images, len(w.ops)-start, syncs, len(acks))
+	t.Logf("%d images of %d writes with %d syncs and %d commits", images, len(ops)-start, syncs, len(acks))
 }
 
 // crashLoad commits from several goroutines and notes what was acknowledged.
-func crashLoad(t *testing.T, s store.Store, w *watcher) []ack {
+func crashLoad(t *testing.T, s store.Store, w *crashfs.Disk) []ack {
 	var mu sync.Mutex
 	var acks []ack
 	var wg sync.WaitGroup
@@ -98,7 +99,7 @@ func crashLoad(t *testing.T, s store.Store, w *watcher) []ack {
 					}
 					row.Rev++
 					mu.Lock()
-					acks = append(acks, ack{row.ID, row.Rev, w.len()})
+					acks = append(acks, ack{row.ID, row.Rev, len(w.Ops())})
 					mu.Unlock()
 				}
 			}
@@ -108,47 +109,14 @@ func crashLoad(t *testing.T, s store.Store, w *watcher) []ack {
 	return acks
 }
 
-// image is the files that operations leave.
-func image(ops []ioOp, how string, rnd *rand.Rand) map[string][]byte {
-	synced := map[string]int{} // operations before the last sync of each file
-	for i, op := range ops {
-		if op.kind == ioSync {
-			synced[op.path] = i
-		}
-	}
-	files := map[string][]byte{}
-	for i, op := range ops {
-		if i > synced[op.path] && op.kind != ioDelete && (how == "synced" || how == "some" && rnd.IntN(2) == 0) {
-			continue
-		}
-		f := files[op.path]
-		switch op.kind {
-		case ioWrite:
-			end := int(op.at) + len(op.data)
-			if len(f) < end {
-				f = append(f, make([]byte, end-len(f))...)
-			}
-			copy(f[op.at:], op.data)
-			files[op.path] = f
-		case ioTruncate:
-			if int64(len(f)) > op.at {
-				files[op.path] = f[:op.at]
-			}
-		case ioDelete:
-			delete(files, op.path)
-		}
-	}
-	return files
-}
-
-func checkImage(t *testing.T, ops []ioOp, path, how string, rnd *rand.Rand, acks []ack) {
+func checkImage(t *testing.T, ops []crashfs.Op, path string, how crashfs.How, rnd *rand.Rand, acks []ack) {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "image")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	files := image(ops, how, rnd)
+	files := crashfs.Image(ops, how, rnd)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasPrefix(name, path) {
 			continue

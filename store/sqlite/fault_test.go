@@ -11,18 +11,24 @@ import (
 	"sync"
 	"testing"
 
-	lib "modernc.org/sqlite/lib"
-
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/internal/crashfs"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
+// watch sees what a database below a directory writes.
+func watch(t testing.TB, dir string) *crashfs.Disk {
+	w := crashfs.Watch(dir)
+	t.Cleanup(w.Close)
+	return w
+}
+
 // openWatched opens a database whose writes can fail.
-func openWatched(t testing.TB) (*DB, *watcher) {
+func openWatched(t testing.TB) (*DB, *crashfs.Disk) {
 	t.Helper()
 	dir := t.TempDir()
 	w := watch(t, dir)
-	db, err := Open(filepath.Join(dir, "test.db"), Options{vfs: vfsName})
+	db, err := Open(filepath.Join(dir, "test.db"), Options{VFS: crashfs.Name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +40,9 @@ func openWatched(t testing.TB) (*DB, *watcher) {
 	return db, w
 }
 
-func onWrite(rc int32) func(ioOp) int32 {
-	return func(op ioOp) int32 {
-		if op.kind == ioWrite {
+func onWrite(rc int32) func(crashfs.Op) int32 {
+	return func(op crashfs.Op) int32 {
+		if op.Kind == crashfs.Write {
 			return rc
 		}
 		return 0
@@ -48,14 +54,14 @@ func onWrite(rc int32) func(ioOp) int32 {
 func TestFailedWrites(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		fail func(ioOp) int32
+		fail func(crashfs.Op) int32
 		full bool
 	}{
-		{"disk full", onWrite(lib.SQLITE_FULL), true},
-		{"write error", onWrite(lib.SQLITE_IOERR_WRITE), false},
-		{"sync error", func(op ioOp) int32 {
-			if op.kind == ioSync {
-				return lib.SQLITE_IOERR_FSYNC
+		{"disk full", onWrite(crashfs.DiskFull), true},
+		{"write error", onWrite(crashfs.WriteError), false},
+		{"sync error", func(op crashfs.Op) int32 {
+			if op.Kind == crashfs.Sync {
+				return crashfs.SyncError
 			}
 			return 0
 		}, false},
@@ -72,7 +78,7 @@ func TestFailedWrites(t *testing.T) {
 			if err := create("before"); err != nil {
 				t.Fatal(err)
 			}
-			w.setFail(c.fail)
+			w.Fail(c.fail)
 			var wg sync.WaitGroup
 			for i := range 20 {
 				wg.Go(func() {
@@ -85,7 +91,7 @@ func TestFailedWrites(t *testing.T) {
 			if row, err := s.Instance(ctx, "before"); err != nil || row.Rev != 1 {
 				t.Errorf("reading: %v", err)
 			}
-			w.setFail(nil)
+			w.Fail(nil)
 			for i := range 20 {
 				if err := create(fmt.Sprint(i)); err != nil {
 					t.Errorf("%d when the disk is well again: %v", i, err)

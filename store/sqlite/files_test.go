@@ -13,9 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	lib "modernc.org/sqlite/lib"
-
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/internal/crashfs"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -116,11 +115,11 @@ func TestMovedFiles(t *testing.T) {
 func TestMovedAndBroken(t *testing.T) {
 	db, w := openWatched(t)
 	s := db.Namespace("default")
-	w.setFail(onWrite(lib.SQLITE_IOERR_WRITE))
+	w.Fail(onWrite(crashfs.WriteError))
 	if err := add(s, "a"); err == nil {
 		t.Fatal("nothing failed")
 	}
-	w.setFail(nil)
+	w.Fail(nil)
 	if err := os.Remove(db.path); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +140,7 @@ func TestWritable(t *testing.T) {
 			t.Errorf("at first: %v", err)
 		}
 		time.Sleep(time.Minute)
-		w.setFail(onWrite(lib.SQLITE_FULL))
+		w.Fail(onWrite(crashfs.DiskFull))
 		if err := s.Writable(ctx); !errors.Is(err, store.ErrFull) {
 			t.Errorf("idle, with a full disk: %v", err)
 		}
@@ -151,16 +150,16 @@ func TestWritable(t *testing.T) {
 		if err := s.Writable(ctx); !errors.Is(err, store.ErrFull) {
 			t.Errorf("after what had nothing to write: %v", err)
 		}
-		w.setFail(nil)
+		w.Fail(nil)
 		time.Sleep(time.Minute)
 		if err := s.Writable(ctx); err != nil {
 			t.Errorf("idle, with room: %v", err)
 		}
-		w.setFail(onWrite(lib.SQLITE_IOERR_WRITE))
+		w.Fail(onWrite(crashfs.WriteError))
 		if err := add(s, "a"); err == nil {
 			t.Fatal("a commit without a disk")
 		}
-		w.setFail(nil)
+		w.Fail(nil)
 		if err := s.Writable(ctx); err == nil {
 			t.Error("a write has just failed")
 		}

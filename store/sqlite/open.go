@@ -27,7 +27,9 @@ type Options struct {
 
 	Log *slog.Logger // what an operator must know; nil: nobody does
 
-	vfs string // tests watch what is written
+	// For simulations.
+	VFS    string // of SQLite; "": the default one
+	Inline bool   // whoever writes does it itself: there is no goroutine
 }
 
 func (o *Options) defaults() {
@@ -129,8 +131,10 @@ func (db *DB) open() (err error) {
 	if db.files, err = remember(db.path); err != nil {
 		return err
 	}
-	db.writer.ended = make(chan struct{})
-	go db.writer.loop()
+	if !db.opts.Inline {
+		db.writer.ended = make(chan struct{})
+		go db.writer.loop()
+	}
 	return nil
 }
 
@@ -156,8 +160,8 @@ func (db *DB) inspect() error {
 // connect opens a connection.
 func (db *DB) connect(flags sqlite.OpenFlags, pragmas ...string) (*conn, error) {
 	path := db.path
-	if db.opts.vfs != "" {
-		path = (&url.URL{Scheme: "file", Path: path, RawQuery: "vfs=" + db.opts.vfs}).String()
+	if db.opts.VFS != "" {
+		path = (&url.URL{Scheme: "file", Path: path, RawQuery: "vfs=" + db.opts.VFS}).String()
 		flags |= sqlite.OpenURI
 	}
 	raw, err := sqlite.OpenConn(path, flags)

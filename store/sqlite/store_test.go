@@ -15,6 +15,18 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// TestInline: a store without a goroutine does the same.
+func TestInline(t *testing.T) {
+	storetest.Cases(t, func(t *testing.T) store.Store {
+		db, err := Open(filepath.Join(t.TempDir(), "test.db"), Options{Inline: true, Readers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return &closing{db.Namespace("default"), db}
+	})
+}
+
 // TestReopened has random calls close the store and open it again.
 func TestReopened(t *testing.T) {
 	storetest.Random(t, func(t *testing.T) store.Store {

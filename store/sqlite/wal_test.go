@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	lib "modernc.org/sqlite/lib"
-
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/internal/crashfs"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -139,9 +138,9 @@ func TestSoundLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []int{200_000, 100_000, 50_000, 20_000} { // each leaves an end behind that of the next
-		w.setFail(func(op ioOp) int32 {
-			if op.kind == ioSync {
-				return lib.SQLITE_IOERR_FSYNC
+		w.Fail(func(op crashfs.Op) int32 {
+			if op.Kind == crashfs.Sync {
+				return crashfs.SyncError
 			}
 			return 0
 		})
@@ -149,7 +148,7 @@ func TestSoundLog(t *testing.T) {
 		if err == nil {
 			t.Fatal("nothing failed")
 		}
-		w.setFail(nil)
+		w.Fail(nil)
 	}
 	if err := add(s, "b"); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type request struct {
 	done  chan struct{}
 }
 
-// writer is the goroutine that has the connection that writes. It takes all that waits
+// writer is the goroutine that has the connection that writes (with Inline: whoever asks). It takes all that waits
 // as one transaction: whoever comes while that is made durable waits for the next. With
 // nobody else around nothing is waited for.
 type writer struct {
@@ -39,6 +39,7 @@ type writer struct {
 	closed  bool
 	signal  chan struct{}
 	ended   chan struct{} // nil: the loop never began
+	inline  sync.Mutex    // in its place: whoever has it is the writer
 
 	seq      int64 // the last one given out
 	granted  int64 // up to here they may be given out without a write
@@ -68,6 +69,13 @@ func (w *writer) submit(ctx context.Context, bytes int, apply func(*tx) error) e
 	if w.closed {
 		w.mu.Unlock()
 		return errClosed
+	}
+	if w.db.opts.Inline {
+		w.mu.Unlock()
+		w.inline.Lock()
+		defer w.inline.Unlock()
+		w.run([]*request{r})
+		return r.err
 	}
 	w.waiting = append(w.waiting, r)
 	w.mu.Unlock()
