@@ -75,7 +75,8 @@ func (t *tx) countLane(lane, n int64) {
 
 // flushLanes writes what was counted over all requests.
 func (t *tx) flushLanes() error {
-	for lane, n := range t.jobs {
+	for _, lane := range slices.Sorted(maps.Keys(t.jobs)) {
+		n := t.jobs[lane]
 		if n == 0 {
 			continue
 		}
@@ -131,8 +132,8 @@ func (t *tx) setFound(sp *space, h, old *head) error {
 	if same && old.lane == h.lane {
 		return nil
 	}
-	had := map[store.Label]bool{}
-	for _, l := range foundBy(old.labels, old.client) {
+	was, had := foundBy(old.labels, old.client), map[store.Label]bool{}
+	for _, l := range was {
 		had[l] = true
 	}
 	for _, l := range foundBy(h.labels, h.client) {
@@ -148,7 +149,10 @@ func (t *tx) setFound(sp *space, h, old *head) error {
 		}
 		delete(had, l)
 	}
-	for l := range had {
+	for _, l := range was {
+		if !had[l] {
+			continue
+		}
 		if _, err := t.exec("DELETE FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane = ? AND inst = ?", sp.ns, l.Name, l.Value, old.lane, h.seq); err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/event"
@@ -12,6 +14,10 @@ import (
 type shapeKey struct {
 	ns          int64
 	typ, places string
+}
+
+func (k shapeKey) compare(o shapeKey) int {
+	return cmp.Or(cmp.Compare(k.ns, o.ns), cmp.Compare(k.typ, o.typ), cmp.Compare(k.places, o.places))
 }
 
 // eventKey is where an event is found.
@@ -41,9 +47,9 @@ func (t *tx) shapesOf(sp *space) func(typ string) []codec.Shape {
 		list := sp.shapes[typ] // only the writer changes it
 		if len(t.shapes) > 0 {
 			list = slices.Clone(list)
-			for key, s := range t.shapes {
+			for _, key := range slices.SortedFunc(maps.Keys(t.shapes), shapeKey.compare) {
 				if key.ns == sp.ns && key.typ == typ {
-					list = append(list, s)
+					list = append(list, t.shapes[key])
 				}
 			}
 		}

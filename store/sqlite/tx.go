@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -27,6 +28,10 @@ type tx struct {
 }
 
 type countKey struct{ ns, kind, status int64 }
+
+func (k countKey) compare(o countKey) int {
+	return cmp.Or(cmp.Compare(k.ns, o.ns), cmp.Compare(k.kind, o.kind), cmp.Compare(k.status, o.status))
+}
 
 func (t *tx) begin() {
 	t.after, t.granted = t.after[:0], t.w.granted
@@ -86,9 +91,10 @@ func (t *tx) use(sp *space) error {
 // count notes that there are more or fewer instances of a kind and status.
 func (t *tx) count(ns, kind, status, n int64) { t.counts[countKey{ns, kind, status}] += n }
 
-// flush writes what was gathered over all requests.
+// flush writes what was gathered over all requests, in an order that is always the same.
 func (t *tx) flush() error {
-	for key, n := range t.counts {
+	for _, key := range slices.SortedFunc(maps.Keys(t.counts), countKey.compare) {
+		n := t.counts[key]
 		if n == 0 {
 			continue
 		}
