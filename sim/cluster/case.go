@@ -18,6 +18,7 @@ import (
 type Case struct {
 	Seed   uint64 // of the order in which the nodes go on
 	Nodes  int
+	SQLite bool          // the store is SQLite, of one node
 	Oracle *sim.Case     // what is deployed besides the fixed definitions, with how its functions answer; nil: nothing
 	Retain time.Duration // how long instances stay that are over; 0: for ever
 	Acts   []Act         // by At
@@ -84,10 +85,25 @@ var faultKinds = []FaultKind{FaultCrash, FaultDie, FaultFail, FaultLose, FaultPa
 
 var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate}
 
+// Those of a node that has the store in its files. Also a crash then leaves only some of what was
+// not synced.
+const (
+	FaultPower FaultKind = "power" // the machine stops in the midst of writing, and is back after For
+	FaultWrite FaultKind = "write" // one fails
+	FaultSync  FaultKind = "sync"  // a few fail
+	FaultFull  FaultKind = "full"  // the disk is, for For
+	FaultStep  FaultKind = "step"  // the clock is put forward by For, or back
+)
+
+var diskFaults = []FaultKind{FaultCrash, FaultDie, FaultPower, FaultPower, FaultWrite, FaultSync, FaultFull, FaultStep, FaultSlow, FaultHang, FaultBreak}
+
 // Generate makes the case of a seed.
 func Generate(seed uint64) *Case {
 	g := &generator{r: rand.New(rand.NewPCG(seed, 0xc105)), c: &Case{Seed: seed}}
 	g.c.Nodes = pick(g, 1, 2, 2, 3, 3)
+	if g.c.SQLite = seed%4 == 0; g.c.SQLite {
+		g.c.Nodes = 1
+	}
 	if g.chance(50) {
 		g.oracle(seed)
 	}
@@ -259,6 +275,10 @@ func (g *generator) jobs() {
 }
 
 func (g *generator) fault() {
+	if g.c.SQLite {
+		g.diskFault()
+		return
+	}
 	f := Fault{Kind: pick(g, faultKinds...), Node: g.r.IntN(g.c.Nodes), Op: 1 + g.r.IntN(pick(g, 20, 120, 500))}
 	if g.chance(50) {
 		f.On, f.Op = pick(g, "commit", "ingest", "route", "advance", "handed", "inbox", "instance"), 1+g.r.IntN(12)
@@ -274,10 +294,18 @@ func (g *generator) fault() {
 	g.c.Faults = append(g.c.Faults, f)
 }
 
+// Store names the store.
+func (c *Case) Store() string {
+	if c.SQLite {
+		return "sqlite"
+	}
+	return "model"
+}
+
 // String writes a case for people.
 func (c *Case) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d nodes, order by seed %d\n", c.Nodes, c.Seed)
+	fmt.Fprintf(&b, "%d nodes on %s, order by seed %d\n", c.Nodes, c.Store(), c.Seed)
 	if c.Oracle != nil {
 		b.WriteString(c.Oracle.String())
 	}

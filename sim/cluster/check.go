@@ -75,7 +75,7 @@ func (l *ledger) committed(before *store.Instance, c *store.Commit) {
 		l.lives = append(l.lives, me)
 		l.definitions[me] = in.Definition
 	}
-	now, last := core.TimeOf(w.now), core.Time(0)
+	now, last := core.TimeOf(w.latest()), core.Time(0)
 	if n := len(l.history[me]); n > 0 {
 		last = l.history[me][n-1].Time
 	}
@@ -89,6 +89,9 @@ func (l *ledger) committed(before *store.Instance, c *store.Commit) {
 		last = r.Time
 	}
 	l.history[me] = append(l.history[me], c.Records...)
+	if w.disk != nil {
+		w.disk.committed(me, c)
+	}
 	for i := range c.Calls {
 		l.decided[in.ID+"/"+c.Calls[i].Ticket.String()] = true
 	}
@@ -96,7 +99,7 @@ func (l *ledger) committed(before *store.Instance, c *store.Commit) {
 
 // purged: nothing goes before its time.
 func (l *ledger) purged(before core.Time) {
-	if now := core.TimeOf(l.w.now); before > now-core.Time(l.w.c.Retain) {
+	if now := core.TimeOf(l.w.latest()); before > now-core.Time(l.w.c.Retain) {
 		l.w.violate("what ended before %s goes, and it is %s: it should stay for %s", before, now, l.w.c.Retain)
 	}
 }
@@ -109,12 +112,15 @@ func (w *world) atRest() error {
 			return err
 		}
 	}
-	return nil
+	if w.disk != nil {
+		w.disk.atRest(ctx)
+	}
+	return w.violation
 }
 
 // nothingLeft: whatever can be done was done.
 func (w *world) nothingLeft(ctx context.Context) error {
-	s, now := w.db.Store, core.TimeOf(w.now)
+	s, now := w.db.Store, core.TimeOf(w.clock())
 	for _, c := range w.clients {
 		if !c.done {
 			return fmt.Errorf("client %d has no answer to: %s", c.number, c.act)
@@ -257,7 +263,7 @@ func (w *world) fixedRules(ctx context.Context) error {
 	if w.calm() {
 		late = time.Nanosecond
 	}
-	if err := l.fires.check(l.count("cron", rows, w.c.Retain > 0), late); err != nil {
+	if err := l.fires.check(l.count("cron", rows, w.c.Retain > 0 || w.faults[FaultStep] > 0), late); err != nil {
 		return err
 	}
 	return w.eachOnce(got, pairs)

@@ -177,7 +177,7 @@ func (c *client) remove(p *process) error {
 
 // deploy deploys everything before the nodes come up.
 func (w *world) deploy(ctx context.Context) error {
-	e, err := engine.New(engine.Config{Store: w.db.Connect("deploy", direct{w.db.now}), Languages: languages.All(), Timezone: "UTC", Inline: true})
+	e, err := engine.New(engine.Config{Store: w.store(w.db.Connect("deploy", direct{w.db.now})), Clock: w.clockOf(w.nodes[0]), Languages: languages.All(), Timezone: "UTC", Inline: true})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ var (
 	flagSeeds = flag.Int("sim.seeds", 2000, "how many seeds TestCluster runs")
 	flagFrom  = flag.Uint64("sim.from", 1, "the first of them")
 	flagSeed  = flag.Uint64("sim.seed", 0, "replay this one, and draw it as a sequence diagram")
+	flagStore = flag.String("sim.store", "", "run only the seeds on this store: model or sqlite")
 	flagFast  = flag.Bool("sim.failfast", false, "let TestCluster stop at the first failure, and not shrink it")
 )
 
@@ -26,6 +27,7 @@ type tally struct {
 	faults       map[FaultKind]int
 	acts         map[ActKind]int
 	oracle, calm int
+	stores       map[string]int
 	bad          []uint64
 }
 
@@ -35,7 +37,7 @@ func TestCluster(t *testing.T) {
 		replay(t, *flagSeed)
 		return
 	}
-	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}}
+	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}, stores: map[string]int{}}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -50,8 +52,8 @@ func TestCluster(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d seeds, each twice: %d steps, %d calls; %d without faults, of which %d compared with the interpreter\nacts: %s\nfaults: %s",
-		*flagSeeds, sum.steps, sum.calls, sum.calm, sum.oracle, counts(sum.acts), counts(sum.faults))
+	t.Logf("seeds, each twice: %s; %d steps, %d calls; %d without faults, of which %d compared with the interpreter\nacts: %s\nfaults: %s",
+		counts(sum.stores), sum.steps, sum.calls, sum.calm, sum.oracle, counts(sum.acts), counts(sum.faults))
 	slices.Sort(sum.bad)
 	if len(sum.bad) > 0 && !*flagFast {
 		show(t, sum.bad[0])
@@ -67,9 +69,13 @@ func (s *tally) failed() bool {
 
 func (s *tally) add(t *testing.T, seed uint64) {
 	c := Generate(seed)
+	if *flagStore != "" && *flagStore != c.Store() {
+		return
+	}
 	a, b := RunSafely(c, false), RunSafely(c, false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stores[c.Store()]++
 	s.steps += a.Steps
 	s.calls += a.Calls
 	for kind, n := range a.Faults {
@@ -96,10 +102,10 @@ func (s *tally) add(t *testing.T, seed uint64) {
 
 // check asserts that the generator makes everything there is.
 func (s *tally) check(t *testing.T) {
-	if *flagSeeds < 500 || *flagFast {
+	if *flagSeeds < 500 || *flagFast || *flagStore != "" {
 		return
 	}
-	for _, kind := range faultKinds {
+	for _, kind := range slices.Concat(faultKinds, diskFaults) {
 		if s.faults[kind] == 0 {
 			t.Errorf("no case has the fault %q", kind)
 		}

@@ -21,6 +21,7 @@ type Database struct {
 	writes      int64 // counts them
 	deployments int64 // likewise, those that change what is deployed
 
+	looks   int // how often a router looks without a lock
 	lease   time.Duration
 	parts   [partCount]part
 	members map[string]*member
@@ -44,7 +45,7 @@ type callID struct {
 // NewDatabase returns an empty one with a clock.
 func NewDatabase(now func() time.Time, lease time.Duration) *Database {
 	return &Database{
-		Store: memory.New(), now: now, lease: lease,
+		Store: memory.New(), now: now, looks: maxLooks, lease: lease,
 		members: map[string]*member{}, epochs: map[callID]int64{}, parked: map[callID]bool{},
 	}
 }

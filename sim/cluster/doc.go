@@ -7,10 +7,13 @@
 //
 // The store is a [Database], which does what the PostgreSQL store does to its users:
 // routers look, others write, and they look again; leases lapse; the answer to a commit is lost.
+// In some cases it is the real SQLite store of one node instead, which has no goroutine of its own
+// then: its files fail, and a crash leaves only a part of what was not synced.
 // Invariants are checked while the case runs, and at its end everything that can end must have.
 //
 //	case.go      what a case is, and from a seed to a case
 //	database.go  the store, session.go a node's connection to it, lease.go who has which part
+//	disk.go      the SQLite store, its files and the clock of its node
 //	world.go     the loop; node.go one process; clients.go those who ask it for something
 //	check.go     what must hold
 //	shrink.go    the smallest case that fails; diagram.go shows it

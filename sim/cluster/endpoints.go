@@ -2,12 +2,14 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
 	"github.com/lockstep-workflows/lockstep/sim"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // endpoints are the functions that workflows call. Who gets a call again, under the same key,
@@ -42,7 +44,7 @@ func (x *endpoints) invoke(p *process, c effect.Call) effect.Outcome {
 	x.calls++
 	w.tell(p.n.name, "endpoint", "%s %s", c.Function, c.Key)
 	ticket := c.Key[strings.LastIndexByte(c.Key, '/')+1:]
-	if !w.ledger.decided[c.Instance+"/"+ticket] {
+	if !w.ledger.decided[c.Instance+"/"+ticket] && !w.decidedUnheard(c.Instance, ticket) {
 		w.violate("call %s of %s is made, and no commit has decided on it", c.Key, c.Function)
 	}
 	if !p.session.Leased() {
@@ -82,6 +84,16 @@ func (x *endpoints) harmed(c effect.Call, out effect.Outcome) effect.Outcome {
 		x.w.ledger.broken[c.Instance] = true
 	}
 	return out
+}
+
+// decidedUnheard reports whether a call is in the store though nobody heard of its commit: the
+// process was gone before.
+func (w *world) decidedUnheard(instance, ticket string) bool {
+	if w.disk == nil {
+		return false
+	}
+	calls, _ := w.db.Store.Calls(context.Background(), instance)
+	return slices.ContainsFunc(calls, func(c store.Call) bool { return c.Ticket.String() == ticket })
 }
 
 func fixedFunction(name string) bool { return name == "timer.f" || name == "retry.f" }

@@ -32,8 +32,9 @@ type node struct {
 	ops    map[string]int // requests to the store so far, by their first word; "": all
 	born   int            // processes
 	lag    time.Duration
-	pause  time.Time // until when it stands still
-	cut    time.Time // until when it does not reach the store
+	step   time.Duration // of its clock, where that is its own
+	pause  time.Time     // until when it stands still
+	cut    time.Time     // until when it does not reach the store
 }
 
 // process is one life of a node: an engine in a coroutine that stops at every request to the store.
@@ -49,6 +50,7 @@ type process struct {
 	stop   func()
 	at     string // where it stands; "": it has nothing to do
 	sleeps time.Time
+	begun  bool // it takes requests
 	dead   bool
 
 	asked  []*client // what clients want of it
@@ -75,7 +77,7 @@ func (n *node) boot() {
 
 // up reports whether the node takes requests.
 func (n *node) up() bool {
-	return n.proc != nil && n.proc.engine != nil && n.proc.session.leases.id != ""
+	return n.proc != nil && n.proc.begun
 }
 
 // end stops the process; nothing of it goes on.
@@ -85,6 +87,16 @@ func (n *node) end() {
 		p.cancel()
 		p.stop()
 		n.proc = nil
+	}
+}
+
+// over says that nothing of a process is left but what is on its disk.
+func (n *node) over() {
+	n.proc = nil
+	if d := n.w.disk; d != nil {
+		if err := d.close(); err != nil {
+			n.w.violate("the disk: %w", err)
+		}
 	}
 }
 
@@ -143,7 +155,7 @@ func (n *node) goOn() {
 	if ok {
 		return
 	}
-	n.proc = nil
+	n.over()
 	for _, c := range p.asked {
 		c.lost()
 	}
@@ -193,8 +205,14 @@ func (p *process) die(down time.Duration) {
 
 func (p *process) begin() (err error) {
 	w := p.n.w
+	if w.disk != nil {
+		if err := w.disk.open(); err != nil {
+			return err
+		}
+		w.disk.recovered(p.ctx)
+	}
 	p.engine, err = engine.New(engine.Config{
-		Store: p.session, Languages: languages.All(), Timezone: "UTC", Inline: true, MissedFires: engine.MissedAll, Retention: w.c.Retain,
+		Store: w.store(p.session), Clock: w.clockOf(p.n), Languages: languages.All(), Timezone: "UTC", Inline: true, MissedFires: engine.MissedAll, Retention: w.c.Retain,
 		Invoker: effect.Func(func(_ context.Context, c effect.Call) effect.Outcome { return w.endpoints.invoke(p, c) }),
 		NewID: func() string {
 			w.ledger.ids++
@@ -208,7 +226,24 @@ func (p *process) begin() (err error) {
 	}
 	_, err = p.engine.Join(p.ctx)
 	p.n.beatAt = w.now
+	p.begun = err == nil
 	return err
+}
+
+// store is the store as an engine gets it.
+func (w *world) store(s *Session) store.Store {
+	if w.disk != nil {
+		return alone{s}
+	}
+	return s
+}
+
+// clockOf is the clock as an engine gets it; nil: that of the store.
+func (w *world) clockOf(n *node) engine.Clock {
+	if w.disk != nil {
+		return n
+	}
+	return nil
 }
 
 // poll does what can be done now.
@@ -226,7 +261,7 @@ func (p *process) poll() {
 		if !ok {
 			break
 		}
-		p.pollAt = next.Add(p.n.lag)
+		p.pollAt = next.Add(p.n.lag - p.n.step)
 		if !p.pollAt.After(w.now) {
 			p.pollAt = w.now.Add(50 * time.Millisecond)
 		}
@@ -250,7 +285,7 @@ func (p *process) ask(op string, writes bool) error {
 	if n.cut.After(n.w.now) {
 		return errFailed
 	}
-	return p.faults(word, FaultCrash, FaultFail, FaultPause, FaultSlow, FaultCut, FaultLag)
+	return p.faults(word, FaultCrash, FaultFail, FaultPause, FaultSlow, FaultCut, FaultLag, FaultPower, FaultWrite, FaultSync, FaultFull, FaultStep)
 }
 
 // answer stops after the store did something.
@@ -289,6 +324,9 @@ func (p *process) faults(word string, kinds ...FaultKind) error {
 
 func (p *process) suffer(f Fault) error {
 	n, until := p.n, p.n.w.now.Add(f.For)
+	if n.w.disk != nil {
+		n.w.disk.suffer(f)
+	}
 	switch f.Kind {
 	case FaultCrash, FaultDie:
 		p.die(f.For)

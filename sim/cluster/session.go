@@ -94,7 +94,7 @@ func (s *Session) Commit(ctx context.Context, c store.Commit) error {
 // Ingest takes an event and routes it.
 func (s *Session) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
 	op := "ingest " + e.Event.ID
-	for range maxLooks {
+	for range s.db.looks {
 		writes := s.db.writes
 		v, err := read(s, ctx, op+": look", func() (store.View, error) { return s.db.view(ctx) })
 		if err != nil {
@@ -119,7 +119,7 @@ func (s *Session) Ingest(ctx context.Context, e store.Event, emit int64, route f
 
 // Route decides again about events that are kept.
 func (s *Session) Route(ctx context.Context, route store.Router) error {
-	for range maxLooks {
+	for range s.db.looks {
 		writes := s.db.writes
 		v, err := read(s, ctx, "route: look", func() (store.View, error) { return s.db.view(ctx) })
 		if err != nil {

@@ -55,8 +55,14 @@ func Run(c *Case, keep bool) (out Result) {
 		for _, n := range w.nodes {
 			n.end()
 		}
+		if w.disk != nil {
+			w.disk.remove()
+		}
 	}()
-	err := w.run()
+	err := w.prepare()
+	if err == nil {
+		err = w.run()
+	}
 	if err == nil {
 		err = w.atRest()
 	}
@@ -72,6 +78,7 @@ type world struct {
 	r         *rand.Rand
 	now       time.Time // of the database's clock
 	db        *Database
+	disk      *disk // the SQLite store, in the place of the database's own; nil: that
 	nodes     []*node
 	clients   []*client
 	endpoints endpoints
@@ -106,6 +113,24 @@ func newWorld(c *Case, keep bool) *world {
 	return w
 }
 
+// prepare makes the store and deploys everything.
+func (w *world) prepare() (err error) {
+	if !w.c.SQLite {
+		return w.deploy(context.Background())
+	}
+	w.db.looks = 0
+	if w.disk, err = newDisk(w); err == nil {
+		err = w.disk.open()
+	}
+	if err == nil {
+		err = w.deploy(context.Background())
+	}
+	if err == nil {
+		err = w.disk.close()
+	}
+	return err
+}
+
 // calm says that nothing goes wrong, so that what comes of the case is known.
 func (w *world) calm() bool { return len(w.c.Faults) == 0 }
 
@@ -133,9 +158,6 @@ func (w *world) violate(format string, args ...any) {
 
 // run lets things happen until nothing is left to do.
 func (w *world) run() error {
-	if err := w.deploy(context.Background()); err != nil {
-		return err
-	}
 	for w.violation == nil {
 		list := w.possible()
 		if len(list) > 0 && (w.calm() || w.r.IntN(64) != 0) {
@@ -172,7 +194,7 @@ func (w *world) idle() bool {
 		w.changes, w.changed = w.db.writes, w.now
 		return false
 	}
-	_, more, err := w.db.Store.Next(context.Background(), core.TimeOf(w.now))
+	_, more, err := w.db.Store.Next(context.Background(), core.TimeOf(w.clock()))
 	return !more && err == nil && w.now.Sub(w.changed) > 2*w.c.Retain+time.Minute
 }
 
@@ -207,7 +229,7 @@ func (w *world) next() (at time.Time, ok bool) {
 	for _, n := range w.nodes {
 		n.next(sooner)
 	}
-	if w.settled() && (w.shared() || !w.calm()) {
+	if w.disk != nil || w.settled() && (w.shared() || !w.calm()) {
 		return at, ok
 	}
 	for _, n := range w.nodes { // somebody takes over, or gives back
@@ -227,6 +249,9 @@ func (w *world) shared() bool {
 
 // settled reports whether every part is with a node that is heard of, and knows it.
 func (w *world) settled() bool {
+	if w.disk != nil {
+		return true
+	}
 	for i, p := range w.db.parts {
 		if !slices.ContainsFunc(w.nodes, func(n *node) bool {
 			return n.proc != nil && n.proc.heard() && n.proc.session.leases.id == p.owner && n.proc.session.leases.epochs[i] == p.epoch
