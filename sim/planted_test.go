@@ -45,6 +45,11 @@ var suitesCluster = []suite{
 	{"TestCluster", []string{"./sim/cluster", "-run", "^TestCluster$", "-sim.failfast", "-sim.seeds=10000"}},
 }
 
+// suitesSQLite look for bugs that only a crash, a disk that fails or a clock that steps shows.
+var suitesSQLite = []suite{
+	{"TestCluster", []string{"./sim/cluster", "-run", "^TestCluster$", "-sim.failfast", "-sim.seeds=10000", "-sim.store=sqlite"}},
+}
+
 // TestPlantedBugs puts bugs into copies of the kernel's source, one at a time, and
 // expects the tests to fail. Nothing in the production code knows about them: the
 // copies take the place of the files with go test -overlay.
@@ -79,6 +84,8 @@ func TestPlantedBugs(t *testing.T) {
 				look = suites01
 			case slices.Contains(plantsCluster, p):
 				look = suitesCluster
+			case slices.Contains(plantsSQLite, p):
+				look = suitesSQLite
 			}
 			by := p.find(t, look, file, patched)
 			rows = append(rows, fmt.Sprintf("| %s | `%s` | %s |", p.name, p.in, by))
@@ -95,7 +102,7 @@ func TestPlantedBugs(t *testing.T) {
 	}
 }
 
-func allPlants() []plant { return slices.Concat(plants, plants01, plantsCluster) }
+func allPlants() []plant { return slices.Concat(plants, plants01, plantsCluster, plantsSQLite) }
 
 // today reports whether it is the turn of a bug that takes longer to look for: each day has two.
 func (p plant) today() bool {

@@ -1,0 +1,86 @@
+package sim
+
+// plantsSQLite are bugs that only a crash, a disk that fails or a clock that steps shows. TestCluster
+// of sim/cluster must find them on the SQLite store.
+var plantsSQLite = []plant{
+	{
+		name: "commits are not synced", in: "store/sqlite", quick: true,
+		old: "\"PRAGMA synchronous = FULL\"",
+		new: "\"PRAGMA synchronous = OFF\"",
+	},
+	{
+		name: "only checkpoints are synced", in: "store/sqlite",
+		old: "\"PRAGMA synchronous = FULL\"",
+		new: "\"PRAGMA synchronous = NORMAL\"",
+	},
+	{
+		name: "a sync that failed is taken for one that did not", in: "internal/crashfs",
+		old: "rc != 0 || d.NoSync {\n			return rc",
+		new: "rc != 0 || d.NoSync {\n			return 0",
+	},
+	{
+		name: "a commit that failed is acknowledged", in: "store/sqlite",
+		old: "		return w.rollback(&fatalError{err})\n	}\n	if err := w.look(); err",
+		new: "		_ = w.rollback(&fatalError{err})\n	}\n	if err := w.look(); err",
+	},
+	{
+		name: "a commit at an old revision is taken", in: "store/sqlite",
+		old: "	case h.rev != in.Rev:",
+		new: "	case false:",
+	},
+	{
+		name: "a timer has no row", in: "store/sqlite",
+		old: "h.wake, oneOrNull(h.more), oneOrNull(h.aside),\n		orNull(h.parent)",
+		new: "nil, oneOrNull(h.more), oneOrNull(h.aside),\n		orNull(h.parent)",
+	},
+	{
+		name: "a start does not read calls", in: "engine",
+		old: "	e.calls.enqueue(calls)\n	return nil\n}\n\n// Languages",
+		new: "	_ = calls\n	return nil\n}\n\n// Languages",
+	},
+	{
+		name: "recovery does not read timers", in: "store/sqlite",
+		old: "		sp.wakes, sp.wakeExact = core.Time(wake), true\n	}\n	until",
+		new: "		_ = wake\n	}\n	until",
+	},
+	{
+		name: "recovery does not read messages", in: "store/sqlite",
+		old: "WHERE b.ns = ? GROUP",
+		new: "WHERE b.ns = ? AND 0 GROUP",
+	},
+	{
+		name: "recovery does not read schedules", in: "store/sqlite",
+		old: "		sp.schedules[s.Definition] = s\n		return nil\n	}, sp.ns)\n	if err",
+		new: "		_ = s\n		return nil\n	}, sp.ns)\n	if err",
+	},
+	{
+		name: "recovery does not read how events are found", in: "store/sqlite",
+		old: "		sp.shapes[r.ColumnText(0)] = append(sp.shapes[r.ColumnText(0)], s)\n		return err",
+		new: "		_ = s\n		return err",
+	},
+	{
+		name: "recovery does not know of events to be routed again", in: "store/sqlite",
+		old: "\"events WHERE ns = ?\": &sp.again",
+		new: "\"events WHERE ns = ? AND 0\": &sp.again",
+	},
+	{
+		name: "recovery does not know of produced events", in: "store/sqlite",
+		old: "\"emits WHERE ns = ? AND sink = 0\"",
+		new: "\"emits WHERE ns = ? AND sink = 9\"",
+	},
+	{
+		name: "recovery does not know of fresh subscriptions", in: "store/sqlite",
+		old: "\"subs WHERE ns = ?\": &sp.unchecked",
+		new: "\"subs WHERE ns = ? AND 0\": &sp.unchecked",
+	},
+	{
+		name: "recovery does not know of events kept for an instance", in: "store/sqlite",
+		old: "	sp.keptFor = kept != 0",
+		new: "	_ = kept",
+	},
+	{
+		name: "history goes back with the clock", in: "engine",
+		old: "	return max(e.now(), l.row.Updated)",
+		new: "	return e.now()",
+	},
+}
