@@ -107,12 +107,9 @@ func allPlants() []plant { return slices.Concat(plants, plants01, plantsCluster,
 // today reports whether it is the turn of a bug that takes longer to look for: each day has two.
 func (p plant) today() bool {
 	day := int(time.Now().Unix() / (24 * 3600))
-	for i := range 2 {
-		if plantsCluster[(2*day+i)%len(plantsCluster)] == p {
-			return true
-		}
-	}
-	return false
+	turns := slices.Concat(plantsCluster, plantsSQLite)
+	i := slices.Index(turns, p)
+	return i >= 0 && i/2 == day%((len(turns)+1)/2)
 }
 
 // unnumbered is what found a bug without the seed, which is another one after every change of the generator.

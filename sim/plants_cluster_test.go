@@ -39,11 +39,6 @@ var plantsCluster = []plant{
 		new: "",
 	},
 	{
-		name: "a wait goes on after its event", in: "engine",
-		old: "		f.unsubscribe(reply.Ticket)\n",
-		new: "		_ = reply\n",
-	},
-	{
 		name: "an event that came too late is dropped", in: "engine",
 		old: "			f.c.Release = append(f.c.Release, in.message)\n",
 		new: "",
@@ -74,11 +69,6 @@ var plantsCluster = []plant{
 		new: "		r.ID = r.keyedID(d) + e.cfg.NewID()\n",
 	},
 	{
-		name: "history goes back with the clock of a node", in: "engine",
-		old: "	return max(e.now(), l.row.Updated)\n",
-		new: "	return e.now()\n",
-	},
-	{
 		name: "a call begins though the lease is over", in: "engine",
 		old: "		if e.shared != nil && !e.shared.Leased() {\n			return nil // another node may have them",
 		new: "		if e.shared != nil && e.maxPasses == 0 {\n			return nil // another node may have them",
@@ -107,10 +97,5 @@ var plantsCluster = []plant{
 		name: "retention deletes too early", in: "engine",
 		old: "	before := now - core.Time(p.after)\n",
 		new: "	before := now - core.Time(p.after) + sweepPause(p.after)\n",
-	},
-	{
-		name: "data that changed are not stored", in: "core",
-		old: "	f.data, f.dirty = v, true\n",
-		new: "	f.data = v\n",
 	},
 }
