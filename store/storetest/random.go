@@ -109,7 +109,7 @@ func difference(real, model string) (out string) {
 
 // kind is what callers tell errors apart by.
 func kind(err error) string {
-	for _, e := range []error{store.ErrConflict, store.ErrNotFound, store.ErrDuplicate, store.ErrLive, errRouter} {
+	for _, e := range []error{store.ErrConflict, store.ErrNotFound, store.ErrDuplicate, store.ErrLive, store.ErrOutdated, errRouter} {
 		if errors.Is(err, e) {
 			return e.Error()
 		}

@@ -68,7 +68,7 @@ func (p *pair) pages(t *rapid.T) {
 				return "", err
 			}
 			for _, e := range page.Events {
-				out += p.eventText(e) + "\n"
+				out += eventText(e) + "\n"
 			}
 			if q.After = page.Next; page.Next == 0 {
 				return out, nil
@@ -203,7 +203,7 @@ func align[T any](p *pair, list func(store.Store) ([]T, error), seq func(T) int6
 
 // compare looks at everything.
 func (p *pair) compare(*rapid.T) {
-	p.both("instances", func(s store.Store) (string, error) { return p.show(s) })
+	p.both("instances", func(s store.Store) (string, error) { return showRows(s) })
 	align(p, func(s store.Store) ([]store.Instance, error) { return s.Instances(ctx, store.Query{}) }, func(in store.Instance) int64 { return in.Seq })
 	align(p, allEvents, func(e store.Event) int64 { return e.Seq })
 	align(p, func(s store.Store) ([]store.Emit, error) { return s.Emits(ctx, 100) }, func(e store.Emit) int64 { return e.Seq })
@@ -215,13 +215,13 @@ func (p *pair) compare(*rapid.T) {
 	}
 	for _, in := range rows {
 		align(p, func(s store.Store) ([]store.Message, error) { return s.Messages(ctx, in.ID) }, func(m store.Message) int64 { return m.Seq })
-		p.both("instance "+in.ID, func(s store.Store) (string, error) { return p.showInstance(s, in.ID) })
+		p.both("instance "+in.ID, func(s store.Store) (string, error) { return p.showing(s).instance(in.ID) })
 	}
 	p.both("states", func(s store.Store) (string, error) {
 		list, through, err := s.States(ctx, []string{"f", "nobody", "e", "d", "c", "b", "a"})
 		return fmt.Sprint(list, through), err
 	})
-	p.both("lists", func(s store.Store) (string, error) { return p.showLists(s) })
+	p.both("lists", func(s store.Store) (string, error) { return p.showing(s).lists() })
 	var pairs [][2]int64
 	for r, m := range p.toModel {
 		pairs = append(pairs, [2]int64{r, m})
@@ -238,96 +238,6 @@ func (p *pair) compare(*rapid.T) {
 	}
 }
 
-func (p *pair) show(s store.Store) (string, error) {
-	rows, err := s.Instances(ctx, store.Query{})
-	out := ""
-	for _, in := range rows {
-		in.Seq = 0
-		out += printRow(in) + "\n"
-	}
-	return out, err
-}
-
-func (p *pair) showInstance(s store.Store, id string) (string, error) {
-	row, err := s.Instance(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	pages, err := s.Pages(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	records, err := s.Records(ctx, id, 0, 0)
-	if err != nil {
-		return "", err
-	}
-	subs, err := s.Subscriptions(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	inbox, err := s.Messages(ctx, id)
-	out := fmt.Sprintf("%d\n%v\n%+v", p.seq(s, row.Seq), pages, records)
-	for _, sub := range subs {
-		sub.InstanceSeq = p.seq(s, sub.InstanceSeq)
-		out += fmt.Sprintf("\n%+v", sub)
-	}
-	for _, m := range inbox {
-		m.Seq, m.Event = p.seq(s, m.Seq), p.seq(s, m.Event)
-		out += fmt.Sprintf("\n%+v", m)
-	}
-	return out, err
-}
-
-func (p *pair) showLists(s store.Store) (string, error) {
-	out := ""
-	calls, err := s.Calls(ctx, "")
-	if err != nil {
-		return "", err
-	}
-	for _, c := range calls {
-		out += fmt.Sprint(p.seq(s, c.Seq), c.Instance, c.Ticket, c.Attempt, "\n")
-	}
-	emits, err := s.Emits(ctx, 100)
-	if err != nil {
-		return "", err
-	}
-	outbound, err := s.Outbound(ctx, 100)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range append(emits, outbound...) {
-		out += fmt.Sprint(p.seq(s, e.Seq), e.Instance, e.Definition, e.Event.Value(), e.Sink, "\n")
-	}
-	events, err := allEvents(s)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range events {
-		out += fmt.Sprint(p.seq(s, e.Seq), p.eventText(e), "\n")
-	}
-	unchecked, err := s.Unchecked(ctx, 100)
-	if err != nil {
-		return "", err
-	}
-	again, err := s.Again(ctx, 100)
-	if err != nil {
-		return "", err
-	}
-	for i, seq := range again {
-		again[i] = p.seq(s, seq)
-	}
-	stats, err := s.Stats(ctx)
-	if err != nil {
-		return "", err
-	}
-	jobs, err := s.JobStats(ctx)
-	if err != nil {
-		return "", err
-	}
-	out += fmt.Sprint("unchecked ", unchecked, "\nagain ", again, "\nstats ", stats, "\njobs ", jobs)
-	feed, err := s.Feed(ctx, 0, 1000)
-	for _, f := range feed.Items {
-		out += fmt.Sprintf("\n%s %s %q %s %d %+v", f.Instance, f.Definition, f.Client, f.Status, f.At, f.Records)
-	}
-	return out, err
+func (p *pair) showing(s store.Store) showing {
+	return showing{Store: s, seq: func(seq int64) int64 { return p.seq(s, seq) }}
 }

@@ -43,7 +43,7 @@ func (p *pair) ingest(t *rapid.T) {
 				return "", err
 			}
 		}
-		return fmt.Sprintf("%s, seen %s", p.eventText(got), seen), err
+		return fmt.Sprintf("%s, seen %s", eventText(got), seen), err
 	})
 }
 
@@ -84,7 +84,7 @@ func (p *pair) drawLooks(t *rapid.T) func(store.Store) store.Store {
 // route gives an event to some of those that wait for it, and tells what it saw.
 func (r route) route(e store.Event, v store.View) (out store.Routing, seen string) {
 	subs := v.Subscriptions(e.Event)
-	seen = fmt.Sprint(r.p.eventText(e), matching(subs, e.Event))
+	seen = fmt.Sprint(eventText(e), matching(subs, e.Event))
 	n := 0
 	for _, s := range subs {
 		if ok, _ := s.Filter.Match(e.Event); !ok {
@@ -123,7 +123,7 @@ func (p *pair) checkFresh(t *rapid.T) {
 			seen = ""
 			for _, sub := range v.Fresh(id) {
 				for _, e := range visible(v, sub) { // where none is, the subscription need not be fresh
-					seen += fmt.Sprintf("%d: %s ", sub.Ticket, p.eventText(e))
+					seen += fmt.Sprintf("%d: %s ", sub.Ticket, eventText(e))
 					if take && len(out.Deliver) == 0 {
 						out.Deliver = append(out.Deliver, store.Delivery{Event: e.Seq, Instance: id, At: p.now, Reply: core.Reply{Ticket: sub.Ticket}})
 					}
@@ -246,6 +246,6 @@ func (p *pair) gather(t *rapid.T) {
 	})
 }
 
-func (p *pair) eventText(e store.Event) string {
+func eventText(e store.Event) string {
 	return fmt.Sprintf("%s %d-%d by %q taken %t for %v used %v why %v", e.Event.Value(), e.Received, e.Until, e.Producer, e.Taken, e.For, e.Used, e.Why)
 }

@@ -15,6 +15,7 @@
 //	suspects.go    instances whose step does not end
 //	looks.go       routers that are called several times for one decision
 //	random.go      random calls to two stores at a time
+//	picture.go     all that a store has, as text
 package storetest
 
 import (
