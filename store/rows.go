@@ -161,7 +161,7 @@ type Gathering struct {
 type Commit struct {
 	Instance Instance // as it is now; Rev and Created as they were read, Rev 0 to create it
 	Deployed int64    // where not 0: what Shared.Deployments was; ErrOutdated if it is another now
-	Unread   bool     // nobody looked into the inbox: the commit conflicts where something is in it
+	Unread   bool     // nobody looked into the inbox: the commit conflicts where something is in it; a Shared store may miss what comes while it writes
 	Pages    []core.Page
 	Records  []core.Record
 
