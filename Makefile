@@ -17,6 +17,7 @@ CASES    ?= 100000
 KILLS    ?= 1000
 BURST    ?= 10000
 SEEDS    ?= 20000
+ORDERS   ?= 10000
 TESTARGS ?=
 BENCH    ?= .
 
@@ -90,13 +91,14 @@ bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a sta
 bench-nodes: postgres ## one, two and three servers on one PostgreSQL: throughput, and where the time goes
 	$(GO) run ./bench -store postgres -nodes 1,2,3 -time 20s
 
-soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, SEEDS (20000) of the simulated cluster, every planted bug, every image of a crash, a server killed KILLS (1000) times under load, a campaign of 1000 devices, a server attacked by its tenants, three servers harmed for two minutes, BURST (10000) events at once on each store, then every fuzz target for five minutes
+soak: ## property tests CHECKS times (20000), CASES (100000) of the oracle, SEEDS (20000) of the simulated cluster, every planted bug, every image of a crash, ORDERS (10000) orders of three concurrent writes to PostgreSQL, a server killed KILLS (1000) times under load, a campaign of 1000 devices, a server attacked by its tenants, three servers harmed for two minutes, BURST (10000) events at once on each store, then every fuzz target for five minutes
 	@for package in $(USERAPID); do \
 	  $(GO) test -vet=off -count=1 -timeout 2h "$$package" -rapid.checks=$(CHECKS) || exit 1; \
 	done
 	$(GO) test -vet=off -count=1 -timeout 24h -v ./sim/cluster -run '^TestCluster$$' -sim.seeds=$(SEEDS)
 	$(GO) test -vet=off -count=1 -timeout 4h ./sim -sim.cases=$(CASES) -sim.plants
 	$(GO) test -vet=off -count=1 -timeout 1h ./store/sqlite -run '^TestCrashImages$$' -crash.all
+	$(GO) test -vet=off -count=1 -timeout 4h -v ./store/postgres -run '^TestInterleaved' -interleave.all -interleave.plants -interleave.seeds=$(ORDERS)
 	$(GO) test -vet=off -count=1 -timeout 4h ./cmd/lockstep -run '^TestKilledUnderLoad$$' -kills=$(KILLS)
 	$(GO) test -vet=off -count=1 -timeout 1h ./cmd/lockstep -run '^TestCampaign$$' -campaign.devices=1000
 	$(GO) test -vet=off -count=1 -timeout 1h ./engine -run '^TestOverPostgres$$' -engine.postgres

@@ -36,6 +36,7 @@ type Options struct {
 	steps     []migration           // tests have a next version
 	configure func(*pgxpool.Config) // tests watch connections
 	house     housekeeping          // generationRows and so on
+	looks     int                   // maxLooks; tests: -1 for none without the lock
 	spoil     func() error          // tests: not nil for an attempt that is to be repeated although it went well
 }
 
@@ -142,6 +143,9 @@ func (o *Options) defaults() error {
 	}
 	if o.migration <= 0 {
 		o.migration = migrateLimit
+	}
+	if o.looks == 0 {
+		o.looks = maxLooks
 	}
 	if o.steps == nil {
 		o.steps = migrations

@@ -247,7 +247,7 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 	if err != nil {
 		return err
 	}
-	for range maxLooks {
+	for range s.db.opts.looks {
 		known, err := s.shapesOf(ctx, ns)
 		if err != nil {
 			return err
