@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // SQLite reads its log up to the first frame that does not fit and passes over the rest without
@@ -73,6 +74,9 @@ func (s *logScan) read(r io.Reader) error {
 		if _, err := io.ReadFull(r, frame); err != nil {
 			return ending(err)
 		}
+		if !sound && i == 1 && s.tornHeader(header, frame) {
+			return nil
+		}
 		if !sound && i == 1 { // the frames know their generation, too
 			s.salts = binary.BigEndian.Uint64(frame[8:])
 			s.logDamage.frame = 1
@@ -105,12 +109,22 @@ func (s *logScan) header(h []byte) (size int, sound bool) {
 	return size, word(0)&^1 == logMagic && word(4) == logVersion && checksum(s.order, [2]uint32{}, h[:24]) == s.sum
 }
 
+// tornHeader reports whether a header that is not sound is a part of another one, written over that of
+// the frames when the power went: SQLite begins a log anew when all of it is in the database. The new
+// header counts one more, and the first frame tells whether the rest was right.
+func (s *logScan) tornHeader(h, frame []byte) bool {
+	before := slices.Clone(h[:24])
+	binary.BigEndian.PutUint32(before[12:], binary.BigEndian.Uint32(h[12:])-1)
+	copy(before[16:], frame[8:16])
+	old := logScan{order: s.order, salts: binary.BigEndian.Uint64(frame[8:]), sum: checksum(s.order, [2]uint32{}, before)}
+	return old.continues(frame)
+}
+
 func (s *logScan) frame(i int, f []byte) {
-	page, pages := binary.BigEndian.Uint32(f), binary.BigEndian.Uint32(f[4:])
-	sum := [2]uint32{binary.BigEndian.Uint32(f[16:]), binary.BigEndian.Uint32(f[20:])}
+	pages := binary.BigEndian.Uint32(f[4:])
 	same := binary.BigEndian.Uint64(f[8:]) == s.salts
-	continues := same && page != 0 && checksum(s.order, checksum(s.order, s.sum, f[:8]), f[frameHeaderSize:]) == sum
-	s.sum = sum
+	continues := s.continues(f)
+	s.sum = frameSum(f)
 	switch {
 	case s.logDamage.frame == 0 && continues:
 		return
@@ -131,6 +145,16 @@ func (s *logScan) frame(i int, f []byte) {
 	if s.ends++; s.ends > 1 {
 		s.certain++
 	}
+}
+
+// continues reports whether a frame was written behind what was read so far.
+func (s *logScan) continues(f []byte) bool {
+	return binary.BigEndian.Uint64(f[8:]) == s.salts && binary.BigEndian.Uint32(f) != 0 &&
+		checksum(s.order, checksum(s.order, s.sum, f[:8]), f[frameHeaderSize:]) == frameSum(f)
+}
+
+func frameSum(f []byte) [2]uint32 {
+	return [2]uint32{binary.BigEndian.Uint32(f[16:]), binary.BigEndian.Uint32(f[20:])}
 }
 
 func checksum(order binary.ByteOrder, sum [2]uint32, data []byte) [2]uint32 {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,61 @@ func TestDamageIsToldOnce(t *testing.T) {
 	}
 	if _, err := again.Namespace("default").Instance(ctx, "after"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTornHeader: a log that is begun anew when the power goes, in the midst of its header, is not
+// taken for a damaged one: all of it is in the database.
+func TestTornHeader(t *testing.T) {
+	dir := t.TempDir()
+	w := watch(t, dir)
+	w.Keep = true
+	path := filepath.Join(dir, "test.db")
+	db, err := Open(path, Options{VFS: crashfs.Name, Checkpoint: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		if err := add(db.Namespace("default"), fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ops, begun, told := w.Ops(), 0, 0
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, op := range ops {
+		if op.Kind != crashfs.Write || op.Path != path+"-wal" || op.At != 0 {
+			continue
+		}
+		if begun++; begun == 1 {
+			continue
+		}
+		log := crashfs.Image(ops[:i], crashfs.All, nil)[path+"-wal"]
+		damaged := func(log []byte) bool {
+			t.Helper()
+			file := filepath.Join(t.TempDir(), "log")
+			if err := os.WriteFile(file, log, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, damaged, err := scanLog(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return damaged
+		}
+		for n := range len(op.Data) {
+			torn := slices.Concat(op.Data[:n], log[n:])
+			if damaged(torn) {
+				t.Errorf("the %d. header, %d bytes of it", begun, n)
+			}
+		}
+		if log[20]++; damaged(log) {
+			told++
+		}
+	}
+	if told < 2 {
+		t.Errorf("the log began %d times, and another salt was told %d times", begun, told)
 	}
 }
 
