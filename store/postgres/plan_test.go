@@ -70,7 +70,7 @@ var (
 )
 
 // TestPlans: the statements of functions find rows by keys, also when their plans were made
-// while tables were empty, or had grown and nobody had counted, or were counted.
+// while tables were empty, or small, or had grown and nobody had counted, or were counted.
 func TestPlans(t *testing.T) {
 	e := &explained{}
 	db := openTest(t, Options{configure: e.configure})
@@ -101,11 +101,18 @@ func TestPlans(t *testing.T) {
 	}
 	storetest.Cases(t, open)
 	judge("empty tables")
+	sparse := "UPDATE pg_class SET relpages = 1, reltuples = 1 WHERE relnamespace = 'lockstep'::regnamespace AND relkind IN ('r', 'i')"
+	if _, err := db.pool.Exec(ctx, sparse); err != nil {
+		t.Fatal(err)
+	}
+	db.pool.Reset() // plans are made anew
+	storetest.Cases(t, open)
+	judge("tables that were counted with one row a page")
 	if _, err := db.pool.Exec(ctx, "SET statement_timeout = 0"); err != nil {
 		t.Fatal(err)
 	}
 	grow(t, db.Namespace("large"), 3000)
-	db.pool.Reset() // plans are made anew
+	db.pool.Reset()
 	storetest.Cases(t, open)
 	judge("grown tables")
 	if _, err := db.pool.Exec(ctx, "ANALYZE"); err != nil { // as the server does by itself, sooner or later
