@@ -92,6 +92,9 @@ func (k *catching) category(name string, r *retry) {
 // categories go to their own retries.
 func (k *catching) kind(one category, r *retry) {
 	for _, name := range one.errors {
+		if r == nil {
+			k.named(name)
+		}
 		k.add(ir.Catch{Error: name}, r)
 	}
 	if len(one.codes) == 0 {
@@ -99,13 +102,28 @@ func (k *catching) kind(one category, r *retry) {
 	}
 	for _, other := range categories {
 		for _, name := range other.errors {
-			k.add(ir.Catch{Error: name}, k.first(name, ""))
+			k.named(name)
 		}
 	}
-	k.add(ir.Catch{Error: sysFail}, k.first(sysFail, ""))
+	k.named(sysFail)
 	for _, code := range one.codes {
 		k.add(ir.Catch{Code: code}, r)
 	}
+}
+
+// named gives the faults of a name to whom they belong, before anybody asks for their
+// code: also to a later retry for just their code.
+func (k *catching) named(name string) {
+	own := k.first(name, "")
+	for _, r := range k.action.retries {
+		code := spelled(r.match)
+		if r.unused || isCategory(code) || isAny(code) || k.first(name, code) == own {
+			continue
+		}
+		k.add(ir.Catch{Error: name, Code: "none"}, own) // a handler with a code also takes faults without one
+		k.add(ir.Catch{Error: name, Code: code}, k.first(name, code))
+	}
+	k.add(ir.Catch{Error: name}, own)
 }
 
 // first is the first retry that is for a fault, nil where none is.
