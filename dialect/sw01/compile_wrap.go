@@ -59,9 +59,8 @@ func (w *waiting) unwrap(e *entry, keys []string, next ir.NodeID) ir.NodeID {
 		merge := w.c.node(w.at, &ir.Eval{Put: ir.Put{
 			Pick: ir.Pick{Expr: w.c.own(path, w.at), Key: wrapData, Wrap: ir.WrapAlways}, Mode: ir.PutMerge,
 		}}, next)
-		if e.filters() {
-			next = merge
-			continue
+		if e.filters() { // what is no object takes the place of the data
+			next = w.c.node(w.at, &ir.Eval{Put: ir.Put{Pick: ir.Pick{Expr: w.c.own(path, w.at)}, Mode: ir.PutSet, Path: []string{wrapData}}}, next)
 		}
 		next = w.c.node(w.at, &ir.Branch{Cases: []ir.Case{{
 			When: w.c.condition(choice.Condition{Op: choice.IsObject, Path: path, Value: expr.Null}, w.at.pos), Next: merge,
