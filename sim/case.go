@@ -9,13 +9,15 @@ import (
 // Case is one thing to run: a definition with those it starts, what goes in, and
 // how the world answers. It is data only, so that both sides read the same.
 type Case struct {
-	Seed   uint64
-	Def    expr.Value   // the definition as a JSON document
-	Subs   []expr.Value // definitions it refers to by workflowId
-	Input  expr.Value   // of the instance that is started by hand
-	ByHand bool         // false: the events start it
-	Mocks  []Mock
-	Events []TimedEvent // in order of time
+	Seed    uint64
+	Dialect string       // as --dialect says it
+	Def     expr.Value   // the definition as a JSON document
+	Subs    []expr.Value // definitions it refers to by workflowId
+	Input   expr.Value   // of the instance that is started by hand
+	ByHand  bool         // false: the events start it
+	Mocks   []Mock
+	Events  []TimedEvent // in order of time
+	Updates []Update     // of the job that the case is, in order of time
 }
 
 // Mock lists the answers of one function, call by call; the last one repeats.
@@ -38,6 +40,37 @@ type TimedEvent struct {
 	At    time.Duration
 	Event expr.Value
 }
+
+// Update is what somebody sends to the job of a case.
+type Update struct {
+	At     time.Duration
+	Kind   UpdateKind
+	Actor  string     // of a status: CLIENT or WFX
+	Value  expr.Value // the status, the definition or the list of tags
+	Client string     // whose job it must be; "": anybody's
+	Rev    RevKind
+}
+
+// UpdateKind is what an update changes.
+type UpdateKind string
+
+// The kinds of updates.
+const (
+	UpdateStatus     UpdateKind = "status"
+	UpdateDefinition UpdateKind = "definition"
+	UpdateAddTags    UpdateKind = "add tags"
+	UpdateDeleteTags UpdateKind = "delete tags"
+)
+
+// RevKind is which revision of the job the sender has read.
+type RevKind string
+
+// The kinds of revisions.
+const (
+	RevAny   RevKind = ""
+	RevNow   RevKind = "now"   // the newest
+	RevStale RevKind = "stale" // the one before; any, where there is none
+)
 
 // Fault is an error inside a workflow.
 type Fault struct {
@@ -64,6 +97,7 @@ type Instance struct {
 	Path     []string
 	Created  time.Duration
 	Ended    time.Duration // of one that is over
+	Job      string        // of a job: its client, state, group and tags
 }
 
 // The statuses of an instance.
@@ -80,11 +114,19 @@ type Produced struct {
 	Event expr.Value
 }
 
+// Reply is what came of an update.
+type Reply struct {
+	At    time.Duration
+	Taken bool
+}
+
 // Outcome is everything that is observed of a case.
 type Outcome struct {
 	Instances []Instance // in order of creation
 	Calls     []Call
 	Produced  []Produced
+	Replies   []Reply  // to the updates of a job
+	History   []string // of a job: what it is now and what was replaced, newest first
 
 	// Reached names what the interpreter came by, for coverage.
 	Reached map[string]bool

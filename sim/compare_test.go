@@ -11,20 +11,21 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/lockstep-workflows/lockstep/ir"
 )
 
 var (
 	flagSeed  = flag.Uint64("sim.seed", 0, "replay this one seed of TestOracle")
-	flagCases = flag.Int("sim.cases", 2000, "how many seeds TestOracle runs")
+	flagCases = flag.Int("sim.cases", 4000, "how many seeds TestOracle runs")
 	flagFrom  = flag.Uint64("sim.from", 1, "the first seed of TestOracle")
+	flagIn    = flag.String("sim.dialect", "", "let TestOracle run only cases in this dialect: sw05, sw01 or wfx")
 	flagFast  = flag.Bool("sim.failfast", false, "let TestOracle stop at the first disagreement, and not shrink it")
 	flagShow  = flag.Int("sim.show", 3, "how many disagreements TestOracle shrinks and shows")
 )
 
-// features are what the cases must come by together, see Outcome.Reached.
-var features = []string{
+// features are what the cases of each dialect must come by together, see Outcome.Reached.
+var features = map[string][]string{"sw05": features05, "sw01": features01, "wfx": featuresWFX}
+
+var features05 = []string{
 	"state event", "state operation", "state switch", "state delay", "state parallel", "state subflow", "state inject", "state foreach", "state callback",
 	"end default", "end terminate", "end event", "a terminate inside a subflow", "a terminate inside a parallel", "a terminate inside a foreach",
 	"parallel ", "parallel and", "parallel xor", "parallel n_of_m", "parallel actions", "a failing branch", "a failing iteration", "a cancelled branch",
@@ -40,13 +41,35 @@ var features = []string{
 	"an instance that is completed", "an instance that is failed", "an instance that is cancelled", "an instance that is waiting",
 }
 
+var features01 = []string{
+	"state event", "state operation", "state switch", "state delay", "state parallel", "state subflow", "state end",
+	"a state without a next one", "end: true", "an end with FAILURE", "a state that is entered again", "a delay until an instant",
+	"a path that selects nothing", "a result path", "no actions", "parallel actions", "the timeout of a call",
+	"a branch in a branch", "a branch that nobody waits for", "a failing branch", "a cancelled branch", "a child that nobody waits for",
+	"a choice", "the default of a switch", "the end of a switch", "a switch without a match", "condition and", "condition or", "condition not", "condition single",
+	"operator eq", "operator lt", "operator lteq", "operator gt", "operator gteq", "operator equals", "operator lessthan", "operator lessthanequals", "operator greaterthan", "operator greaterthanequals",
+	"operator streq", "operator strlt", "operator strlteq", "operator strgt", "operator strgteq", "operator exists",
+	"a retry", "retries used up", "the next-state of a retry", "a repeatable interval", "a result that is asked for again",
+	"match *", "match SYS.MatchAny", "match SYS.Fail", "match SYS.Timeout", "match SYS.Permission", "match SYS.InvalidParameter", "match another text",
+	"an entry that holds", "an event that did not come", "a lapse to the END state", "a lapse without one END state", "an early event",
+	"an event with the right correlation", "an event with another correlation",
+	"a start by events", "a start by several events, complete or lapsed", "a start event for a running instance", "half of another start",
+	"an instance that is completed", "an instance that is failed", "an instance that is cancelled", "an instance that is waiting",
+}
+
+var featuresWFX = []string{
+	"an immediate transition", "a chain of immediate transitions", "a transition of CLIENT", "a transition of WFX", "a transition that is refused",
+	"news of a state", "news of a final state", "a time limit", "a state of a group", "a stale update", "an update of another client",
+	"another definition", "other tags", "a job that is completed", "a job that is waiting",
+}
+
 // tally sums what many cases gave.
 type tally struct {
 	mu       sync.Mutex
 	compared int
 	open     map[string]int
-	reached  map[string]int
-	ops      map[string]int
+	cases    map[string]int // by dialect
+	reached  map[string]int // likewise
 	bad      []uint64
 	why      map[uint64]string
 }
@@ -63,7 +86,7 @@ func TestOracle(t *testing.T) {
 		replay(t, *flagSeed)
 		return
 	}
-	sum := &tally{open: map[string]int{}, reached: map[string]int{}, ops: map[string]int{}, why: map[uint64]string{}}
+	sum := &tally{open: map[string]int{}, cases: map[string]int{}, reached: map[string]int{}, why: map[uint64]string{}}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -86,7 +109,7 @@ func TestOracle(t *testing.T) {
 		return
 	}
 	t.Logf("%d cases: %d compared, left alone: %s", *flagCases, sum.compared, counts(sum.open))
-	t.Logf("operations in the programs compared: %s", counts(sum.ops))
+	t.Logf("by dialect: %s", counts(sum.cases))
 	t.Logf("reached by the cases compared: %s", counts(sum.reached))
 	slices.Sort(sum.bad)
 	for i, seed := range sum.bad {
@@ -99,14 +122,20 @@ func TestOracle(t *testing.T) {
 	sum.check(t)
 }
 
+// generate makes the case of a seed, in the dialect that is asked for.
+func generate(seed uint64) *Case {
+	for i := range Dialects {
+		if Dialects[i].Name == *flagIn {
+			return Dialects[i].Generate(seed)
+		}
+	}
+	return Generate(seed)
+}
+
 func (s *tally) add(seed uint64) {
-	c := Generate(seed)
+	c := generate(seed)
 	diff, open := Disagreement(context.Background(), c)
 	out, _ := Interpret(c)
-	var programs []*ir.Program
-	if seed%16 == 0 { // enough to count operations
-		programs, _ = c.Compile()
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if open != "" {
@@ -119,31 +148,23 @@ func (s *tally) add(seed uint64) {
 		s.why[seed] = diff
 		return
 	}
+	language := c.Language()
+	s.cases[language]++
 	for what := range out.Reached {
-		s.reached[what]++
-	}
-	for _, p := range programs {
-		for _, n := range p.Nodes {
-			if n.Op != nil {
-				s.ops[strings.TrimPrefix(fmt.Sprintf("%T", n.Op), "*ir.")]++
-			}
-		}
+		s.reached[language+": "+what]++
 	}
 }
 
 // check asserts that the generator makes everything there is, and little in vain.
 func (s *tally) check(t *testing.T) {
-	if *flagCases < 1000 {
+	if *flagCases < 3000 || *flagIn != "" {
 		return
 	}
-	for _, want := range features {
-		if s.reached[want] == 0 {
-			t.Errorf("no case comes by %q", want)
-		}
-	}
-	for _, op := range []string{"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "Undo", "End"} {
-		if s.ops[op] == 0 {
-			t.Errorf("no program has the operation %s", op)
+	for language, list := range features {
+		for _, want := range list {
+			if s.reached[language+": "+want] == 0 {
+				t.Errorf("no case of %s comes by %q", language, want)
+			}
 		}
 	}
 	for why, n := range s.open {
@@ -167,16 +188,16 @@ func counts(m map[string]int) string {
 // show shrinks a disagreement and prints what is needed to decide who is wrong.
 func show(t *testing.T, seed uint64) {
 	ctx := context.Background()
-	small := Shrink(ctx, Generate(seed))
+	small := Shrink(ctx, generate(seed))
 	want, _ := Interpret(small)
 	got, err := executeSafely(ctx, small)
-	t.Errorf("seed %d: %s\n\nThe smallest case:\n%s\nThe interpreter:\n%s\nThe kernel:\n%s\nReplay with: go test ./sim -run TestOracle -sim.seed=%d",
-		seed, Difference(want, got, err), small, want, got.like(want), seed)
+	t.Errorf("seed %d: %s\n\nThe smallest case:\n%s\nThe interpreter:\n%s\nThe kernel:\n%s\nReplay with: go test ./sim -run TestOracle -sim.dialect=%s -sim.seed=%d",
+		seed, Difference(want, got, err), small, want, got.like(want), small.Language(), seed)
 }
 
 // replay runs one seed again, whole.
 func replay(t *testing.T, seed uint64) {
-	c := Generate(seed)
+	c := generate(seed)
 	want, open := Interpret(c)
 	got, err := executeSafely(context.Background(), c)
 	t.Logf("seed %d\n%s\nThe interpreter (left alone: %q):\n%s\nThe kernel (error: %v):\n%s", seed, c, open, want, err, got.like(want))

@@ -56,7 +56,7 @@ func (o Outcome) like(want Outcome) Outcome {
 
 // lines writes an outcome, one observation a line.
 func (o Outcome) lines() []string {
-	var calls, produced, instances []line
+	var calls, produced, replies, instances, history []line
 	for _, c := range o.Calls {
 		calls = append(calls, line{c.At, fmt.Sprintf("%s call %s(%s)", at(c.At), c.Function, canonical(c.Args))})
 	}
@@ -66,8 +66,14 @@ func (o Outcome) lines() []string {
 	for _, in := range o.Instances {
 		instances = append(instances, line{in.Created, in.String()})
 	}
+	for _, r := range o.Replies {
+		replies = append(replies, line{r.At, fmt.Sprintf("%s update %s", at(r.At), map[bool]string{true: "taken", false: "refused"}[r.Taken])})
+	}
+	for i, text := range o.History {
+		history = append(history, line{0, fmt.Sprintf("history %d: %s", i, text)})
+	}
 	var out []string
-	for _, list := range [][]line{calls, produced, instances} {
+	for _, list := range [][]line{calls, produced, replies, instances, history} {
 		slices.SortStableFunc(list, func(a, b line) int {
 			if a.at == b.at && o.Mixed[a.at] {
 				return strings.Compare(a.text, b.text)
@@ -99,7 +105,15 @@ func (in Instance) String() string {
 	case Failed:
 		s += ", error " + in.Error
 	}
+	if in.Job != "" {
+		s += ", " + in.Job
+	}
 	return s
+}
+
+// jobText is what is compared of a job.
+func jobText(client, state, group string, tags []string) string {
+	return fmt.Sprintf("job of %s in state %q of group %q with tags %q", client, state, group, tags)
 }
 
 func at(d time.Duration) string { return fmt.Sprintf("%.3fs", d.Seconds()) }

@@ -7,5 +7,5 @@
 // README.md says how to run it, what is compared, what is left alone and why, and
 // lists the planted bugs with what found each.
 //
-// Read case.go first, then naive.go, then generate.go.
+// Read case.go first, then dialects.go, then naive.go and generate.go.
 package sim

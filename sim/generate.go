@@ -9,10 +9,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// Generate makes the case of a seed: a valid definition with everything around it.
-// The same seed always gives the same case.
-func Generate(seed uint64) *Case {
-	g := &gen{r: rand.New(rand.NewPCG(seed, 0x10c5)), c: &Case{Seed: seed}, mocks: map[string][]Answer{}}
+// generate05 makes a case in version 0.5.
+func generate05(g *gen) {
 	for i := range pick(g, 0, 1, 2, 2, 3, 3) {
 		g.subs = append(g.subs, fmt.Sprintf("sub%d", i+1))
 	}
@@ -21,6 +19,11 @@ func Generate(seed uint64) *Case {
 	for i, id := range g.subs {
 		g.c.Subs = append(g.c.Subs, g.workflow(id, g.subs[i+1:], 1+g.r.IntN(3), false))
 	}
+	g.input()
+}
+
+// input draws what goes in.
+func (g *gen) input() {
 	g.c.Input = g.object(2)
 	if g.chance(85) { // a large vocabulary makes most paths select something
 		g.c.Input = g.fullObject()
@@ -28,8 +31,6 @@ func Generate(seed uint64) *Case {
 	if !g.c.ByHand {
 		g.c.Input = expr.Null
 	}
-	g.finish()
-	return g.c
 }
 
 type gen struct {

@@ -1,14 +1,15 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/dialect/sw05"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
 	"github.com/lockstep-workflows/lockstep/engine"
@@ -42,15 +43,20 @@ func Execute(ctx context.Context, c *Case) (Outcome, error) {
 	if err := k.run(ctx); err != nil {
 		return k.out, err
 	}
+	if c.IsJob() {
+		if err := k.history(ctx); err != nil {
+			return k.out, err
+		}
+	}
 	return k.out, Observe(ctx, k.store, &k.out)
 }
 
 // Compile compiles the definitions of a case, the main one first. Warnings are fine.
 func (c *Case) Compile() ([]*ir.Program, error) {
-	registry := dialect.NewRegistry(sw05.FrontEnd{})
+	fronts := registry()
 	var programs []*ir.Program
 	for _, def := range append([]expr.Value{c.Def}, c.Subs...) {
-		compiled, found := registry.Compile(str(def, "id")+".json", def.AppendJSON(nil), nil, dialect.Options{Dialect: "sw05"})
+		compiled, found := fronts.Compile(idOf(def)+".json", def.AppendJSON(nil), nil, dialect.Options{Dialect: c.Dialect})
 		if found.HasErrors() {
 			return nil, &refusedError{found}
 		}
@@ -107,12 +113,10 @@ func (c *Case) Answers() mock.Mocks {
 }
 
 func (k *kernel) run(ctx context.Context) error {
-	if k.c.ByHand {
-		if _, err := k.engine.Start(ctx, engine.StartRequest{Definition: str(k.c.Def, "id"), Input: k.c.Input}); err != nil {
-			return err
-		}
+	if err := k.start(ctx); err != nil {
+		return err
 	}
-	pending := k.c.Events
+	pending := k.pending()
 	for range maxMoves {
 		if _, err := k.engine.Poll(ctx); err != nil {
 			return err
@@ -123,9 +127,9 @@ func (k *kernel) run(ctx context.Context) error {
 			continue
 		}
 		if len(pending) > 0 {
-			at := Epoch.Add(pending[0].At)
+			at := Epoch.Add(pending[0].at)
 			if !at.After(now) {
-				if err := k.send(ctx, pending[0].Event); err != nil {
+				if err := pending[0].do(ctx); err != nil {
 					return err
 				}
 				pending = pending[1:]
@@ -141,6 +145,38 @@ func (k *kernel) run(ctx context.Context) error {
 		k.clock.Advance(next)
 	}
 	return errors.New("the kernel does not come to an end")
+}
+
+func (k *kernel) start(ctx context.Context) (err error) {
+	switch {
+	case k.c.IsJob():
+		_, err = k.engine.CreateJob(ctx, k.c.JobRequest())
+	case k.c.ByHand:
+		_, err = k.engine.Start(ctx, engine.StartRequest{Definition: idOf(k.c.Def), Input: k.c.Input})
+	}
+	return err
+}
+
+// timed is something that is done from outside.
+type timed struct {
+	at time.Duration
+	do func(context.Context) error
+}
+
+// pending is everything that comes from outside, in order of time.
+func (k *kernel) pending() (list []timed) {
+	for _, e := range k.c.Events {
+		list = append(list, timed{e.At, func(ctx context.Context) error { return k.send(ctx, e.Event) }})
+	}
+	for _, u := range k.c.Updates {
+		list = append(list, timed{u.At, func(ctx context.Context) error {
+			reply, err := u.Send(ctx, k.engine, k.clock.Now())
+			k.out.Replies = append(k.out.Replies, reply)
+			return err
+		}})
+	}
+	slices.SortStableFunc(list, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+	return list
 }
 
 func (k *kernel) send(ctx context.Context, e expr.Value) error {
@@ -175,6 +211,9 @@ func Observe(ctx context.Context, s store.Store, out *Outcome) error {
 		}
 		if row.Status.Final() {
 			in.Ended = since(row.Ended)
+		}
+		if row.Job.State != "" {
+			in.Job = jobText(row.Job.Client, row.Job.State, row.Job.Group, tagsOf(row.Labels))
 		}
 		if row.Quarantine != "" {
 			return fmt.Errorf("instance %s is set aside: %s", row.ID, row.Quarantine)

@@ -46,6 +46,7 @@ const (
 
 type world struct {
 	c      *Case
+	lang   language
 	now    time.Duration
 	seq    int
 	roots  []*thread // that nobody waits for
@@ -72,9 +73,37 @@ type world struct {
 	gathered []*gathering // of a start that needs several events
 }
 
-// Interpret runs a case. open says why nothing can be said about it, if so.
-func Interpret(c *Case) (out Outcome, open string) {
-	w := &world{c: c, answered: map[string]int{}, reached: map[string]bool{}, mixed: map[time.Duration]bool{}, shared: -1}
+// interpret05 runs a case of version 0.5.
+func interpret05(c *Case) (out Outcome, open string) {
+	return newWorld(c, language05{}).interpret()
+}
+
+// language is what differs between the versions of Serverless Workflow.
+type language interface {
+	// flow runs the states of an instance.
+	flow(in *instance, t *thread, input expr.Value) (expr.Value, error)
+	// starts begins an instance of the case's definition if the event does, and reports
+	// whether the event was used.
+	starts(w *world, a arrival) bool
+	// gathersInTime reports whether a start needs several events within a time.
+	gathersInTime(in *instance) bool
+}
+
+type language05 struct{}
+
+func (language05) flow(in *instance, t *thread, input expr.Value) (expr.Value, error) {
+	return in.flow(t, in.start(), input)
+}
+
+func (language05) starts(w *world, a arrival) bool { return w.starts(a) }
+
+func newWorld(c *Case, lang language) *world {
+	return &world{c: c, lang: lang, answered: map[string]int{}, reached: map[string]bool{}, mixed: map[time.Duration]bool{}, shared: -1}
+}
+
+// interpret starts the instance, lets the events come, and tells what became of them.
+func (w *world) interpret() (out Outcome, open string) {
+	c := w.c
 	if c.ByHand {
 		in := w.newInstance(c.Def, nil)
 		w.spawn(nil, func(t *thread) { _, _ = in.run(t, c.Input) })
@@ -108,16 +137,20 @@ func (w *world) isOpen(why string) {
 // instance is one run of a definition.
 type instance struct {
 	Instance
-	w     *world
-	def   expr.Value
-	fixed map[string]expr.Value // correlation attributes of consumed events
-	done  []string              // compensating states of completed ones, oldest first
-	given []expr.Value          // the events that started it
+	w       *world
+	def     expr.Value
+	fixed   map[string]expr.Value // correlation attributes of consumed events
+	done    []string              // compensating states of completed ones, oldest first
+	given   []expr.Value          // the events that started it
+	givenAs []string              // 0.1: their names
 	// when an attribute was last fixed
 	fixedAt time.Duration
 	seq     int // in one count with events
 	undoing bool
-	held    []arrival // start events that belong to it, though it does not wait
+	loose   *box          // 0.1: where branches say that they are over
+	running int           // those that did not yet
+	left    time.Duration // 0.1: 1 ns after it last started a child that nobody waits for
+	held    []arrival     // start events that belong to it, though it does not wait
 }
 
 // terminated is how a terminate end leaves everything around it. Each instance
@@ -129,7 +162,7 @@ func (terminated) Error() string { return "terminate" }
 // newInstance makes an instance; the events are those that start it.
 func (w *world) newInstance(def expr.Value, given []expr.Value) *instance {
 	in := &instance{w: w, def: def, given: given, fixed: map[string]expr.Value{}}
-	in.Workflow, in.Status, in.Created = str(def, "id"), Waiting, w.now
+	in.Workflow, in.Status, in.Created = idOf(def), Waiting, w.now
 	w.seq++
 	in.seq = w.seq
 	w.instances = append(w.instances, in)
@@ -154,7 +187,7 @@ func (in *instance) run(t *thread, input expr.Value) (expr.Value, error) {
 			}
 		}
 	}()
-	out, err := in.flow(t, in.start(), input)
+	out, err := w.lang.flow(in, t, input)
 	finished = true
 	in.Ended = w.now
 	defer in.releaseHeld()
@@ -334,6 +367,17 @@ func (w *world) halt(t *thread) {
 	for {
 		t.block()
 	}
+}
+
+// idOf is how other definitions know one: by its id, else its name.
+func idOf(def expr.Value) string {
+	if id := str(def, "id"); id != "" {
+		return id
+	}
+	if name := str(def, "name"); name != "" {
+		return name
+	}
+	panic("sim: a definition without a name")
 }
 
 func get(v expr.Value, key string) expr.Value {

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -134,7 +135,15 @@ func (in *instance) call(t *thread, a, view expr.Value) (contribution, error) {
 	if p, ok := ref.Get("parameters"); ok {
 		args = w.fill(p, view)
 	}
-	name := str(ref, "refName")
+	limit := never
+	if text := str(a, "timeout"); text != "" {
+		limit = w.span(text)
+	}
+	return w.invoke(t, a, str(ref, "refName"), args, limit)
+}
+
+// invoke calls a function and waits for its answer.
+func (w *world) invoke(t *thread, a expr.Value, name string, args expr.Value, limit time.Duration) (contribution, error) {
 	w.calls = append(w.calls, Call{w.now, name, args})
 	if len(w.calls) > maxCalls {
 		w.isOpen(openLong)
@@ -151,8 +160,8 @@ func (in *instance) call(t *thread, a, view expr.Value) (contribution, error) {
 		}
 	}()
 	b.after(answer.Delay, answer)
-	if limit := str(a, "timeout"); limit != "" {
-		b.after(w.span(limit), timedOut{})
+	if limit < never {
+		b.after(limit, timedOut{})
 	}
 	_, late := b.receive().(timedOut)
 	over = true

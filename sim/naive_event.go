@@ -29,6 +29,8 @@ type wait struct {
 	index int
 	def   expr.Value
 	data  expr.Value // for the expressions of its correlation
+	name  string     // 0.1: of the event
+	gone  bool       // 0.1: it does not matter any more
 }
 
 // got is an event that came for a wait; timedOut that the time is over.
@@ -37,6 +39,7 @@ type (
 		index int
 		event expr.Value
 		def   expr.Value // of the event
+		name  string
 	}
 	timedOut struct{}
 )
@@ -63,7 +66,7 @@ func (in *instance) eventDef(name string) expr.Value {
 func (in *instance) await(b *box, data expr.Value, any bool, names ...string) {
 	var waits []*wait
 	for i, name := range names {
-		waits = append(waits, &wait{in, b, i, in.eventDef(name), data})
+		waits = append(waits, &wait{in: in, b: b, index: i, def: in.eventDef(name), data: data})
 	}
 	for _, a := range in.w.kept {
 		for i, x := range waits {
@@ -113,7 +116,7 @@ func (x *wait) takes(a arrival) bool {
 	}
 	for _, c := range correlation {
 		want, known := x.wants(c)
-		has, ok := a.event.Get(str(c, "contextAttributeName"))
+		has, ok := attribute(c, a.event)
 		if known && !(ok && expr.Equal(want, has)) {
 			if x.in.fixedAt == x.in.w.now && x.in.w.now > x.in.Created { // which event was to fix it?
 				x.in.w.isOpen(openTie)
@@ -145,17 +148,29 @@ func (x *wait) wants(c expr.Value) (expr.Value, bool) {
 func (x *wait) consume(a arrival) {
 	for _, c := range get(x.def, "correlation").Items() {
 		key := str(c, "contextAttributeName")
-		v, ok := a.event.Get(key)
+		v, ok := attribute(c, a.event)
 		if _, fixed := x.in.fixed[key]; ok && !fixed {
 			x.in.fixed[key] = v
 			x.in.fixedAt = x.in.w.now
 		}
 	}
 	*a.by = append(*a.by, taker{x.in, x.in.w.now})
-	x.b.post(got{x.index, a.event, x.def})
+	x.b.post(got{x.index, a.event, x.def, x.name})
+}
+
+// attribute is what an event has by which it is correlated: the attribute of that name,
+// or where version 0.1 says it is.
+func attribute(c, event expr.Value) (expr.Value, bool) {
+	if token := str(c, "token"); token != "" {
+		return token01(token, event)
+	}
+	return event.Get(str(c, "contextAttributeName"))
 }
 
 func sameKind(def, event expr.Value) bool {
+	if either := str(def, "either"); either != "" && either != str(event, "type") && either != str(event, "id") {
+		return false
+	}
 	for _, key := range []string{"source", "type"} {
 		if want, ok := def.Get(key); ok && want.Str() != str(event, key) {
 			return false
@@ -175,7 +190,7 @@ func (w *world) arrive(a arrival) {
 	w.waits = nil
 	for _, x := range waits {
 		switch {
-		case !x.b.alive():
+		case !x.b.alive() || x.gone:
 		case x.takes(a):
 			takers = append(takers, x)
 		default:
@@ -188,7 +203,7 @@ func (w *world) arrive(a arrival) {
 	if len(takers) > 1 || len(takers) > 0 && a.from != nil {
 		w.shared = w.now // in which order they go on is nobody's promise
 	}
-	if w.starts(a) {
+	if w.lang.starts(w, a) {
 		return
 	}
 	w.kept = append(w.kept, a)
@@ -283,7 +298,7 @@ func (in *instance) gather(t *thread, st, data expr.Value) (events []got, entry 
 			return nil, 0, false
 		}
 		entry = refs[m.index].entry
-		return []got{{entry, m.event, m.def}}, entry, true
+		return []got{{index: entry, event: m.event, def: m.def}}, entry, true
 	}
 	events = make([]got, len(refs))
 	for n := range refs {
@@ -294,7 +309,7 @@ func (in *instance) gather(t *thread, st, data expr.Value) (events []got, entry 
 			}
 			return nil, 0, false
 		}
-		events[m.index] = got{refs[m.index].entry, m.event, m.def}
+		events[m.index] = got{index: refs[m.index].entry, event: m.event, def: m.def}
 	}
 	return events, -1, true
 }

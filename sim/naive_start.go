@@ -51,7 +51,7 @@ func (w *world) owner(def expr.Value, a arrival) *instance {
 			continue
 		}
 		key := str(c, "contextAttributeName")
-		has, ok := a.event.Get(key)
+		has, ok := attribute(c, a.event)
 		for _, in := range w.instances {
 			v, fixed := in.fixed[key]
 			if in.Status == Waiting && in.def.Same(w.c.Def) && ok && fixed && expr.Equal(v, has) {
@@ -65,12 +65,16 @@ func (w *world) owner(def expr.Value, a arrival) *instance {
 // releaseHeld lets start events of an instance that is over come again.
 func (in *instance) releaseHeld() {
 	for _, a := range in.held {
-		state := in.state(in.start())
-		if !exclusive(state) && str(state, "timeout") != "" {
+		if in.w.lang.gathersInTime(in) {
 			in.w.isOpen(openHeld)
 		}
 		in.w.arrive(a)
 	}
+}
+
+func (language05) gathersInTime(in *instance) bool {
+	state := in.state(in.start())
+	return !exclusive(state) && str(state, "timeout") != ""
 }
 
 // fits compares the correlation of an event with given and fixed values.
@@ -84,7 +88,7 @@ func (w *world) fits(def, event expr.Value, fixed map[string]expr.Value) bool {
 			}
 			want, known = given, true
 		}
-		has, ok := event.Get(key)
+		has, ok := attribute(c, event)
 		if known && !(ok && expr.Equal(want, has)) {
 			return false
 		}
@@ -114,7 +118,7 @@ func (w *world) gather(state, def expr.Value, i, n int, a arrival) bool {
 	set.events[i] = &a
 	for _, c := range get(def, "correlation").Items() {
 		key := str(c, "contextAttributeName")
-		v, ok := a.event.Get(key)
+		v, ok := attribute(c, a.event)
 		if _, fixed := set.fixed[key]; ok && !fixed {
 			set.fixed[key] = v
 		}
@@ -157,7 +161,7 @@ func (in *instance) startEvents(st expr.Value) (events []got, entry int, ok bool
 			}
 			x := wait{in: in, def: def, b: &box{closed: true}}
 			x.consume(arrival{event: e, by: new([]taker)})
-			events = append(events, got{r.entry, e, def})
+			events = append(events, got{index: r.entry, event: e, def: def})
 			if exclusive(st) {
 				return events, r.entry, true
 			}

@@ -257,7 +257,7 @@ func (w *world) needObject(input expr.Value) {
 
 func (w *world) workflow(id string) expr.Value {
 	for _, def := range w.c.Subs {
-		if str(def, "id") == id {
+		if idOf(def) == id {
 			return def
 		}
 	}

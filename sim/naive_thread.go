@@ -3,6 +3,7 @@ package sim
 import (
 	"container/heap"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -76,6 +77,11 @@ func (t *thread) cancelChildren() {
 		t.children[i].cancel()
 	}
 	t.children = nil
+}
+
+// busy reports whether something below a thread could go on at this instant.
+func (t *thread) busy() bool {
+	return slices.ContainsFunc(t.children, func(c *thread) bool { return !c.dead && c.parked == nil || c.busy() })
 }
 
 func (t *thread) block() {

@@ -10,7 +10,7 @@ import (
 // String writes a case for people: the definitions, what goes in, how the world answers.
 func (c *Case) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "definition:\n%s\n", scenario.Pretty(c.Def))
+	fmt.Fprintf(&b, "definition in %s:\n%s\n", c.Dialect, scenario.Pretty(c.Def))
 	for _, d := range c.Subs {
 		fmt.Fprintf(&b, "definition:\n%s\n", scenario.Pretty(d))
 	}
@@ -26,7 +26,22 @@ func (c *Case) String() string {
 	for _, e := range c.Events {
 		fmt.Fprintf(&b, "event at %s: %s\n", at(e.At), canonical(e.Event))
 	}
+	for _, u := range c.Updates {
+		fmt.Fprintf(&b, "update at %s: %s\n", at(u.At), &u)
+	}
 	return b.String()
+}
+
+// String writes an update, and when it may be taken at all.
+func (u *Update) String() string {
+	s := fmt.Sprintf("%s %s %s", u.Kind, u.Actor, canonical(u.Value))
+	if u.Client != "" {
+		s += " as " + u.Client
+	}
+	if u.Rev != RevAny {
+		s += " at revision " + string(u.Rev)
+	}
+	return s
 }
 
 // String writes an answer as a scenario file does.

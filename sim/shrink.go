@@ -81,6 +81,9 @@ func (c *Case) smaller() []*Case {
 	for i := range c.Events {
 		with(func(n *Case) { n.Events = slices.Delete(slices.Clone(c.Events), i, i+1) })
 	}
+	for i := range c.Updates {
+		with(func(n *Case) { n.Updates = slices.Delete(slices.Clone(c.Updates), i, i+1) })
+	}
 	for _, def := range reduce(c.Def) {
 		with(func(n *Case) { n.Def = def })
 	}
