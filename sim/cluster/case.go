@@ -36,6 +36,7 @@ type Act struct {
 	Verb   core.Verb // of a control
 	Choice string    // of a device or an operator
 	Actor  string
+	Update *sim.Update // of the job of the generated definition
 }
 
 // ActKind is what a client wants.
@@ -154,7 +155,9 @@ func (g *generator) oracle(seed uint64) {
 		return // nobody promises what comes of it
 	}
 	g.c.Oracle = c
-	if c.ByHand {
+	if c.IsJob() {
+		g.add(Act{Kind: ActJob, What: sim.JobID})
+	} else if c.ByHand {
 		g.add(Act{Kind: ActStart, What: "main", Input: c.Input})
 	}
 	for _, e := range c.Events {
@@ -163,6 +166,9 @@ func (g *generator) oracle(seed uint64) {
 			panic(err)
 		}
 		g.add(Act{Kind: ActEvent, At: e.At, Event: ev})
+	}
+	for i := range c.Updates {
+		g.add(Act{Kind: ActUpdate, At: c.Updates[i].At, What: sim.JobID, Update: &c.Updates[i]})
 	}
 }
 
@@ -336,7 +342,9 @@ func (a *Act) String() string {
 	case ActControl:
 		s += " " + string(a.Verb)
 	case ActUpdate:
-		s += " " + a.Actor + " " + a.Choice
+		if s += " " + a.Actor + " " + a.Choice; a.Update != nil {
+			s += a.Update.String()
+		}
 	}
 	return s
 }

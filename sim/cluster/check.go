@@ -31,6 +31,7 @@ type ledger struct {
 	definitions map[life]string
 	fires       fires
 	produced    []sim.Produced
+	replies     []sim.Reply // to updates of the generated job
 }
 
 // life names an instance for ever: its id may be used again.
@@ -393,12 +394,13 @@ func (w *world) asInterpreted(ctx context.Context) error {
 		return nil
 	}
 	want, _ := sim.Interpret(w.c.Oracle)
+	want.History = nil // the store does not tell it
 	var got sim.Outcome
 	if err := sim.Observe(ctx, w.db.Store, &got); err != nil {
 		return err
 	}
 	got.Instances = slices.DeleteFunc(got.Instances, func(in sim.Instance) bool { return programs()[in.Workflow] != nil })
-	got.Calls = w.endpoints.first
+	got.Calls, got.Replies = w.endpoints.first, w.ledger.replies
 	for _, p := range w.ledger.produced {
 		if t, _ := p.Event.Get("type"); t.Str() != "rung" {
 			got.Produced = append(got.Produced, p)

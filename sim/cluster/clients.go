@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
+	"github.com/lockstep-workflows/lockstep/sim"
 )
 
 // client wants one thing, and asks until it has an answer.
@@ -144,12 +145,23 @@ func (c *client) do(p *process) error {
 		}
 		return err
 	case ActJob:
-		_, err := p.engine.CreateJob(p.ctx, engine.JobRequest{Workflow: "device", Client: "c", ID: a.What})
+		request := engine.JobRequest{Workflow: "device", Client: "c", ID: a.What}
+		if a.What == sim.JobID {
+			request = c.w.c.Oracle.JobRequest()
+		}
+		_, err := p.engine.CreateJob(p.ctx, request)
 		if exists := (*engine.ExistsError)(nil); errors.As(err, &exists) && c.tries > 0 {
 			err = nil // that was this client
 		}
 		return err
 	case ActUpdate:
+		if a.Update != nil {
+			reply, err := a.Update.Send(p.ctx, p.engine, c.w.now)
+			if err == nil && !p.dead {
+				l.replies = append(l.replies, reply)
+			}
+			return err
+		}
 		_, err := p.engine.UpdateJob(p.ctx, a.What, engine.JobUpdate{Actor: a.Actor, Status: expr.Object(expr.Member{Key: core.JobState, Value: expr.String(a.Choice)})})
 		if err == nil && !p.dead {
 			l.jobs[a.What] = append(l.jobs[a.What], a.Choice)

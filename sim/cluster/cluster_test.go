@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/lockstep-workflows/lockstep/sim"
 )
 
 var (
@@ -26,7 +28,8 @@ type tally struct {
 	steps, calls int
 	faults       map[FaultKind]int
 	acts         map[ActKind]int
-	oracle, calm int
+	calm         int
+	oracle       map[string]int // compared with the interpreter, by dialect
 	stores       map[string]int
 	bad          []uint64
 }
@@ -37,7 +40,7 @@ func TestCluster(t *testing.T) {
 		replay(t, *flagSeed)
 		return
 	}
-	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}, stores: map[string]int{}}
+	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}, oracle: map[string]int{}, stores: map[string]int{}}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -52,8 +55,8 @@ func TestCluster(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("seeds, each twice: %s; %d steps, %d calls; %d without faults, of which %d compared with the interpreter\nacts: %s\nfaults: %s",
-		counts(sum.stores), sum.steps, sum.calls, sum.calm, sum.oracle, counts(sum.acts), counts(sum.faults))
+	t.Logf("seeds, each twice: %s; %d steps, %d calls; %d without faults, of which these are compared with the interpreter: %s\nacts: %s\nfaults: %s",
+		counts(sum.stores), sum.steps, sum.calls, sum.calm, counts(sum.oracle), counts(sum.acts), counts(sum.faults))
 	slices.Sort(sum.bad)
 	if len(sum.bad) > 0 && !*flagFast {
 		show(t, sum.bad[0])
@@ -86,7 +89,7 @@ func (s *tally) add(t *testing.T, seed uint64) {
 	}
 	if len(c.Faults) == 0 {
 		if s.calm++; c.Oracle != nil {
-			s.oracle++
+			s.oracle[c.Oracle.Language()]++
 		}
 	}
 	switch {
@@ -115,8 +118,10 @@ func (s *tally) check(t *testing.T) {
 			t.Errorf("no case has the act %q", kind)
 		}
 	}
-	if s.oracle == 0 {
-		t.Error("nothing was compared with the interpreter")
+	for _, d := range sim.Dialects {
+		if s.oracle[d.Name] == 0 {
+			t.Errorf("nothing was compared with the interpreter of %s", d.Name)
+		}
 	}
 }
 

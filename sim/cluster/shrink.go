@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+
+	"github.com/lockstep-workflows/lockstep/sim"
 )
 
 // RunSafely is Run, where a panic is an error.
@@ -63,7 +65,7 @@ func (c *Case) smaller() (out []*Case) {
 		with(func(n *Case) {
 			n.Oracle = nil
 			n.Acts = slices.DeleteFunc(n.Acts, func(a Act) bool {
-				return a.Kind == ActStart && a.What == "main" || a.Kind == ActEvent && a.Event.Source != source
+				return a.Kind == ActStart && a.What == "main" || a.Kind == ActEvent && a.Event.Source != source || a.What == sim.JobID
 			})
 		})
 	}
