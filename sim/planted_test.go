@@ -31,14 +31,21 @@ type suite struct {
 
 // suites are tried in order; the first that fails has found the bug.
 var suites = []suite{
-	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw05", fmt.Sprintf("-sim.cases=%d", plantCases)}},
 	{"conformance", []string{"./conformance"}},
 	{"core's transcripts", []string{"./core", "-run", "Transcript"}},
 }
 
-// suites01 look for bugs in version 0.1, which the oracle does not speak. What is found
-// bears the name of a case.
-var suites01 = []suite{{"", []string{"./conformance", "-run", "^TestCases$/^sw01$"}}}
+// suites01 look for bugs in version 0.1. What is found by a case bears its name; those that the cases do not find, the oracle must.
+var suites01 = []suite{
+	{"", []string{"./conformance", "-run", "^TestCases$/^sw01$"}},
+	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw01", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+}
+
+// suitesWFX look for bugs in job workflows.
+var suitesWFX = []suite{
+	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=wfx", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+}
 
 // suitesCluster look for bugs that only several nodes, crashes and lost answers show.
 var suitesCluster = []suite{
@@ -54,11 +61,11 @@ var suitesSQLite = []suite{
 // expects the tests to fail. Nothing in the production code knows about them: the
 // copies take the place of the files with go test -overlay.
 func TestPlantedBugs(t *testing.T) {
-	if len(plants) < 15 || len(plants01) < 15 || len(plantsCluster) < 15 {
-		t.Errorf("there are only %d planted bugs, %d in version 0.1, %d of several nodes", len(plants), len(plants01), len(plantsCluster))
+	if len(plants) < 15 || len(plants01) < 15 || len(plantsWFX) < 5 || len(plantsCluster) < 15 {
+		t.Errorf("there are only %d planted bugs, %d in version 0.1, %d in jobs, %d of several nodes", len(plants), len(plants01), len(plantsWFX), len(plantsCluster))
 	}
 	if *flagPlants { // else the other tests of the day say so
-		if by := search(t, slices.Concat(suites, suites01, suitesCluster), nil); by != "" {
+		if by := search(t, slices.Concat(suites, suites01, suitesWFX, suitesCluster), nil); by != "" {
 			t.Fatalf("%s fails without any planted bug", by)
 		}
 	}
@@ -82,6 +89,8 @@ func TestPlantedBugs(t *testing.T) {
 			switch {
 			case slices.Contains(plants01, p):
 				look = suites01
+			case slices.Contains(plantsWFX, p):
+				look = suitesWFX
 			case slices.Contains(plantsCluster, p):
 				look = suitesCluster
 			case slices.Contains(plantsSQLite, p):
@@ -102,7 +111,9 @@ func TestPlantedBugs(t *testing.T) {
 	}
 }
 
-func allPlants() []plant { return slices.Concat(plants, plants01, plantsCluster, plantsSQLite) }
+func allPlants() []plant {
+	return slices.Concat(plants, plants01, plantsWFX, plantsCluster, plantsSQLite)
+}
 
 // today reports whether it is the turn of a bug that takes longer to look for: each day has two.
 func (p plant) today() bool {
