@@ -260,7 +260,7 @@ func (e *Engine) DeployDocument(ctx context.Context, d Document) (row store.Defi
 	if err != nil {
 		return store.Definition{}, false, err
 	}
-	e.deploys.Lock()
+	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	before, err := e.store.Definition(ctx, row.ID, row.Version)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

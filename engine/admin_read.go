@@ -164,7 +164,7 @@ func (e *Engine) deleted(id string, d store.Deletion) {
 // instances refer to one it fails with *store.InUseError, and removes none that comes
 // after it. Where the current version goes, the last deployed of the others becomes it.
 func (e *Engine) DeleteDefinition(ctx context.Context, id, version string) error {
-	e.deploys.Lock()
+	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	rows, err := e.store.ListDefinitions(ctx)
 	if err != nil {

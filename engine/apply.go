@@ -205,6 +205,9 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	}
 	var c store.Commit
 	err := guard(func() error { c = f.finish(); return nil })
+	if err == nil && e.cfg.Probe.Fold != nil {
+		e.cfg.Probe.Fold(&c, f.given)
+	}
 	if err == nil {
 		err = e.store.Commit(ctx, c)
 	}

@@ -101,7 +101,7 @@ func (e *Engine) upToDate(ctx context.Context) error {
 	if e.deployedAt(n) {
 		return nil
 	}
-	e.deploys.Lock()
+	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	if e.deployedAt(n) {
 		return nil
@@ -112,7 +112,7 @@ func (e *Engine) upToDate(ctx context.Context) error {
 // readOutdated reads the definitions after a commit found that others are deployed. Where the
 // database lost the last deployments, their count is smaller than what is known.
 func (e *Engine) readOutdated(ctx context.Context) error {
-	e.deploys.Lock()
+	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	n, err := e.shared.Deployments(ctx)
 	if err != nil {

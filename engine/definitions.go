@@ -275,7 +275,7 @@ func (e *Engine) lost(ctx context.Context, err error) bool {
 
 // refresh reads the current version anew: another node may have deployed one.
 func (e *Engine) refresh(ctx context.Context, id string) (*definition, error) {
-	e.deploys.Lock()
+	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	row, err := e.store.Definition(ctx, id, "")
 	if err != nil {

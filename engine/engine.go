@@ -68,9 +68,33 @@ type Config struct {
 	// long the feed tells what happened; 0: for ever. Only the feed tells of these deletions.
 	Retention, FeedRetention time.Duration
 
+	// Probe is for simulations, which run several requests on one thread.
+	Probe Probe
+
 	Limits *core.Limits
 	// Stops names states before which instances pause, "*" all: for stepping through.
 	Stops []string
+}
+
+// Probe lets a simulation take part. With no function in it nothing differs.
+type Probe struct {
+	// Yield is called in place of waiting for what another request has locked: it lets the
+	// others go on, and then the lock is tried again.
+	Yield func()
+	// Fold is told of a step right before the commit that stores it, with the inputs that it
+	// comes of, all at the time of the commit's Updated.
+	Fold func(c *store.Commit, inputs []core.Input)
+}
+
+// lock locks what is held while the store is asked.
+func (p *Probe) lock(m *sync.Mutex) {
+	if p.Yield == nil {
+		m.Lock()
+		return
+	}
+	for !m.TryLock() {
+		p.Yield()
+	}
 }
 
 // Engine runs the instances of one namespace.
@@ -180,6 +204,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.work = e.sources()
 	e.live.init(liveCapacity)
+	e.live.yield = cfg.Probe.Yield
 	e.crew.init()
 	e.watchdog.init()
 	e.suspects.all = map[string]bool{}

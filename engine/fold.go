@@ -25,11 +25,12 @@ type fold struct {
 	changes int          // how often
 	told    int          // records that tellCalled went past
 	more    bool
-	asks    int  // how often its present step asked whether to stop: at its begin, then every expr.StopEvery
-	work    int  // steps of expressions that they took
-	left    int  // of the inputs, those that it was not given
-	alone   bool // the caller's inputs have waited for others: now nothing is left to the lane
-	others  bool // what it is given now comes before what a caller waits for
+	given   []core.Input // those that changed it, for Probe
+	asks    int          // how often its present step asked whether to stop: at its begin, then every expr.StopEvery
+	work    int          // steps of expressions that they took
+	left    int          // of the inputs, those that it was not given
+	alone   bool         // the caller's inputs have waited for others: now nothing is left to the lane
+	others  bool         // what it is given now comes before what a caller waits for
 }
 
 func (e *Engine) newFold(l *live) *fold {
@@ -124,6 +125,9 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 		return nil
 	}
 	f.l.state, f.did, f.more = res.State, true, res.More
+	if f.e.cfg.Probe.Fold != nil {
+		f.given = append(f.given, in.in)
+	}
 	f.changes++
 	f.c.Records = append(f.c.Records, res.Records...)
 	if reply, ok := in.in.(core.Reply); ok && in.event {

@@ -40,6 +40,7 @@ type live struct {
 	lock   chan struct{} // full while it is locked: waiting for it can be given up
 	gone   chan struct{} // closed when its step is given up: others use another live
 	urgent atomic.Int32  // callers with onRequest that wait for the lock
+	yield  func()        // see Probe
 	id     string
 
 	// Under the lock.
@@ -102,7 +103,8 @@ type cache struct {
 	entries  map[string]*live
 	idle     list.List // least recently used first
 	capacity int
-	bytes    int // of those that are idle
+	bytes    int    // of those that are idle
+	yield    func() // see Probe
 }
 
 func (c *cache) init(capacity int) {
@@ -137,6 +139,9 @@ func (l *live) wait(ctx context.Context, how mode) error {
 		l.urgent.Add(1)
 		defer l.urgent.Add(-1)
 	}
+	for l.yield != nil && ctx.Err() == nil && len(l.lock) > 0 {
+		l.yield()
+	}
 	late := time.NewTimer(controlTime)
 	defer late.Stop()
 	select {
@@ -170,7 +175,7 @@ func (c *cache) enter(id string) *live {
 	defer c.mu.Unlock()
 	l := c.entries[id]
 	if l == nil {
-		l = &live{id: id, lock: make(chan struct{}, 1), gone: make(chan struct{})}
+		l = &live{id: id, lock: make(chan struct{}, 1), gone: make(chan struct{}), yield: c.yield}
 		c.entries[id] = l
 	}
 	l.refs++

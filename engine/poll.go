@@ -68,7 +68,7 @@ var ErrRunaway = errors.New("there is always more to do at one instant (limit po
 // while for work of one kind that is done side by side; 0: until that is done. What goes
 // wrong with single things is told; an error is everybody's.
 func (e *Engine) poll(ctx, calls context.Context, wait time.Duration, tell func(error)) (progress bool, err error) {
-	e.pollLock.Lock()
+	e.cfg.Probe.lock(&e.pollLock)
 	defer e.pollLock.Unlock()
 	if now := e.now(); e.mayPurge(now) {
 		if err := e.store.Purge(ctx, now); err != nil {

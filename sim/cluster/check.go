@@ -29,6 +29,7 @@ type ledger struct {
 	history     map[life][]core.Record
 	lives       []life // in order of creation
 	definitions map[life]string
+	replays     replays
 	fires       fires
 	produced    []sim.Produced
 	replies     []sim.Reply // to updates of the generated job
@@ -63,7 +64,7 @@ func (l *ledger) unsure(c *client) {
 }
 
 // committed checks a step that was stored.
-func (l *ledger) committed(before *store.Instance, c *store.Commit) {
+func (l *ledger) committed(node string, before *store.Instance, c *store.Commit) {
 	w, in := l.w, &c.Instance
 	if in.Quarantine != "" {
 		w.violate("instance %s is set aside: %s", in.ID, in.Quarantine)
@@ -90,6 +91,7 @@ func (l *ledger) committed(before *store.Instance, c *store.Commit) {
 		last = r.Time
 	}
 	l.history[me] = append(l.history[me], c.Records...)
+	l.folded(node, me, in.Rev)
 	if w.disk != nil {
 		w.disk.committed(me, c)
 	}
@@ -108,7 +110,7 @@ func (l *ledger) purged(before core.Time) {
 // atRest checks what is left when nothing happens any more.
 func (w *world) atRest() error {
 	ctx := context.Background()
-	for _, check := range []func(context.Context) error{w.nothingLeft, w.acknowledged, w.histories, w.fixedRules, w.asInterpreted} {
+	for _, check := range []func(context.Context) error{w.nothingLeft, w.acknowledged, w.histories, w.foldedAgain, w.fixedRules, w.asInterpreted} {
 		if err := check(ctx); err != nil {
 			return err
 		}

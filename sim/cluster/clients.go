@@ -48,7 +48,8 @@ func (c *client) ask() {
 		}
 		w.tell(c.name(), n.name, "%s", c.act)
 		c.asks = n.proc
-		n.proc.asked = append(n.proc.asked, c)
+		p := n.proc
+		p.begin("asked", c, func() { c.perform(p) })
 		return
 	}
 	c.later(500 * time.Millisecond)

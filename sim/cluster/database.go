@@ -28,8 +28,8 @@ type Database struct {
 	epochs  map[callID]int64 // of the part under which a call was handed to its node
 	parked  map[callID]bool
 
-	committed func(before *store.Instance, c *store.Commit) // told of every step that is stored
-	purged    func(before core.Time)                        // told that what ended before is to go
+	committed func(node string, before *store.Instance, c *store.Commit) // told of every step that is stored
+	purged    func(before core.Time)                                     // told that what ended before is to go
 }
 
 // partCount is of how many parts the instances are.
@@ -120,8 +120,8 @@ func (db *Database) pending(ctx context.Context, e store.Event) (got store.Event
 	return got, false, err
 }
 
-// commit writes the outcome of a step; epoch is that of a part as the node knows it.
-func (db *Database) commit(ctx context.Context, c store.Commit, epoch func(part int) int64) error {
+// commit writes the outcome of a step of a node; epoch is that of a part as the node knows it.
+func (db *Database) commit(ctx context.Context, node string, c store.Commit, epoch func(part int) int64) error {
 	if c.Deployed != 0 && c.Deployed != db.deployments {
 		return fmt.Errorf("commit instance %s: %w", c.Instance.ID, store.ErrOutdated)
 	}
@@ -133,7 +133,7 @@ func (db *Database) commit(ctx context.Context, c store.Commit, epoch func(part 
 		return err
 	}
 	if db.committed != nil {
-		db.committed(before, &c)
+		db.committed(node, before, &c)
 	}
 	for i := range c.Calls {
 		call := c.Calls[i]

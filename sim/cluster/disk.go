@@ -247,6 +247,10 @@ func (d *disk) recovered(ctx context.Context) {
 		case fmt.Sprint(records[:len(said)]) != fmt.Sprint(said):
 			w.violate("the history of %s is\n%v\nand its commits said\n%v", me.id, records, said)
 		}
+		if row.Rev > d.acked[me] {
+			l.folded("", me, row.Rev-1)
+			d.acked[me] = row.Rev
+		}
 		l.history[me] = records
 	}
 	rows, err := w.db.Store.Instances(ctx, store.Query{})
@@ -256,10 +260,14 @@ func (d *disk) recovered(ctx context.Context) {
 			l.lives = append(l.lives, me)
 			l.definitions[me] = row.Definition
 			l.history[me], _ = w.db.Store.Records(ctx, me.id, 0, 0)
+			l.folded("", me, row.Rev-1)
 		}
 	}
 	if err == nil {
 		err = w.acknowledged(ctx)
+	}
+	if err == nil {
+		err = w.foldedAgain(ctx)
 	}
 	if err != nil {
 		w.violate("%w", err)

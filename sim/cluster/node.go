@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
@@ -37,24 +37,19 @@ type node struct {
 	cut    time.Time     // until when it does not reach the store
 }
 
-// process is one life of a node: an engine in a coroutine that stops at every request to the store.
+// process is one life of a node: an engine and its threads, of which one runs at a time.
 type process struct {
 	n       *node
 	session *Session
 	engine  *engine.Engine
 	ctx     context.Context
 	cancel  context.CancelFunc
+	threads []*thread // the first looks for work, each other one does what a client wants
+	runs    *thread
+	begun   bool // it takes requests
+	dead    bool
+	moves   int // how often a thread went on
 
-	yield  func(string) bool
-	resume func() (string, bool)
-	stop   func()
-	at     string // where it stands; "": it has nothing to do
-	sleeps time.Time
-	begun  bool // it takes requests
-	dead   bool
-
-	asked  []*client // what clients want of it
-	doing  *client
 	again  bool // the last poll found something
 	seen   int64
 	parts  int64
@@ -64,15 +59,12 @@ type process struct {
 // boot starts a process.
 func (n *node) boot() {
 	n.born++
-	p := &process{n: n, at: "start"}
+	p := &process{n: n}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.session = n.w.db.Connect(fmt.Sprint(n.name, ".", n.born), p)
 	n.proc = p
 	n.w.tell(n.name, n.name, "starts")
-	p.resume, p.stop = iter.Pull(func(yield func(string) bool) {
-		p.yield = yield
-		p.live()
-	})
+	p.begin("start", nil, p.live)
 }
 
 // up reports whether the node takes requests.
@@ -85,7 +77,7 @@ func (n *node) end() {
 	if p := n.proc; p != nil {
 		p.dead = true
 		p.cancel()
-		p.stop()
+		p.unwind()
 		n.proc = nil
 	}
 }
@@ -115,8 +107,10 @@ func (n *node) possible(list []func()) []func() {
 	if p.session.leases.id != "" && !n.beatAt.After(w.now) && !n.cut.After(w.now) {
 		list = append(list, n.beat)
 	}
-	if !p.sleeps.After(w.now) && (p.at != "" || p.hasWork()) {
-		list = append(list, n.goOn)
+	for _, t := range p.threads {
+		if t.ready() {
+			list = append(list, t.goOn)
+		}
 	}
 	return list
 }
@@ -131,7 +125,9 @@ func (n *node) next(sooner func(time.Time)) {
 		sooner(n.pause)
 	default:
 		sooner(n.cut)
-		sooner(p.sleeps)
+		for _, t := range p.threads {
+			sooner(t.sleeps)
+		}
 		sooner(p.pollAt)
 	}
 }
@@ -147,51 +143,25 @@ func (p *process) heard() bool {
 	return !p.dead && !p.n.pause.After(now) && !p.n.cut.After(now) && p.session.leases.id != ""
 }
 
-// goOn lets the process run up to its next stop.
-func (n *node) goOn() {
-	p := n.proc
-	at, ok := p.resume()
-	p.at = at
-	if ok {
-		return
-	}
-	n.over()
-	for _, c := range p.asked {
-		c.lost()
-	}
-	if p.doing != nil {
-		p.doing.lost()
-	}
-}
-
 // hasWork reports whether there is something to do that is known here.
 func (p *process) hasWork() bool {
 	w := p.n.w
-	return len(p.asked) > 0 || p.again || p.seen != w.db.writes || p.parts != p.session.leases.count ||
+	return p.again || p.seen != w.db.writes || p.parts != p.session.leases.count ||
 		!p.pollAt.IsZero() && !p.pollAt.After(w.now)
 }
 
-// live is what the coroutine does.
+// live is what the first thread does.
 func (p *process) live() {
-	if err := p.begin(); err != nil {
+	if err := p.comeUp(); err != nil {
 		p.n.w.tell(p.n.name, p.n.name, "does not come up: %v", err)
 		p.die(time.Second)
 		return
 	}
 	for !p.dead {
-		switch {
-		case len(p.asked) > 0 && (!p.again || p.n.w.r.IntN(2) == 0):
-			p.doing, p.asked = p.asked[0], p.asked[1:]
-			p.doing.perform(p)
-			if !p.dead {
-				p.doing = nil
-			}
-		case p.hasWork():
+		if p.hasWork() {
 			p.poll()
-		default:
-			if !p.yield("") {
-				p.dead = true
-			}
+		} else if !p.yield("") {
+			p.dead = true
 		}
 	}
 }
@@ -203,7 +173,7 @@ func (p *process) die(down time.Duration) {
 	p.n.upAt = p.n.w.now.Add(down)
 }
 
-func (p *process) begin() (err error) {
+func (p *process) comeUp() (err error) {
 	w := p.n.w
 	if w.disk != nil {
 		if err := w.disk.open(); err != nil {
@@ -220,6 +190,7 @@ func (p *process) begin() (err error) {
 		},
 		OnEmit: func(_ string, e event.Event) { w.ledger.produced = append(w.ledger.produced, sim.ProducedAt(w.now, e)) },
 		Node:   store.Member{Name: p.n.name},
+		Probe:  engine.Probe{Yield: p.block, Fold: func(c *store.Commit, inputs []core.Input) { w.ledger.folding(p.session.node, c, inputs) }},
 	})
 	if err != nil {
 		return err
@@ -342,7 +313,7 @@ func (p *process) suffer(f Fault) error {
 		n.pause = until
 		return p.wait()
 	case FaultSlow:
-		p.sleeps = until
+		p.runs.sleeps = until
 		return p.wait()
 	}
 	return nil

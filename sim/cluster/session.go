@@ -86,7 +86,7 @@ func change(s *Session, ctx context.Context, op string, f func() error) error {
 // Commit writes the outcome of a step.
 func (s *Session) Commit(ctx context.Context, c store.Commit) error {
 	return change(s, ctx, fmt.Sprintf("commit %s at %d", c.Instance.ID, c.Instance.Rev), func() error {
-		return s.db.commit(ctx, c, func(p int) int64 { return s.leases.epochs[p] })
+		return s.db.commit(ctx, s.node, c, func(p int) int64 { return s.leases.epochs[p] })
 	})
 }
 

@@ -52,6 +52,11 @@ func (c *Case) size() (n int) {
 	return 10*(n+c.Nodes) + int(min(c.Seed, 9))
 }
 
+// oracles reports whether an act is of the case whose outcome is known.
+func (a *Act) oracles() bool {
+	return a.Kind == ActStart && a.What == "main" || a.Kind == ActEvent && a.Event.Source != source || a.What == sim.JobID
+}
+
 // smaller lists cases with one thing less each, the largest things first.
 func (c *Case) smaller() (out []*Case) {
 	with := func(change func(*Case)) {
@@ -64,9 +69,7 @@ func (c *Case) smaller() (out []*Case) {
 	if c.Oracle != nil {
 		with(func(n *Case) {
 			n.Oracle = nil
-			n.Acts = slices.DeleteFunc(n.Acts, func(a Act) bool {
-				return a.Kind == ActStart && a.What == "main" || a.Kind == ActEvent && a.Event.Source != source || a.What == sim.JobID
-			})
+			n.Acts = slices.DeleteFunc(n.Acts, func(a Act) bool { return a.oracles() })
 		})
 	}
 	if c.Nodes > 1 {
@@ -83,12 +86,12 @@ func (c *Case) smaller() (out []*Case) {
 	}
 	with(func(n *Case) { n.Acts = slices.DeleteFunc(n.Acts, func(a Act) bool { return a.Kind == ActCron }) })
 	for i := range c.Acts {
-		if c.Acts[i].Kind != ActCron { // without the second, the first never ends
+		if c.Acts[i].Kind != ActCron && !(c.Oracle != nil && c.Acts[i].oracles()) { // without the second, the first never ends; without the other, other things come of it
 			with(func(n *Case) { n.Acts = slices.Delete(n.Acts, i, i+1) })
 		}
 	}
 	for i := range c.Acts {
-		if c.Acts[i].At > 0 && c.Acts[i].Kind != ActCron {
+		if c.Acts[i].At > 0 && c.Acts[i].Kind != ActCron && !(c.Oracle != nil && c.Acts[i].oracles()) {
 			with(func(n *Case) { n.Acts[i].At = 0 })
 		}
 	}
