@@ -20,6 +20,7 @@ const (
 	Unknown Verdict = iota
 	Accepted
 	Refused // the move is not allowed in the state that the job is in
+	Stale   // it named a revision, and the job is at another one
 )
 
 // Moves says which states an actor may choose in a state, besides the state itself.
@@ -34,19 +35,22 @@ func (m Moves) allows(actor, from, to string) bool {
 type operation struct {
 	worker  int
 	actor   string
-	want    Status // of an update
+	want    Status  // of an update
+	since   *Status // where it named a revision: what the job was then
 	read    bool
 	began   int64
 	ended   int64 // 0: no answer
 	verdict Verdict
 	saw     Status // the answer
 	turn    int    // where the history has it, from 0
+	itself  bool   // nobody asked for it
 }
 
 // Log is what clients did to one job and saw of it.
 type Log struct {
 	Moves   Moves
 	Initial Status
+	Clock   func() int64 // shows more each time; nil: the machine's
 
 	mu    sync.Mutex
 	ops   []*operation
@@ -55,6 +59,9 @@ type Log struct {
 
 // now is the time since the first operation.
 func (l *Log) now() int64 {
+	if l.Clock != nil {
+		return l.Clock()
+	}
 	if l.start.IsZero() {
 		l.start = time.Now()
 	}
@@ -84,6 +91,21 @@ func (l *Log) Update(worker int, actor string, want Status, do func() (Verdict, 
 	v, saw := do()
 	l.end(op, v, saw)
 	return v
+}
+
+// UpdateSince is Update of a job that was read before, and named by its revision: where anything
+// changed since, it must not be accepted.
+func (l *Log) UpdateSince(worker int, actor string, was, want Status, do func() (Verdict, Status)) Verdict {
+	op := l.begin(&operation{worker: worker, actor: actor, want: want, since: &was})
+	v, saw := do()
+	l.end(op, v, saw)
+	return v
+}
+
+// Itself says that the history has a move that nobody asked for, as after a time. What the job says
+// of itself then, besides its state, nobody knows.
+func (l *Log) Itself(actor string, want Status) {
+	l.begin(&operation{actor: actor, want: want, itself: true}).began = 0
 }
 
 // Read logs a read. One without an answer tells nothing and is forgotten.
@@ -128,8 +150,8 @@ func (l *Log) Check(history []Status) error {
 		switch {
 		case op.read && op.verdict == Unknown:
 			continue
-		case op.read, op.verdict == Refused && n == 0:
-		case op.verdict == Refused:
+		case op.read, op.verdict >= Refused && n == 0:
+		case op.verdict >= Refused:
 			return fmt.Errorf("update %q was refused, and is in the history", op.want.Message)
 		case n > 1:
 			return fmt.Errorf("update %q is %d times in the history", op.want.Message, n)
@@ -165,20 +187,26 @@ func (l *Log) toPorcupine(op *operation) porcupine.Operation {
 func (l *Log) model() porcupine.Model {
 	type job struct {
 		Status
-		turn int
+		turn   int
+		unsaid bool // nobody knows the message
 	}
 	return porcupine.Model{
-		Init: func() any { return job{l.Initial, 0} },
+		Init: func() any { return job{Status: l.Initial} },
 		Step: func(state, _, output any) (bool, any) {
 			now, op := state.(job), output.(*operation)
 			switch {
 			case op.read:
-				return op.saw == now.Status, now
+				return op.saw == now.Status || now.unsaid && op.saw.State == now.State, now
 			case op.verdict == Refused:
 				return !l.Moves.allows(op.actor, now.State, op.want.State), now
+			case op.verdict == Stale:
+				return true, now
 			}
 			fits := op.turn == now.turn && (op.verdict == Unknown || op.saw == op.want)
-			return fits && l.Moves.allows(op.actor, now.State, op.want.State), job{op.want, now.turn + 1}
+			if op.since != nil && *op.since != now.Status && !now.unsaid {
+				fits = false // something changed between
+			}
+			return fits && l.Moves.allows(op.actor, now.State, op.want.State), job{op.want, now.turn + 1, op.itself}
 		},
 	}
 }

@@ -8,11 +8,15 @@ import (
 // moves of a small board.
 var moves = Moves{
 	"NEW":  {"CLIENT": {"WORK"}, "WFX": {"GONE"}},
-	"WORK": {"CLIENT": {"DONE"}},
+	"WORK": {"CLIENT": {"DONE"}, "clock": {"LATE"}},
 }
 
 func update(l *Log, actor, state, message string, v Verdict) {
 	l.Update(0, actor, Status{state, message}, func() (Verdict, Status) { return v, Status{state, message} })
+}
+
+func since(l *Log, state, was, message string, v Verdict) {
+	l.UpdateSince(0, "CLIENT", Status{state, was}, Status{state, message}, func() (Verdict, Status) { return v, Status{state, message} })
 }
 
 func read(l *Log, state, message string) {
@@ -72,6 +76,33 @@ func TestCheckTellsGoodFromBad(t *testing.T) {
 			},
 			[]Status{{"WORK", "1"}, {"WORK", "2"}},
 			"does not explain",
+		},
+		"at a revision": {
+			func(l *Log) {
+				update(l, "CLIENT", "WORK", "1", Accepted)
+				since(l, "WORK", "1", "2", Accepted)
+				since(l, "WORK", "1", "3", Stale)
+			},
+			[]Status{{"WORK", "1"}, {"WORK", "2"}},
+			"",
+		},
+		"at a revision that is no more": {
+			func(l *Log) {
+				update(l, "CLIENT", "WORK", "1", Accepted)
+				update(l, "CLIENT", "WORK", "2", Accepted)
+				since(l, "WORK", "1", "3", Accepted)
+			},
+			[]Status{{"WORK", "1"}, {"WORK", "2"}, {"WORK", "3"}},
+			"does not explain",
+		},
+		"by itself": {
+			func(l *Log) {
+				update(l, "CLIENT", "WORK", "1", Accepted)
+				read(l, "LATE", "whatever")
+				l.Itself("clock", Status{"LATE", "clock"})
+			},
+			[]Status{{"WORK", "1"}, {"LATE", "clock"}},
+			"",
 		},
 		"accepted against the rules": {
 			func(l *Log) { update(l, "WFX", "WORK", "1", Accepted) },

@@ -37,6 +37,7 @@ type Act struct {
 	Choice string    // of a device or an operator
 	Actor  string
 	Update *sim.Update // of the job of the generated definition
+	Since  bool        // of an update: the job is read first, and nothing must have changed since
 }
 
 // ActKind is what a client wants.
@@ -52,6 +53,11 @@ const (
 	ActCron    ActKind = "cron"    // a definition with a schedule, and after a while one without
 	ActJob     ActKind = "job"     // is created, with the id What
 	ActUpdate  ActKind = "update"  // of the job What
+	ActRead    ActKind = "read"    // likewise
+	ActDevice  ActKind = "device"  // looks for a job of the client What, and advances it until it is done
+	ActAnswer  ActKind = "answer"  // to the call that waits for a person, of the instance with the key What
+
+	ActUndeploy ActKind = "undeploy" // all versions of What
 )
 
 // Fault is something that goes wrong at a node.
@@ -80,11 +86,17 @@ const (
 	// Of functions: when they are called for the Op-th time, by whichever node.
 	FaultHang  FaultKind = "hang"  // the answer comes much later
 	FaultBreak FaultKind = "break" // the call fails
+	FaultAgain FaultKind = "again" // of the calls that come again, the Op-th gets another answer
+
+	FaultSink FaultKind = "sink" // does not take the Op-th event, or says so though it did
 )
 
-var faultKinds = []FaultKind{FaultCrash, FaultDie, FaultFail, FaultLose, FaultPause, FaultSlow, FaultCut, FaultLag, FaultHang, FaultBreak}
+var faultKinds = []FaultKind{FaultCrash, FaultDie, FaultFail, FaultLose, FaultPause, FaultSlow, FaultCut, FaultLag, FaultStep, FaultHang, FaultBreak, FaultAgain, FaultSink}
 
-var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate}
+var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate, ActRead, ActDevice, ActAnswer, ActUndeploy}
+
+// outside are the faults of those whom nodes ask.
+var outside = []FaultKind{FaultHang, FaultBreak, FaultAgain, FaultSink}
 
 // Those of a node that has the store in its files. Also a crash then leaves only some of what was
 // not synced.
@@ -93,10 +105,10 @@ const (
 	FaultWrite FaultKind = "write" // one fails
 	FaultSync  FaultKind = "sync"  // a few fail
 	FaultFull  FaultKind = "full"  // the disk is, for For
-	FaultStep  FaultKind = "step"  // the clock is put forward by For, or back
+	FaultStep  FaultKind = "step"  // the clock is put forward by For, or back; where nodes share the store: the database's
 )
 
-var diskFaults = []FaultKind{FaultCrash, FaultDie, FaultPower, FaultPower, FaultWrite, FaultSync, FaultFull, FaultStep, FaultSlow, FaultHang, FaultBreak}
+var diskFaults = []FaultKind{FaultCrash, FaultDie, FaultPower, FaultPower, FaultWrite, FaultSync, FaultFull, FaultStep, FaultSlow, FaultHang, FaultBreak, FaultAgain, FaultSink}
 
 // Generate makes the case of a seed.
 func Generate(seed uint64) *Case {
@@ -109,7 +121,7 @@ func Generate(seed uint64) *Case {
 		g.oracle(seed)
 	}
 	for range pick(g, 1, 1, 2, 3) {
-		pick(g, g.pairs, g.timers, g.retries, g.jobs, g.gatherings, g.families, g.redeploys, g.crons, g.nudges)()
+		pick(g, g.pairs, g.timers, g.retries, g.jobs, g.gatherings, g.families, g.redeploys, g.crons, g.nudges, g.fragiles, g.questions, g.bells, g.campaigns, g.briefs)()
 	}
 	if g.c.Oracle == nil && g.chance(25) {
 		g.c.Retain = pick(g, time.Second, 20*time.Second)
@@ -216,14 +228,14 @@ func (g *generator) gatherings() {
 }
 
 // start adds an instance, and with it what is done to that.
-func (g *generator) start(definition string) {
-	a := Act{Kind: ActStart, At: g.soon(), What: definition, Input: expr.Object(expr.Member{Key: "n", Value: expr.Int(int64(g.r.IntN(9)))})}
+func (g *generator) start(definition string) (a Act) {
+	a = Act{Kind: ActStart, At: g.soon(), What: definition, Input: expr.Object(expr.Member{Key: "n", Value: expr.Int(int64(g.r.IntN(9)))})}
 	g.n++
 	a.Choice = fmt.Sprint("key-", g.n)
 	for range pick(g, 1, 1, 2) { // the same key twice is one instance
 		g.add(a)
 	}
-	switch g.r.IntN(4) {
+	switch g.r.IntN(5) {
 	case 0:
 		g.add(Act{Kind: ActControl, At: a.At + g.soon(), What: a.Choice, Verb: pick(g, core.VerbCancel, core.VerbTerminate, core.VerbSuspend)})
 		if g.chance(50) {
@@ -231,7 +243,10 @@ func (g *generator) start(definition string) {
 		}
 	case 1:
 		g.add(Act{Kind: ActDelete, At: a.At + g.soon() + 8*time.Second, What: a.Choice})
+	case 2:
+		g.operators(a)
 	}
+	return a
 }
 
 func (g *generator) timers() {
@@ -269,17 +284,6 @@ func (g *generator) crons() {
 	g.add(Act{Kind: ActCron, At: at + time.Duration(60+g.r.IntN(200))*time.Second, What: "uncron"})
 }
 
-// jobs lets a device and an operator advance a job; some updates come too early.
-func (g *generator) jobs() {
-	id := g.name("job")
-	at := g.soon()
-	g.add(Act{Kind: ActJob, At: at, What: id})
-	for _, step := range []struct{ actor, choice string }{{"CLIENT", "FETCHING"}, {"CLIENT", "FETCHED"}, {"WFX", "APPROVED"}, {"CLIENT", "DONE"}} {
-		at += time.Duration(g.r.IntN(3)) * time.Second
-		g.add(Act{Kind: ActUpdate, At: at, What: id, Actor: step.actor, Choice: step.choice})
-	}
-}
-
 func (g *generator) fault() {
 	if g.c.SQLite {
 		g.diskFault()
@@ -293,7 +297,9 @@ func (g *generator) fault() {
 	switch f.Kind {
 	case FaultLag:
 		f.For = time.Duration(g.r.IntN(200)) * time.Millisecond
-	case FaultHang, FaultBreak:
+	case FaultStep:
+		f.For = g.step(f.For)
+	case FaultHang, FaultBreak, FaultAgain, FaultSink:
 		f.On, f.Op = "", 1+g.r.IntN(8)
 		f.For *= 10
 	}
@@ -322,8 +328,8 @@ func (c *Case) String() string {
 		fmt.Fprintf(&b, "what is over goes after %s\n", c.Retain)
 	}
 	for _, f := range c.Faults {
-		if f.Kind == FaultHang || f.Kind == FaultBreak {
-			fmt.Fprintf(&b, "%s at the %d. call of a function, for %s\n", f.Kind, f.Op, f.For)
+		if slices.Contains(outside, f.Kind) {
+			fmt.Fprintf(&b, "%s at the %d. of those that come, for %s\n", f.Kind, f.Op, f.For)
 			continue
 		}
 		fmt.Fprintf(&b, "%s of node %d at its %d. request to the store %s, for %s\n", f.Kind, f.Node, f.Op, f.On, f.For)
@@ -340,10 +346,13 @@ func (a *Act) String() string {
 	case ActStart:
 		s += " " + a.Choice + " " + string(a.Input.AppendJSON(nil))
 	case ActControl:
-		s += " " + string(a.Verb)
+		s += " " + string(a.Verb) + " " + string(a.Input.AppendJSON(nil))
 	case ActUpdate:
 		if s += " " + a.Actor + " " + a.Choice; a.Update != nil {
 			s += a.Update.String()
+		}
+		if a.Since {
+			s += " unless it changes"
 		}
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/internal/jobcheck"
 	"github.com/lockstep-workflows/lockstep/sim"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -17,15 +18,21 @@ const window = 24 * time.Hour
 
 // ledger is what the world knows from outside: what was acknowledged, and what was decided.
 type ledger struct {
-	w           *world
-	ids         int
-	started     map[string]string   // instances by the key of their start, acknowledged
-	events      map[string]*Act     // by id, acknowledged
-	jobs        map[string][]string // states that were acknowledged
-	unknown     map[string]int      // updates of jobs whose outcome nobody told
-	deleting    map[string]bool     // somebody wants them to go
-	broken      map[string]bool     // instances whose call failed
-	decided     map[string]bool     // calls
+	w        *world
+	ids      int
+	started  map[string]string // instances by the key of their start, acknowledged
+	events   map[string]*Act   // by id, acknowledged
+	logs     map[string]*jobcheck.Log
+	ticks    int64               // see tick
+	answers  map[string][]string // to calls that wait for a person, acknowledged, by instance
+	registry registry
+	sink     sink
+
+	interventions []*intervention
+
+	deleting    map[string]bool // somebody wants them to go
+	broken      map[string]bool // instances whose call failed
+	decided     map[string]bool // calls
 	history     map[life][]core.Record
 	lives       []life // in order of creation
 	definitions map[life]string
@@ -43,7 +50,8 @@ type life struct {
 
 func (l *ledger) init(w *world) {
 	*l = ledger{
-		w: w, started: map[string]string{}, events: map[string]*Act{}, jobs: map[string][]string{}, unknown: map[string]int{},
+		w: w, started: map[string]string{}, events: map[string]*Act{}, logs: map[string]*jobcheck.Log{}, answers: map[string][]string{}, registry: registry{l: l},
+		sink:     sink{w: w, known: map[string]string{}, sent: map[life][]string{}, whose: map[string]life{}},
 		deleting: map[string]bool{}, broken: map[string]bool{}, decided: map[string]bool{}, history: map[life][]core.Record{}, definitions: map[life]string{},
 	}
 }
@@ -56,20 +64,13 @@ func (l *ledger) start(key, id string) {
 	l.started[key] = id
 }
 
-// unsure notes that nobody knows whether something was done.
-func (l *ledger) unsure(c *client) {
-	if c.act.Kind == ActUpdate {
-		l.unknown[c.act.What]++
-	}
-}
-
 // committed checks a step that was stored.
 func (l *ledger) committed(node string, before *store.Instance, c *store.Commit) {
 	w, in := l.w, &c.Instance
 	if in.Quarantine != "" {
 		w.violate("instance %s is set aside: %s", in.ID, in.Quarantine)
 	}
-	if before != nil && before.Created == in.Created && before.Status.Final() && !in.Status.Final() {
+	if before != nil && before.Created == in.Created && before.Status.Final() && !in.Status.Final() && !slices.ContainsFunc(c.Records, revives) {
 		w.violate("instance %s was %s and is %s", in.ID, before.Status, in.Status)
 	}
 	me := life{in.ID, in.Created}
@@ -92,12 +93,18 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 	}
 	l.history[me] = append(l.history[me], c.Records...)
 	l.folded(node, me, in.Rev)
+	l.sink.decided(me, c.Emits)
 	if w.disk != nil {
 		w.disk.committed(me, c)
 	}
 	for i := range c.Calls {
 		l.decided[in.ID+"/"+c.Calls[i].Ticket.String()] = true
 	}
+}
+
+// revives reports whether a record tells that an instance goes on which was over.
+func revives(r core.Record) bool {
+	return r.Type == core.RecControl && (r.Name == string(core.VerbRetry) || r.Name == string(core.VerbSkip))
 }
 
 // purged: nothing goes before its time.
@@ -134,8 +141,9 @@ func (w *world) nothingLeft(ctx context.Context) error {
 	fresh, err3 := s.Unchecked(ctx, everything)
 	again, err4 := s.Again(ctx, everything)
 	over, err5 := s.Expired(ctx, now, everything)
-	if len(ready)+len(emits)+len(fresh)+len(again)+len(over) > 0 {
-		return fmt.Errorf("nobody does what is left: ready %v, %d produced events, fresh %v, events %v, %d gatherings", ready, len(emits), fresh, again, len(over))
+	out, err7 := s.Outbound(ctx, everything)
+	if len(ready)+len(emits)+len(fresh)+len(again)+len(over)+len(out) > 0 {
+		return fmt.Errorf("nobody does what is left: ready %v, %d produced events, fresh %v, events %v, %d gatherings, %d events for the sink", ready, len(emits), fresh, again, len(over), len(out))
 	}
 	calls, err6 := s.Calls(ctx, "")
 	for _, c := range calls {
@@ -147,7 +155,7 @@ func (w *world) nothingLeft(ctx context.Context) error {
 	if at, ok, err := s.Next(ctx, now); ok {
 		return fmt.Errorf("nobody waits for %s, when there is something to do: %v", at, err)
 	}
-	for _, err := range []error{err1, err2, err3, err4, err5, err6} {
+	for _, err := range []error{err1, err2, err3, err4, err5, err6, err7} {
 		if err != nil {
 			return err
 		}
@@ -246,7 +254,7 @@ func (w *world) fixedRules(ctx context.Context) error {
 		in := &rows[i]
 		records := l.history[life{in.ID, in.Created}]
 		switch in.Definition {
-		case "timer", "retry", "parent", "gather", "nudged":
+		case "timer", "retry", "parent", "gather", "nudged", "fragile", "question", "bells", "brief":
 			if !in.Status.Final() && in.Status != core.Paused && !w.heldUp(ctx, in) {
 				return fmt.Errorf("%s instance %s is %s for ever", in.Definition, in.ID, in.Status)
 			}
@@ -257,9 +265,18 @@ func (w *world) fixedRules(ctx context.Context) error {
 				return err
 			}
 		case "device":
-			if err := l.jobIs(in, records); err != nil {
+			if err := l.linear(in, records); err != nil {
 				return err
 			}
+		case "campaign":
+			if err := w.campaigned(in, rows, records); err != nil {
+				return err
+			}
+		}
+	}
+	for _, check := range []func() error{l.intervened, l.answeredOnce, l.registry.linear, l.sink.complete} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
 	late := 15 * time.Second // a fire that nobody got to before the schedule went is no more
@@ -288,7 +305,7 @@ func (l *ledger) count(definition string, rows []store.Instance, some bool) (n i
 // mayFail reports whether a call of an instance, or of a child, was made to fail.
 func (w *world) mayFail(ctx context.Context, in *store.Instance) bool {
 	children, _ := w.db.Store.Instances(ctx, store.Query{Parent: in.ID})
-	return w.ledger.broken[in.ID] || slices.ContainsFunc(children, func(c store.Instance) bool { return c.Status != core.Completed })
+	return in.Definition == "fragile" || w.ledger.broken[in.ID] || slices.ContainsFunc(children, func(c store.Instance) bool { return c.Status != core.Completed })
 }
 
 // fires are the times between which a schedule was deployed: from the first to the last that is sure, and from
@@ -347,21 +364,6 @@ func inTime(in *store.Instance, records []core.Record) error {
 	return nil
 }
 
-// jobIs: a job took every choice that was acknowledged, and others only where nobody knows.
-func (l *ledger) jobIs(in *store.Instance, records []core.Record) error {
-	var taken []string
-	for _, r := range records {
-		if r.Type == core.RecTaken {
-			taken = append(taken, r.Text)
-		}
-	}
-	lost := slices.ContainsFunc(l.jobs[in.ID], func(told string) bool { return !slices.Contains(taken, told) })
-	if told := l.jobs[in.ID]; lost || len(taken) > len(told)+l.unknown[in.ID] {
-		return fmt.Errorf("job %s took %v, acknowledged are %v, of %d nobody knows", in.ID, taken, told, l.unknown[in.ID])
-	}
-	return nil
-}
-
 // eachOnce: an event of a pair is consumed by one instance, and each instance takes two of an order while there are
 // two.
 func (w *world) eachOnce(got map[string][]string, pairs int) error {
@@ -404,7 +406,7 @@ func (w *world) asInterpreted(ctx context.Context) error {
 	got.Instances = slices.DeleteFunc(got.Instances, func(in sim.Instance) bool { return programs()[in.Workflow] != nil })
 	got.Calls, got.Replies = w.endpoints.first, w.ledger.replies
 	for _, p := range w.ledger.produced {
-		if t, _ := p.Event.Get("type"); t.Str() != "rung" {
+		if s, _ := p.Event.Get("source"); s.Str() != source {
 			got.Produced = append(got.Produced, p)
 		}
 	}

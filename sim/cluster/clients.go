@@ -9,9 +9,9 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/engine"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/sim"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // client wants one thing, and asks until it has an answer.
@@ -57,7 +57,6 @@ func (c *client) ask() {
 
 // lost says that whoever was asked is gone.
 func (c *client) lost() {
-	c.w.ledger.unsure(c)
 	c.later(time.Second)
 }
 
@@ -85,7 +84,6 @@ func (c *client) perform(p *process) {
 		c.done = true
 	default:
 		c.w.tell(p.n.name, c.name(), "%v", err)
-		c.w.ledger.unsure(c)
 		c.later(time.Second)
 	}
 }
@@ -104,7 +102,8 @@ func refused(err error) bool {
 	var input *engine.InputError
 	var version *engine.VersionConflictError
 	var schedule *engine.ScheduleError
-	return errors.As(err, &rejected) || errors.As(err, &missing) || errors.As(err, &exists) || errors.As(err, &rev) ||
+	var used *store.InUseError
+	return errors.As(err, &used) || errors.As(err, &rejected) || errors.As(err, &missing) || errors.As(err, &exists) || errors.As(err, &rev) ||
 		errors.As(err, &input) || errors.As(err, &version) || errors.As(err, &schedule)
 }
 
@@ -112,7 +111,11 @@ func (c *client) do(p *process) error {
 	a, l := c.act, &c.w.ledger
 	switch a.Kind {
 	case ActStart:
-		id, _, err := p.engine.StartOnce(p.ctx, engine.StartRequest{Definition: a.What, Input: a.Input}, c.key())
+		done := l.registry.begin(c, "start")
+		id, again, err := p.engine.StartOnce(p.ctx, engine.StartRequest{Definition: a.What, Input: a.Input}, c.key())
+		if !again {
+			done(p, err)
+		}
 		if err == nil && !p.dead {
 			l.start(c.key(), id)
 		}
@@ -124,14 +127,17 @@ func (c *client) do(p *process) error {
 		}
 		return err
 	case ActControl:
-		id := l.started[a.What]
-		if id == "" {
-			return &notYet{"it has not been started"}
-		}
-		return p.engine.Control(p.ctx, id, core.Control{Verb: a.Verb, Actor: "sim"})
+		return c.control(p)
+	case ActAnswer:
+		return c.answer(p)
 	case ActDelete:
 		return c.remove(p)
+	case ActUndeploy:
+		return l.registry.undeploy(c, p)
 	case ActDeploy:
+		if a.What == "brief" {
+			return l.registry.deploy(c, p)
+		}
 		again := *programs()[a.What]
 		again.Version = fmt.Sprint("2.", c.number)
 		return p.engine.Deploy(p.ctx, &again)
@@ -154,20 +160,24 @@ func (c *client) do(p *process) error {
 		if exists := (*engine.ExistsError)(nil); errors.As(err, &exists) && c.tries > 0 {
 			err = nil // that was this client
 		}
+		if err == nil && !p.dead {
+			l.log(a.What) // it is known from now on
+		}
 		return err
 	case ActUpdate:
-		if a.Update != nil {
-			reply, err := a.Update.Send(p.ctx, p.engine, c.w.now)
-			if err == nil && !p.dead {
-				l.replies = append(l.replies, reply)
-			}
-			return err
+		if a.Update == nil {
+			return c.update(p, a.What, a.Actor, a.Choice, a.Since)
 		}
-		_, err := p.engine.UpdateJob(p.ctx, a.What, engine.JobUpdate{Actor: a.Actor, Status: expr.Object(expr.Member{Key: core.JobState, Value: expr.String(a.Choice)})})
+		reply, err := a.Update.Send(p.ctx, p.engine, c.w.now)
 		if err == nil && !p.dead {
-			l.jobs[a.What] = append(l.jobs[a.What], a.Choice)
+			l.replies = append(l.replies, reply)
 		}
 		return err
+	case ActRead:
+		_, err := c.read(p, a.What)
+		return err
+	case ActDevice:
+		return c.device(p)
 	}
 	panic("unknown act " + a.Kind)
 }

@@ -83,6 +83,64 @@ states:
 - {name: Wait, type: subflow, start: {kind: default}, workflowId: timer, transition: {nextState: Leave}}
 - {name: Leave, type: subflow, workflowId: retry, waitForCompletion: false, end: {kind: default}}
 `,
+	// A call that fails twice, and nothing that handles it.
+	"fragile": `
+id: fragile
+name: fragile
+version: "1"
+functions: [{name: fragile.f}]
+states:
+- {name: Begin, type: inject, data: {begun: true}, start: {kind: default}, transition: {nextState: Try}}
+- {name: Try, type: operation, actions: [{functionRef: {refName: fragile.f}}], transition: {nextState: Rest}}
+- {name: Rest, type: delay, timeDelay: PT1S, end: {kind: default}}
+`,
+	// A call that a person answers.
+	"question": `
+id: question
+name: question
+version: "1"
+functions: [{name: question.f}]
+states:
+- {name: Ask, type: operation, start: {kind: default}, actions: [{functionRef: {refName: question.f}}], end: {kind: default}}
+`,
+	// Three events, the second after a while.
+	"bells": `
+id: bells
+name: bells
+version: "1"
+events:
+- {name: One, type: one, source: sim, kind: produced}
+- {name: Two, type: two, source: sim, kind: produced}
+- {name: Three, type: three, source: sim, kind: produced}
+states:
+- {name: Ding, type: inject, data: {}, start: {kind: default}, transition: {produceEvents: [{eventRef: One}], nextState: Wait}}
+- {name: Wait, type: delay, timeDelay: PT1S, transition: {produceEvents: [{eventRef: Two}], nextState: Dong}}
+- {name: Dong, type: inject, data: {}, end: {kind: event, produceEvents: [{eventRef: Three}]}}
+`,
+	// A job for each of several devices.
+	"campaign": `
+id: campaign
+name: campaign
+version: "1"
+functions: [{name: roll, operation: "job:device"}]
+states:
+- name: Roll
+  type: foreach
+  start: {kind: default}
+  inputCollection: "{{ $.devices }}"
+  iterationParam: device
+  outputCollection: "{{ $.updates }}"
+  actions: [{functionRef: {refName: roll, parameters: {client: "{{ $.device }}"}}}]
+  end: {kind: default}
+`,
+	// Over at once; it is deployed, and it is not.
+	"brief": `
+id: brief
+name: brief
+version: "1"
+states:
+- {name: Only, type: inject, data: {}, start: {kind: default}, end: {kind: default}}
+`,
 	// A start every twenty seconds, and none.
 	"cron": `
 id: cron
@@ -113,7 +171,7 @@ transitions:
 }
 
 // order is that in which they are deployed at first: children first.
-var order = []string{"pair", "nudged", "gather", "timer", "retry", "parent", "device"}
+var order = []string{"pair", "nudged", "gather", "timer", "retry", "parent", "device", "fragile", "question", "bells", "campaign", "brief"}
 
 // programs are compiled once.
 var programs = sync.OnceValue(func() map[string]*ir.Program {

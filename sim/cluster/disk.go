@@ -36,7 +36,6 @@ type disk struct {
 	syncs  int           // so many syncs fail
 	full   time.Time     // until when there is no room
 	down   time.Duration // how long, without power
-	shown  time.Time     // the latest time that the node's clock ever showed
 }
 
 // alone is a store that no other node shares.
@@ -180,7 +179,7 @@ func (d *disk) suffer(f Fault) {
 	case FaultFull:
 		d.full = d.w.now.Add(f.For)
 	case FaultStep:
-		d.shown = d.w.latest()
+		d.w.shown = d.w.latest()
 		d.n.step += f.For
 	}
 }
@@ -193,10 +192,16 @@ func (*node) After(time.Duration) (<-chan time.Time, func()) { return nil, func(
 
 // clock is the clock by which things are due.
 func (w *world) clock() time.Time {
+	return w.now.Add(w.stepOf(w.nodes[0]))
+}
+
+// stepOf is by how much the clock was put forward by which a node does things: its own, or the
+// database's.
+func (w *world) stepOf(n *node) time.Duration {
 	if w.disk == nil {
-		return w.now
+		return w.step
 	}
-	return w.disk.n.Now()
+	return n.step
 }
 
 // diskFault adds a fault of a node that has the store in its files. Often a crash shows what is left
@@ -207,10 +212,10 @@ func (g *generator) diskFault() {
 		f.On, f.Op = pick(g, "commit", "commit", "ingest", "route", "ready", "inbox"), 1+g.r.IntN(12)
 	}
 	switch f.Kind {
-	case FaultHang, FaultBreak:
+	case FaultHang, FaultBreak, FaultAgain, FaultSink:
 		f.On, f.Op, f.For = "", 1+g.r.IntN(8), f.For*10
 	case FaultStep:
-		f.For = pick(g, f.For, -f.For, time.Duration(g.r.IntN(7200)-3600)*time.Second)
+		f.For = g.step(f.For)
 	case FaultWrite, FaultSync, FaultFull:
 		if g.chance(50) {
 			g.c.Faults = append(g.c.Faults, Fault{Kind: pick(g, FaultCrash, FaultDie, FaultPower), On: f.On, Op: f.Op + 1 + g.r.IntN(4), For: f.For})
@@ -222,8 +227,8 @@ func (g *generator) diskFault() {
 // latest is the latest time that a clock showed so far.
 func (w *world) latest() time.Time {
 	now := w.clock()
-	if w.disk != nil && w.disk.shown.After(now) {
-		return w.disk.shown
+	if w.shown.After(now) {
+		return w.shown
 	}
 	return now
 }

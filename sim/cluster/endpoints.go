@@ -20,7 +20,9 @@ type endpoints struct {
 	known map[string]answered // by key
 	calls int
 	first []sim.Call     // of each key, in order
-	tried map[string]int // calls of retry.f, by instance
+	tried map[string]int // calls of retry.f and fragile.f, by instance
+
+	repeated int // calls that came again
 }
 
 type answered struct {
@@ -58,12 +60,30 @@ func (x *endpoints) invoke(p *process, c effect.Call) effect.Outcome {
 	case again && w.calm():
 		w.violate("call %s is made twice, and nothing went wrong", c.Key)
 	case again:
-		return known.out
+		return x.second(c, known.out)
 	}
 	out := x.harmed(c, x.answer(c))
 	x.known[c.Key] = answered{args, out}
 	if !fixedFunction(c.Function) {
 		x.first = append(x.first, sim.Call{At: w.since(), Function: c.Function, Args: c.Args})
+	}
+	return out
+}
+
+// second is the answer to a call that comes again: often the same.
+func (x *endpoints) second(c effect.Call, out effect.Outcome) effect.Outcome {
+	x.repeated++
+	for _, f := range x.w.c.Faults {
+		if f.Kind != FaultAgain || f.Op != x.repeated || out.Parked {
+			continue
+		}
+		x.w.faults[f.Kind]++
+		x.w.tell("endpoint", "endpoint", "answers otherwise")
+		x.w.ledger.broken[c.Instance] = true
+		if out.Failure == nil {
+			return effect.Fail(effect.Failure{Name: effect.Unnamed})
+		}
+		return effect.Outcome{None: true}
 	}
 	return out
 }
@@ -96,13 +116,22 @@ func (w *world) decidedUnheard(instance, ticket string) bool {
 	return slices.ContainsFunc(calls, func(c store.Call) bool { return c.Ticket.String() == ticket })
 }
 
-func fixedFunction(name string) bool { return name == "timer.f" || name == "retry.f" }
+func fixedFunction(name string) bool {
+	return slices.Contains([]string{"timer.f", "retry.f", "fragile.f", "question.f"}, name)
+}
 
 // answer answers a call that comes for the first time.
 func (x *endpoints) answer(c effect.Call) effect.Outcome {
 	switch c.Function {
 	case "timer.f":
 		return effect.Outcome{None: true, Delay: 300 * time.Millisecond}
+	case "question.f":
+		return effect.Outcome{Parked: true}
+	case "fragile.f":
+		if x.tried[c.Instance]++; x.tried[c.Instance] < 3 {
+			return effect.Fail(effect.Failure{Name: "Broken"})
+		}
+		return effect.Outcome{None: true}
 	case "retry.f":
 		if x.tried[c.Instance]++; x.tried[c.Instance] < 3 {
 			return effect.Fail(effect.Failure{Name: "Busy"})

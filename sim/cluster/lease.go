@@ -125,8 +125,8 @@ func (l *leases) renewed(sent time.Time, lease time.Duration, epochs [partCount]
 // keep is for a node that was heard of all the time until an instant, if it has not lost its
 // parts before.
 func (s *Session) keep(to time.Time) {
-	l, m := &s.leases, s.db.members[s.leases.id]
-	if m == nil || !to.After(m.until) && !to.After(l.until) {
+	l, m, now := &s.leases, s.db.members[s.leases.id], s.db.now()
+	if m == nil || !now.After(m.until) && !to.After(l.until) {
 		return
 	}
 	for i, p := range s.db.parts {
@@ -134,5 +134,5 @@ func (s *Session) keep(to time.Time) {
 			return // it must learn that by a heartbeat
 		}
 	}
-	m.Seen, m.until, l.until = to, to.Add(s.db.lease), to.Add(s.db.lease)
+	m.Seen, m.until, l.until = now, now.Add(s.db.lease), to.Add(s.db.lease)
 }

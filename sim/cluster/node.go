@@ -189,6 +189,7 @@ func (p *process) comeUp() (err error) {
 			return fmt.Sprint("instance-", w.ledger.ids)
 		},
 		OnEmit: func(_ string, e event.Event) { w.ledger.produced = append(w.ledger.produced, sim.ProducedAt(w.now, e)) },
+		Sink:   func(_ context.Context, e event.Event) error { return w.ledger.sink.take(p, e) },
 		Node:   store.Member{Name: p.n.name},
 		Probe:  engine.Probe{Yield: p.block, Fold: func(c *store.Commit, inputs []core.Input) { w.ledger.folding(p.session.node, c, inputs) }},
 	})
@@ -228,13 +229,16 @@ func (p *process) poll() {
 	case err != nil:
 		p.pollAt = w.now.Add(time.Second)
 	default:
-		next, ok := p.engine.Next()
-		if !ok {
-			break
+		if next, ok := p.engine.Next(); ok {
+			p.pollAt = next.Add(p.n.lag - w.stepOf(p.n))
+			if !p.pollAt.After(w.now) {
+				p.pollAt = w.now.Add(50 * time.Millisecond)
+			}
 		}
-		p.pollAt = next.Add(p.n.lag - p.n.step)
-		if !p.pollAt.After(w.now) {
-			p.pollAt = w.now.Add(50 * time.Millisecond)
+		if list, _ := w.db.Store.Outbound(p.ctx, 1); len(list) > 0 { // a node that runs looks every now and then
+			if soon := w.now.Add(500 * time.Millisecond); p.pollAt.IsZero() || soon.Before(p.pollAt) {
+				p.pollAt = soon
+			}
 		}
 	}
 }
@@ -309,6 +313,11 @@ func (p *process) suffer(f Fault) error {
 		return errFailed
 	case FaultLag:
 		n.lag = f.For
+	case FaultStep:
+		if n.w.disk == nil {
+			n.w.shown = n.w.latest()
+			n.w.step += f.For
+		}
 	case FaultPause:
 		n.pause = until
 		return p.wait()
@@ -329,7 +338,7 @@ func (p *process) wait() error {
 }
 
 // now is the database's clock as the node knows it.
-func (p *process) now() time.Time { return p.n.w.now.Add(-p.n.lag) }
+func (p *process) now() time.Time { return p.n.w.clock().Add(-p.n.lag) }
 
 // local is the node's own clock.
 func (p *process) local() time.Time { return p.n.w.now }

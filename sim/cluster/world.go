@@ -76,7 +76,9 @@ func Run(c *Case, keep bool) (out Result) {
 type world struct {
 	c         *Case
 	r         *rand.Rand
-	now       time.Time // of the database's clock
+	now       time.Time
+	step      time.Duration // by which the database's clock was put forward
+	shown     time.Time     // the latest time that a clock showed before it was put back
 	db        *Database
 	disk      *disk // the SQLite store, in the place of the database's own; nil: that
 	nodes     []*node
@@ -100,7 +102,7 @@ func newWorld(c *Case, keep bool) *world {
 		c: c, r: rand.New(rand.NewPCG(c.Seed, 1)), now: sim.Epoch.Add(-warmUp), keep: keep,
 		faults: map[FaultKind]int{}, hash: sha256.New(),
 	}
-	w.db = NewDatabase(func() time.Time { return w.now }, lease)
+	w.db = NewDatabase(w.clock, lease)
 	w.ledger.init(w)
 	w.db.committed, w.db.purged = w.ledger.committed, w.ledger.purged
 	w.endpoints.init(w)

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// object is an object with one member.
+func object(key string, v expr.Value) expr.Value {
+	return expr.Object(expr.Member{Key: key, Value: v})
+}
+
+// step draws by how much a clock is put forward or back.
+func (g *generator) step(d time.Duration) time.Duration {
+	return pick(g, d, -d, time.Duration(g.r.IntN(7200)-3600)*time.Second)
+}
+
+// operators intervene in an instance: at once, while it works, and when it is over.
+func (g *generator) operators(start Act) {
+	for range 1 + g.r.IntN(3) {
+		a := Act{
+			Kind: ActControl, At: start.At + pick(g, g.soon(), g.soon()+5*time.Second), What: start.Choice,
+			Verb: pick(g, core.VerbRetry, core.VerbRetry, core.VerbSkip, core.VerbSkip, core.VerbAmend, core.VerbLabel, core.VerbSuspend, core.VerbResume),
+		}
+		if a.Verb == core.VerbSkip || a.Verb == core.VerbAmend || a.Verb == core.VerbLabel || g.chance(30) {
+			a.Input = object("n", expr.Int(int64(g.r.IntN(9))))
+		}
+		g.add(a)
+	}
+}
+
+// fragiles start instances that fail, until operators have helped them often enough.
+func (g *generator) fragiles() {
+	for range 1 + g.r.IntN(2) {
+		g.operators(g.start("fragile"))
+	}
+}
+
+// questions let persons answer a call: two of them, with two answers.
+func (g *generator) questions() {
+	for range 1 + g.r.IntN(2) {
+		key := g.name("question")
+		at := g.soon()
+		g.add(Act{Kind: ActStart, At: at, What: "question", Choice: key})
+		for range pick(g, 1, 2, 2, 3) {
+			g.add(Act{Kind: ActAnswer, At: at + g.soon(), What: key, Choice: g.name("answer")})
+		}
+	}
+}
+
+// bells start instances that produce several events.
+func (g *generator) bells() {
+	for range 1 + g.r.IntN(3) {
+		g.start("bells")
+	}
+}
+
+// jobs lets a device and an operator advance a job; some updates come too early, some twice.
+func (g *generator) jobs() {
+	id := g.name("job")
+	at := g.soon()
+	g.add(Act{Kind: ActJob, At: at, What: id})
+	for _, step := range []struct{ actor, choice string }{{"CLIENT", "FETCHING"}, {"CLIENT", "FETCHED"}, {"WFX", "APPROVED"}, {"CLIENT", "DONE"}} {
+		at += time.Duration(g.r.IntN(3)) * time.Second
+		for range pick(g, 1, 1, 2, 3) {
+			choice := step.choice
+			if choice == "FETCHED" && g.chance(20) {
+				choice = "BROKEN"
+			}
+			g.add(Act{Kind: ActUpdate, At: at, What: id, Actor: step.actor, Choice: choice, Since: g.chance(40)})
+		}
+		if g.chance(60) {
+			g.add(Act{Kind: ActRead, At: at + pick(g, 0, 0, time.Second), What: id})
+		}
+	}
+}
+
+// campaigns create jobs for several devices, of which each may act from two places.
+func (g *generator) campaigns() {
+	var devices []expr.Value
+	for range 1 + g.r.IntN(3) {
+		devices = append(devices, expr.String(g.name("device")))
+	}
+	key := g.name("campaign")
+	at := g.soon()
+	g.add(Act{Kind: ActStart, At: at, What: "campaign", Choice: key, Input: object("devices", expr.Array(devices...))})
+	for _, d := range devices {
+		for range pick(g, 1, 1, 2) {
+			g.add(Act{Kind: ActDevice, At: at + g.soon(), What: d.Str()})
+		}
+	}
+	if g.chance(20) {
+		g.add(Act{Kind: ActControl, At: at + g.soon(), What: key, Verb: pick(g, core.VerbCancel, core.VerbTerminate)})
+	}
+}
+
+// briefs deploy and delete a definition while it is started; it is in use while instances are there.
+func (g *generator) briefs() {
+	for range 1 + g.r.IntN(3) {
+		at := g.soon()
+		g.n++
+		key := fmt.Sprint("brief-", g.n)
+		g.add(Act{Kind: ActStart, At: at, What: "brief", Choice: key})
+		g.add(Act{Kind: ActDelete, At: at + pick(g, 0, time.Second), What: key})
+	}
+	for range 2 + g.r.IntN(5) {
+		g.add(Act{Kind: pick(g, ActUndeploy, ActUndeploy, ActDeploy), At: g.soon() + pick(g, 0, 3*time.Second), What: "brief"})
+	}
+}

@@ -1,0 +1,182 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/jobcheck"
+	"github.com/lockstep-workflows/lockstep/store"
+)
+
+// byClock is who moves a job whose time is up.
+const byClock = "clock"
+
+// deviceMoves are those of the definition device.
+var deviceMoves = jobcheck.Moves{
+	"CREATED":  {"CLIENT": {"FETCHING"}},
+	"FETCHING": {"CLIENT": {"FETCHED", "BROKEN"}, "WFX": {"BROKEN"}, byClock: {"BROKEN"}},
+	"FETCHED":  {"WFX": {"APPROVED"}},
+	"APPROVED": {"CLIENT": {"DONE"}},
+}
+
+// deviceWay is who takes a job from a state to which next one.
+var deviceWay = map[string][2]string{
+	"CREATED": {"CLIENT", "FETCHING"}, "FETCHING": {"CLIENT", "FETCHED"}, "FETCHED": {"WFX", "APPROVED"}, "APPROVED": {"CLIENT", "DONE"},
+}
+
+// log is what clients did to a job and saw of it. All times are those of one thread.
+func (l *ledger) log(job string) *jobcheck.Log {
+	if l.logs[job] == nil {
+		l.logs[job] = &jobcheck.Log{Moves: deviceMoves, Initial: jobcheck.Status{State: "CREATED"}, Clock: l.tick}
+	}
+	return l.logs[job]
+}
+
+// tick is the time in the order in which things happen.
+func (l *ledger) tick() int64 {
+	l.ticks++
+	return l.ticks
+}
+
+func statusOf(j *engine.Job) jobcheck.Status {
+	state, _ := j.Status.Get(core.JobState)
+	message, _ := j.Status.Get("message")
+	return jobcheck.Status{State: state.Str(), Message: message.Str()}
+}
+
+// read reads a job.
+func (c *client) read(p *process, id string) (job engine.Job, err error) {
+	log := c.w.ledger.logs[id]
+	if log == nil {
+		return job, &notYet{"it is not created"}
+	}
+	log.Read(c.number, func() (jobcheck.Status, bool) {
+		job, err = p.engine.Job(p.ctx, id)
+		return statusOf(&job), err == nil && !p.dead
+	})
+	c.missing(p, id, err)
+	return job, err
+}
+
+// missing: a job that is known is there, unless somebody deletes it.
+func (c *client) missing(p *process, id string, err error) {
+	var missing *engine.NotFoundError
+	if !p.dead && c.w.c.Retain == 0 && errors.As(err, &missing) {
+		c.w.violate("job %s is known, and: %w", id, err)
+	}
+}
+
+// update sends a status, which nobody else sends.
+func (c *client) update(p *process, id, actor, choice string, since bool) (err error) {
+	log := c.w.ledger.logs[id]
+	if log == nil {
+		return &notYet{"it is not created"}
+	}
+	want := jobcheck.Status{State: choice, Message: fmt.Sprintf("%s/%d", c.name(), c.tries)}
+	u := engine.JobUpdate{Actor: actor, Status: object(core.JobState, expr.String(choice)).With("message", expr.String(want.Message))}
+	do := func() (jobcheck.Verdict, jobcheck.Status) {
+		var job engine.Job
+		job, err = p.engine.UpdateJob(p.ctx, id, u)
+		c.missing(p, id, err)
+		return verdict(p, err), statusOf(&job)
+	}
+	if !since {
+		log.Update(c.number, actor, want, do)
+		return err
+	}
+	job, err := c.read(p, id)
+	if err != nil {
+		return err
+	}
+	u.Rev = job.Rev
+	log.UpdateSince(c.number, actor, statusOf(&job), want, do)
+	return err
+}
+
+func verdict(p *process, err error) jobcheck.Verdict {
+	var no *core.Rejected
+	switch {
+	case p.dead:
+		return jobcheck.Unknown
+	case err == nil:
+		return jobcheck.Accepted
+	case errors.As(err, &no):
+		return jobcheck.Refused
+	case refused(err):
+		return jobcheck.Stale // or gone
+	}
+	return jobcheck.Unknown
+}
+
+// device advances a job of a client by one step, until it is done.
+func (c *client) device(p *process) error {
+	jobs, err := p.engine.Jobs(p.ctx, store.Query{Client: c.act.What})
+	if err != nil {
+		return err
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		move, ok := deviceWay[j.Job.State]
+		if j.Instance.Status.Final() || !ok {
+			return nil
+		}
+		c.w.ledger.log(j.ID)
+		if err := c.update(p, j.ID, move[0], move[1], c.tries%2 == 1); err != nil && !refused(err) {
+			return err
+		}
+		return &notYet{"its job goes on"}
+	}
+	return &notYet{"it has no job"}
+}
+
+// linear: there is an order of all updates and reads of a job that a single job could have gone through, and it
+// is that of its history.
+func (l *ledger) linear(in *store.Instance, records []core.Record) error {
+	var history []jobcheck.Status
+	log := l.log(in.ID)
+	for i, r := range records {
+		switch r.Type {
+		case core.RecControl:
+			return nil // it was given up from outside
+		case core.RecTaken:
+			message, _ := r.Data.Get("message")
+			history = append(history, jobcheck.Status{State: r.Text, Message: message.Str()})
+		case core.RecTimedOut:
+			late := jobcheck.Status{State: "BROKEN", Message: fmt.Sprint(byClock, "-", i)}
+			log.Itself(byClock, late)
+			history = append(history, late)
+		}
+	}
+	if err := log.Check(history); err != nil {
+		return fmt.Errorf("job %s: %w\n%v", in.ID, err, history)
+	}
+	return nil
+}
+
+// campaigned: a campaign has one job for each of its devices, and is over when they are.
+func (w *world) campaigned(in *store.Instance, rows []store.Instance, records []core.Record) error {
+	devices, over := map[string]int{}, true
+	for i := range rows {
+		if rows[i].Parent == in.ID {
+			devices[rows[i].Job.Client]++
+			over = over && rows[i].Status.Final()
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	input, _ := records[0].Data.Get("devices")
+	for _, d := range input.Items() {
+		n := devices[d.Str()]
+		if n > 1 || n == 0 && in.Status == core.Completed && w.c.Retain == 0 {
+			return fmt.Errorf("campaign %s has %d jobs for %s", in.ID, n, d.Str())
+		}
+	}
+	if over && !in.Status.Final() && in.Status != core.Paused {
+		return fmt.Errorf("campaign %s is %s, and all its jobs are over", in.ID, in.Status)
+	}
+	return nil
+}
