@@ -98,4 +98,54 @@ var plantsCluster = []plant{
 		old: "	before := now - core.Time(p.after)\n",
 		new: "	before := now - core.Time(p.after) + sweepPause(p.after)\n",
 	},
+	{
+		name: "what is refused leaves a trace in memory", in: "core",
+		old: "	allowed := []ir.Offer{} // never nil",
+		new: "	m.s.nextFrame++\n	allowed := []ir.Offer{} // never nil",
+	},
+	{
+		name: "an instance is woken at the time of a timer that is gone", in: "engine",
+		old: "	row.Wake, row.HasWake = s.Wake()\n",
+		new: "	if at, ok := s.Wake(); !ok || !row.HasWake {\n		row.Wake, row.HasWake = at, ok\n	}\n",
+	},
+	{
+		name: "two requests work on one instance at a time", in: "engine",
+		old: "	l := c.entries[id]\n	if l == nil {\n		l = &live{",
+		new: "	l := c.entries[id]\n	if l == nil || l.refs > 0 {\n		l = &live{",
+	},
+	{
+		name: "an update at an old revision is taken", in: "engine",
+		old: "	case a.rev != 0:\n		return f.isAt(a.rev)",
+		new: "	case a.rev > row.Rev:\n		return f.isAt(a.rev)",
+	},
+	{
+		name: "jobs of a campaign that was given up go on", in: "engine",
+		old: "	case !row.Status.Final():\n		f.message(id, core.Control{Verb: core.VerbCancel, Actor: f.l.id})",
+		new: "	case false:",
+	},
+	{
+		name: "a second answer to a question is acknowledged", in: "engine",
+		old: "	if !taken {\n		return &NotFoundError{Kind: \"call\", ID: c.key}\n	}\n",
+		new: "",
+	},
+	{
+		name: "an intervention that is refused is acknowledged", in: "engine",
+		old: "		case errors.As(err, &no) && in.message == 0:\n			rejected = no\n",
+		new: "		case errors.As(err, &no) && in.message == 0:\n",
+	},
+	{
+		name: "a deletion that is refused is acknowledged", in: "engine",
+		old: "		if err != nil && !errors.Is(err, store.ErrNotFound) {\n			return fmt.Errorf(\"delete definition: %w\", err)",
+		new: "		if err != nil && errors.Is(err, store.ErrUncertain) {\n			return fmt.Errorf(\"delete definition: %w\", err)",
+	},
+	{
+		name: "the sink does not get an event again that it did not take", in: "engine",
+		old: "	err := e.give(ctx, o)\n	if err == nil {\n",
+		new: "	err := e.give(ctx, o)\n	{\n",
+	},
+	{
+		name: "an event for the sink overtakes one that rests", in: "engine",
+		old: "		if seen[o.Instance] {\n			continue\n		}\n		seen[o.Instance] = true\n		until",
+		new: "		seen[o.Instance] = true\n		until",
+	},
 }

@@ -175,6 +175,9 @@ func (w *world) campaigned(in *store.Instance, rows []store.Instance, records []
 			return fmt.Errorf("campaign %s has %d jobs for %s", in.ID, n, d.Str())
 		}
 	}
+	if in.Status.Final() && !over {
+		return fmt.Errorf("campaign %s is %s, and jobs of it are not over", in.ID, in.Status)
+	}
 	if over && !in.Status.Final() && in.Status != core.Paused {
 		return fmt.Errorf("campaign %s is %s, and all its jobs are over", in.ID, in.Status)
 	}
