@@ -299,9 +299,11 @@ func (g *generator) fault() {
 		f.For = time.Duration(g.r.IntN(200)) * time.Millisecond
 	case FaultStep:
 		f.For = g.step(f.For)
-	case FaultHang, FaultBreak, FaultAgain, FaultSink:
+	case FaultHang, FaultBreak, FaultSink:
 		f.On, f.Op = "", 1+g.r.IntN(8)
 		f.For *= 10
+	case FaultAgain:
+		g.again(&f)
 	}
 	g.c.Faults = append(g.c.Faults, f)
 }

@@ -212,8 +212,10 @@ func (g *generator) diskFault() {
 		f.On, f.Op = pick(g, "commit", "commit", "ingest", "route", "ready", "inbox"), 1+g.r.IntN(12)
 	}
 	switch f.Kind {
-	case FaultHang, FaultBreak, FaultAgain, FaultSink:
+	case FaultHang, FaultBreak, FaultSink:
 		f.On, f.Op, f.For = "", 1+g.r.IntN(8), f.For*10
+	case FaultAgain:
+		g.again(&f)
 	case FaultStep:
 		f.For = g.step(f.For)
 	case FaultWrite, FaultSync, FaultFull:

@@ -18,6 +18,12 @@ func (g *generator) step(d time.Duration) time.Duration {
 	return pick(g, d, -d, time.Duration(g.r.IntN(7200)-3600)*time.Second)
 }
 
+// again makes a fault one of the first calls that come again, and has the node crash, so that some do.
+func (g *generator) again(f *Fault) {
+	g.c.Faults = append(g.c.Faults, Fault{Kind: pick(g, FaultCrash, FaultDie), Node: f.Node, On: "commit", Op: 1 + g.r.IntN(6), For: f.For})
+	f.On, f.Op = "", 1+g.r.IntN(2)
+}
+
 // operators intervene in an instance: at once, while it works, and when it is over.
 func (g *generator) operators(start Act) {
 	for range 1 + g.r.IntN(3) {
