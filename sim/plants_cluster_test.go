@@ -121,7 +121,7 @@ var plantsCluster = []plant{
 	{
 		name: "jobs of a campaign that was given up go on", in: "engine",
 		old: "	case !row.Status.Final():\n		f.message(id, core.Control{Verb: core.VerbCancel, Actor: f.l.id})",
-		new: "	case false:",
+		new: "	case !row.Status.Final() && row.Depth > 9:\n		f.message(id, core.Control{Verb: core.VerbCancel, Actor: f.l.id})",
 	},
 	{
 		name: "a second answer to a question is acknowledged", in: "engine",
@@ -135,8 +135,8 @@ var plantsCluster = []plant{
 	},
 	{
 		name: "a deletion that is refused is acknowledged", in: "engine",
-		old: "		if err != nil && !errors.Is(err, store.ErrNotFound) {\n			return fmt.Errorf(\"delete definition: %w\", err)",
-		new: "		if err != nil && errors.Is(err, store.ErrUncertain) {\n			return fmt.Errorf(\"delete definition: %w\", err)",
+		old: "	if version == \"\" { // all or nothing, as far as that can be known\n		if err := e.unused(ctx, id, rows); err != nil {\n			return err\n		}\n	}\n	for _, row := range rows {\n		heir, err := e.store.DeleteDefinition(ctx, id, row.Version, e.inherited)\n		if err != nil && !errors.Is(err, store.ErrNotFound) {",
+		new: "	for _, row := range rows {\n		heir, err := e.store.DeleteDefinition(ctx, id, row.Version, e.inherited)\n		if err != nil && ctx.Err() != nil {",
 	},
 	{
 		name: "the sink does not get an event again that it did not take", in: "engine",

@@ -70,11 +70,15 @@ func (x *endpoints) invoke(p *process, c effect.Call) effect.Outcome {
 	return out
 }
 
+// loops reports whether a generated loop ends by what a function answers at last: who does not hear that goes
+// on for ever.
+func loops(function string) bool { return strings.Contains(function, ".loop") }
+
 // second is the answer to a call that comes again: often the same.
 func (x *endpoints) second(c effect.Call, out effect.Outcome) effect.Outcome {
 	x.repeated++
 	for _, f := range x.w.c.Faults {
-		if f.Kind != FaultAgain || f.Op != x.repeated || out.Parked {
+		if f.Kind != FaultAgain || f.Op != x.repeated || out.Parked || loops(c.Function) {
 			continue
 		}
 		x.w.faults[f.Kind]++
@@ -91,7 +95,7 @@ func (x *endpoints) second(c effect.Call, out effect.Outcome) effect.Outcome {
 // harmed is an answer after what goes wrong with it.
 func (x *endpoints) harmed(c effect.Call, out effect.Outcome) effect.Outcome {
 	for _, f := range x.w.c.Faults {
-		if f.Op != len(x.known)+1 || f.Kind != FaultHang && f.Kind != FaultBreak {
+		if f.Op != len(x.known)+1 || f.Kind != FaultHang && (f.Kind != FaultBreak || loops(c.Function)) {
 			continue
 		}
 		x.w.faults[f.Kind]++
