@@ -84,7 +84,7 @@ func (g *generator) jobs() {
 	}
 }
 
-// campaigns create jobs for several devices, of which each may act from two places.
+// campaigns create jobs for several devices, of which one may act from two places, and another never.
 func (g *generator) campaigns() {
 	var devices []expr.Value
 	for range 1 + g.r.IntN(3) {
@@ -94,11 +94,11 @@ func (g *generator) campaigns() {
 	at := g.soon()
 	g.add(Act{Kind: ActStart, At: at, What: "campaign", Choice: key, Input: object("devices", expr.Array(devices...))})
 	for _, d := range devices {
-		for range pick(g, 1, 1, 2) {
+		for range pick(g, 0, 1, 1, 2) {
 			g.add(Act{Kind: ActDevice, At: at + g.soon(), What: d.Str()})
 		}
 	}
-	if g.chance(20) {
+	if g.chance(40) {
 		g.add(Act{Kind: ActControl, At: at + g.soon(), What: key, Verb: pick(g, core.VerbCancel, core.VerbTerminate)})
 	}
 }
