@@ -100,6 +100,10 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
 		}
+		if l.state == nil && l.row.Rev > 0 && !slices.ContainsFunc(inputs, input.starts) {
+			l.forget() // another node took the start after the row was read
+			return fmt.Errorf("instance %s: %w", l.id, store.ErrConflict)
+		}
 		if mine && l.state != nil {
 			inputs = inOrder(nil, nil, *extra)
 		}
@@ -152,6 +156,9 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		}
 	}
 }
+
+// starts reports whether an input is the start of an instance.
+func (in input) starts() bool { _, ok := in.in.(core.Start); return ok }
 
 // interrupts reports whether an input ends or pauses what an instance does. Whoever names a
 // revision wants to know what came before.
