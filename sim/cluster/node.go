@@ -49,6 +49,7 @@ type process struct {
 	begun   bool // it takes requests
 	dead    bool
 	moves   int // how often a thread went on
+	served  int // likewise, one of a client
 
 	again  bool // the last poll found something
 	seen   int64
@@ -222,6 +223,7 @@ func (w *world) clockOf(n *node) engine.Clock {
 func (p *process) poll() {
 	w := p.n.w
 	p.seen, p.parts = w.db.writes, p.session.leases.count
+	served := p.served
 	progress, err := p.engine.Poll(p.ctx)
 	p.again, p.pollAt = progress, time.Time{}
 	switch {
@@ -232,6 +234,7 @@ func (p *process) poll() {
 		if next, ok := p.engine.Next(); ok {
 			p.pollAt = next.Add(p.n.lag - w.stepOf(p.n))
 			if !p.pollAt.After(w.now) {
+				p.again = p.served != served // what a request left meanwhile is not waited for
 				p.pollAt = w.now.Add(50 * time.Millisecond)
 			}
 		}

@@ -58,6 +58,9 @@ func (t *thread) run() bool {
 	if t.at = at; t.waits < 0 {
 		p.moves++
 	}
+	if t.serves != nil {
+		p.served++
+	}
 	if !ok && !(p.dead && t.serves != nil) { // else somebody has to be told
 		p.threads = slices.DeleteFunc(p.threads, func(o *thread) bool { return o == t })
 	}
