@@ -148,9 +148,4 @@ var plantsCluster = []plant{
 		old: "		if seen[o.Instance] {\n			continue\n		}\n		seen[o.Instance] = true\n		until",
 		new: "		seen[o.Instance] = true\n		until",
 	},
-	{
-		name: "a job is asked though another node took its start meanwhile", in: "engine",
-		old: "		if l.state == nil && l.row.Rev > 0 && !slices.ContainsFunc(inputs, input.starts) {",
-		new: "		if l.state == nil && l.row.Rev < 0 && !slices.ContainsFunc(inputs, input.starts) {",
-	},
 }
