@@ -38,7 +38,8 @@ type Session struct {
 	link   link
 	leases leases
 	joins  int
-	doubt  bool // calls may be there that this node does not know of, though they are its
+	doubts int // how often calls may have come that this node does not know of, though they are its
+	solved int // as many of them
 }
 
 var _ store.Shared = (*Session)(nil)
@@ -71,7 +72,7 @@ func write[T any](s *Session, ctx context.Context, op string, f func() (T, error
 		s.db.writes++
 	}
 	if lost := s.link.answer(op, true); lost != nil {
-		s.doubt = true
+		s.doubts++
 		return out, fmt.Errorf("%s: %w: %w", op, store.ErrUncertain, lost)
 	}
 	return got, err

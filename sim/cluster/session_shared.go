@@ -72,7 +72,8 @@ func (s *Session) Handed(ctx context.Context) ([]store.Call, error) {
 	if s.leases.id == "" || !s.Leased() {
 		return nil, nil
 	}
-	epochs, all := s.leases.epochs, s.doubt
+	epochs, doubts := s.leases.epochs, s.doubts
+	all := doubts != s.solved
 	out, err := write(s, ctx, "handed", func() (out []store.Call, err error) {
 		list, err := s.calls(ctx, "")
 		for _, c := range list {
@@ -86,7 +87,11 @@ func (s *Session) Handed(ctx context.Context) ([]store.Call, error) {
 		}
 		return out, err
 	})
-	s.doubt = err != nil
+	if err == nil {
+		s.solved = doubts // others may have come meanwhile
+	} else {
+		s.doubts++
+	}
 	return out, err
 }
 
