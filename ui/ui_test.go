@@ -22,7 +22,7 @@ func ask(t *testing.T, path string, headers ...string) *http.Response {
 }
 
 // TestFiles: every file of the build is served as what it is, compressed for those who
-// take that, and not again for those who have it.
+// take that, and not again for those who have it; no script but its own runs in it.
 func TestFiles(t *testing.T) {
 	for name, f := range files() {
 		plain := ask(t, "/"+name)
@@ -44,8 +44,14 @@ func TestFiles(t *testing.T) {
 			if again := ask(t, "/"+name, "Accept-Encoding", a.Header.Get("Content-Encoding"), "If-None-Match", a.Header.Get("ETag")); again.StatusCode != 304 {
 				t.Errorf("%s is sent again: %d", name, again.StatusCode)
 			}
-			if !strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
-				t.Errorf("%s has no policy", name)
+			policy := a.Header.Get("Content-Security-Policy")
+			if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") {
+				t.Errorf("%s has the policy %q", name, policy)
+			}
+			for _, lax := range []string{"unsafe", "http", "*", "script-src 'self' "} {
+				if strings.Contains(policy, lax) {
+					t.Errorf("%s: the policy has %s: %s", name, lax, policy)
+				}
 			}
 		}
 	}

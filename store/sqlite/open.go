@@ -206,6 +206,10 @@ func checkLibrary(c *conn) error {
 	if _, err := c.one("PRAGMA journal_mode", func(r row) error { mode = r.ColumnText(0); return nil }); err != nil {
 		return err
 	}
+	return judgeLibrary(version, mode)
+}
+
+func judgeLibrary(version, mode string) error {
 	number := 0
 	for _, part := range strings.Split(version, ".") {
 		n, err := strconv.Atoi(part)

@@ -141,6 +141,18 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
+// TestOldLibrary: a library with known faults is refused, and so is a file system without WAL.
+func TestOldLibrary(t *testing.T) {
+	for version, good := range map[string]bool{"3.51.3": true, "3.52.0": true, "4.0.0": true, "3.51.2": false, "3.9.9": false, "3.50.4": false, "three": false} {
+		if err := judgeLibrary(version, "wal"); (err == nil) != good {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+	if err := judgeLibrary("3.51.3", "delete"); err == nil {
+		t.Error("a database without WAL is opened")
+	}
+}
+
 // TestManyWake: when very many are due at once, all are woken, in order, a part at a time.
 func TestManyWake(t *testing.T) {
 	db := openTest(t)
