@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -16,6 +17,7 @@ var queryTests = []testCase{
 	{"a list goes on where it ended", cursor},
 	{"an instance that changes is in every list", listed},
 	{"labels", labels},
+	{"texts are no part of a statement", texts},
 	{"counts by definition and status", stats},
 	{"the feed has every commit in order", feed},
 	{"a part of the feed is not large", largeFeed},
@@ -158,6 +160,40 @@ func labels(k kit) {
 	k.change("2", func(r *store.Instance) { r.Labels = label(`{"c":"1"}`) })
 	k.want("after a change", by(store.Label{Name: "a", Value: "1"}), "[0 1]")
 	k.want("the new one", by(store.Label{Name: "c", Value: "1"}), "[2]")
+}
+
+// texts: whatever a text has that means something in a statement, it is found by itself and finds nothing else.
+func texts(k kit) {
+	odd := []string{"it's", "' OR '1'='1", "\"; --", "%", "_", "\\", "?", "$1", "~.", ":a", "{a,\"b"}
+	for _, text := range odd {
+		label := expr.Object(expr.Member{Key: text, Value: expr.String(text)})
+		k.create(store.Instance{ID: text, Definition: text, Version: text, Parent: text, Labels: label, Job: store.Job{Client: text, State: text, Group: text}, Fault: &core.Fault{Name: text}})
+		k.ingest(event.Event{ID: text, Source: text, Type: text}, nil)
+	}
+	for _, text := range odd {
+		k.want("by id", k.row(text).ID, text)
+		for _, q := range []store.Query{
+			{Definition: text},
+			{Definition: text, Version: text},
+			{Parent: text},
+			{Error: text},
+			{Labels: []store.Label{{Name: text, Value: text}}},
+			{Labels: []store.Label{{Name: text, Any: true}}},
+			{Tagged: []store.Label{{Name: text, Value: text}}},
+			{Jobs: true, Client: text},
+			{Jobs: true, State: text},
+			{Jobs: true, Groups: []string{text}},
+		} {
+			list, err := k.Instances(ctx, q)
+			k.check(err)
+			k.want(fmt.Sprintf("%+v", q), idsOf(list), []string{text})
+		}
+		page, err := k.Events(ctx, store.EventQuery{Type: text})
+		k.check(err)
+		if len(page.Events) != 1 || page.Events[0].Event.ID != text {
+			k.t.Errorf("events of type %s: %+v", text, page.Events)
+		}
+	}
 }
 
 func stats(k kit) {
