@@ -4,7 +4,7 @@ package sim
 // cases must find them, or the oracle.
 var plants01 = []plant{
 	{
-		name: "what a function returns is merged", in: "dialect/sw01", quick: true,
+		name: "what a function returns is merged", in: "dialect/sw01",
 		old: "Args: c.parameters(a.function.parameters), Result: ir.Put{Mode: ir.PutReplace}}",
 		new: "Args: c.parameters(a.function.parameters), Result: ir.Put{Mode: ir.PutMerge}}",
 	},
@@ -29,7 +29,7 @@ var plants01 = []plant{
 		new: "if put := c.replace(a.filter.input); put.Mode != ir.PutNone && put.Path != nil {",
 	},
 	{
-		name: "branches are waited for in every form", in: "dialect/sw01", quick: true,
+		name: "branches are waited for in every form", in: "dialect/sw01",
 		old: "func (f form) waits() bool { return f == early }",
 		new: "func (f form) waits() bool { return f <= camel }",
 	},
@@ -134,7 +134,7 @@ var plants01 = []plant{
 		new: "if r.max = min(times, 0); times < 0 && r.interval != nil {",
 	},
 	{
-		name: "a later retry beats an earlier one for any error", in: "dialect/sw01", quick: true,
+		name: "a later retry beats an earlier one for any error", in: "dialect/sw01",
 		old: "	case k.closed:\n	case k.rest == nil ||",
 		new: "	case k.rest == nil || k.closed ||",
 	},
@@ -209,7 +209,7 @@ var plants01 = []plant{
 		new: "	case m.kebab != \"\" && m.camel == \"\":\n",
 	},
 	{
-		name: "at most is less than", in: "expr/choice", quick: true,
+		name: "at most is less than", in: "expr/choice",
 		old: "return c <= 0",
 		new: "return c < 0",
 	},

@@ -9,7 +9,7 @@ var plantsCluster = []plant{
 		new: "	if err != nil {\n		return fmt.Errorf(\"commit instance",
 	},
 	{
-		name: "calls that were another node's are not made", in: "engine", quick: true,
+		name: "calls that were another node's are not made", in: "engine",
 		old: "		e.enqueue([]store.Call{call})",
 		new: "		_ = call",
 	},
@@ -147,5 +147,25 @@ var plantsCluster = []plant{
 		name: "an event for the sink overtakes one that rests", in: "engine",
 		old: "		if seen[o.Instance] {\n			continue\n		}\n		seen[o.Instance] = true\n		until",
 		new: "		seen[o.Instance] = true\n		until",
+	},
+	{
+		name: "a call has another key each time", in: "engine",
+		old: "Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance",
+		new: "Key: callKey(identity(row.Instance, row.Created), row.Ticket) + e.cfg.NewID(), Instance",
+	},
+	{
+		name: "a call is decided on before that is stored", in: "engine",
+		old: "	if err == nil {\n		err = e.store.Commit(ctx, c)\n	}\n",
+		new: "	if err == nil {\n		for i := range c.Calls {\n			c.Calls[i].Instance, c.Calls[i].Created = f.l.id, c.Instance.Created\n		}\n		e.enqueue(c.Calls)\n		err = e.store.Commit(ctx, c)\n	}\n",
+	},
+	{
+		name: "a node makes calls that it has no claim to", in: "engine",
+		old: "return e.shared == nil || e.shared.HasPart(part) }",
+		new: "return e.shared == nil || part >= 0 }",
+	},
+	{
+		name: "calls are audited in any order", in: "engine",
+		old: "slices.Sorted(maps.Keys(waiting))",
+		new: "slices.Collect(maps.Keys(waiting))",
 	},
 }

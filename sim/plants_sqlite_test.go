@@ -4,7 +4,7 @@ package sim
 // of sim/cluster must find them on the SQLite store.
 var plantsSQLite = []plant{
 	{
-		name: "commits are not synced", in: "store/sqlite", quick: true,
+		name: "commits are not synced", in: "store/sqlite",
 		old: "\"PRAGMA synchronous = FULL\"",
 		new: "\"PRAGMA synchronous = OFF\"",
 	},
@@ -82,5 +82,20 @@ var plantsSQLite = []plant{
 		name: "history goes back with the clock", in: "engine",
 		old: "	return max(e.now(), l.row.Updated)",
 		new: "	return e.now()",
+	},
+	{
+		name: "an event that was here is taken again", in: "store/sqlite",
+		old: "	if known.Until > e.Received {\n		return known, true, nil",
+		new: "	if known.Until > e.Received && !known.Taken {\n		return known, true, nil",
+	},
+	{
+		name: "a clock that steps back drops timers", in: "store/sqlite",
+		old: "				sp.sleeps(int64(w.wake))\n",
+		new: "",
+	},
+	{
+		name: "a timer before the last scan is not noticed", in: "store/sqlite",
+		old: "ok && core.Time(at) <= sp.wakes {\n",
+		new: "ok && core.Time(at) <= sp.wakes && core.Time(at) > sp.woken {\n",
 	},
 }

@@ -188,8 +188,12 @@ func TestLostAnswer(t *testing.T) {
 	if _, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
 		t.Errorf("a transaction of several statements: %v", err)
 	}
+	p.setCut(once("commit"))
+	if _, err := s.DeleteDefinition(ctx, "d", "1", nil); err != nil { // made again, it would find nothing
+		t.Errorf("another one: %v", err)
+	}
 	p.setCut(nil)
-	if lost != 4 {
+	if lost != 5 {
 		t.Errorf("%d answers were lost", lost)
 	}
 	got, err := s.Instance(ctx, "a")

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime"
@@ -139,29 +141,104 @@ func TestOneRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOneIsToBlame: what the database refuses fails alone.
+// TestNothingNotifies: a transaction that notifies takes a lock of the whole server when it commits. No function
+// of the schema does; that commits send no other statement, TestOneRoundTrip says.
+func TestNothingNotifies(t *testing.T) {
+	db := openTest(t, Options{})
+	var names []string
+	err := db.one(ctx, "SELECT coalesce(array_agg(proname::text), '{}') FROM pg_proc WHERE pronamespace = 'lockstep'::regnamespace AND prosrc ~* 'notify'", nil, &names)
+	if err != nil || len(names) > 0 {
+		t.Errorf("%q notify, %v", names, err)
+	}
+}
+
+// TestOneIsToBlame: what the database refuses fails alone, though it is one of a batch.
 func TestOneIsToBlame(t *testing.T) {
 	s := openTest(t, Options{}).Namespace("x").(*Store)
-	bad := store.Message{To: "0", Input: core.Continue{}}
+	const bad = 5
+	long := make([]byte, 4<<10) // more than an index takes, and nothing compresses it
+	_, _ = rand.Read(long)
 	errs := make([]error, 10)
 	var wg sync.WaitGroup
-	held(t, s, func() {
-		for i := range errs {
-			wg.Go(func() {
-				c := store.Commit{Instance: store.Instance{ID: fmt.Sprint(i), Status: core.Waiting}}
-				if i == 5 {
-					c.Instance.ID = "zero\x00byte"
-				}
-				c.Messages = []store.Message{bad}
-				errs[i] = s.Commit(ctx, c)
-			})
+	commit := func(i int) {
+		c := store.Commit{Instance: store.Instance{ID: fmt.Sprint(i), Status: core.Waiting}}
+		if i == bad {
+			c.Instance.ID = hex.EncodeToString(long)
 		}
+		c.Messages = []store.Message{{To: "0", Input: core.Continue{}}}
+		wg.Go(func() { errs[i] = s.Commit(ctx, c) })
+	}
+	held(t, s, func() {
+		for i := range maxFlying {
+			commit(i)
+			waitUntil(func() bool { waiting, flying := s.commits.state(); return waiting == 0 && flying == i+1 })
+		}
+		for i := maxFlying; i < len(errs); i++ {
+			commit(i)
+		}
+		waitUntil(func() bool { waiting, _ := s.commits.state(); return waiting == len(errs)-maxFlying })
 	})
 	wg.Wait()
 	for i, err := range errs {
-		if (err != nil) != (i == 5) {
+		if (err != nil) != (i == bad) {
 			t.Errorf("%d: %v", i, err)
 		}
+	}
+}
+
+// TestPositionsInOrder: while one transaction has positions and is not committed, no other one commits with later ones:
+// who read those would never see the others.
+func TestPositionsInOrder(t *testing.T) {
+	db := openTest(t, Options{})
+	s := db.Namespace("x").(*Store)
+	ns, err := s.ns(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := func(id string) store.Commit {
+		return store.Commit{Instance: store.Instance{ID: id, Status: core.Waiting}, Records: []core.Record{{Text: id}}}
+	}
+	first := commit("first")
+	r, err := s.encode(ctx, ns, &first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &commitColumns{epoch: s.leases.epoch}
+	c.add(r)
+	second := make(chan error, 1)
+	err = db.begin(ctx, ns, func(open *tx) error {
+		if _, err := open.do(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+			return err
+		}
+		var verdict []int16
+		var revs []int64
+		var absent []string
+		args := c.args(ns, newToken())
+		if err := open.one(ctx, callCommit(args), args, &verdict, &revs, &absent); err != nil {
+			return err
+		}
+		go func() { second <- s.Commit(ctx, commit("second")) }()
+		for waits := false; !waits; {
+			select {
+			case err := <-second:
+				return fmt.Errorf("the second did not wait: %v", err)
+			default:
+			}
+			if err := db.one(ctx, "SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted)", nil, &waits); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Error(err)
+	}
+	f, err := s.Feed(ctx, 0, 10)
+	if err != nil || len(f.Items) != 2 || f.Items[0].Instance != "first" {
+		t.Errorf("%+v, %v", f.Items, err)
 	}
 }
 

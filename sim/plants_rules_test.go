@@ -1,0 +1,226 @@
+package sim
+
+// plantsRules are bugs in rules of reliability and security that a simulation does not show: each
+// names the test that must find it. The table of rules in README.md says of which rule each is.
+var plantsRules = []plant{
+	{
+		name: "a retry keeps the deadline of the attempt before", in: "core", by: "conformance TestCases/sw01/retry-timeout-each-attempt",
+		old: "return w.kind != WaitListen && w.kind != WaitTotal })\n	f.taken",
+		new: "return w.kind != WaitListen && w.kind != WaitTotal && w.kind != WaitDeadline })\n	f.taken",
+	},
+	{
+		name: "a cancelled instance stays paused", in: "core", by: "core TestTranscripts/cancel-paused",
+		old: "	case VerbCancel:\n		s.paused, s.costly = false, false\n",
+		new: "	case VerbCancel:\n		s.costly = false\n",
+	},
+	{
+		name: "an early event is not compared again", in: "core", by: "conformance TestCases/sw05/callback-state-early-of-another",
+		old: "			if m.meets(f, ev, h.event) {\n",
+		new: "			if m.meets(f, ev, h.event) || true {\n",
+	},
+	{
+		name: "messages are applied in the order of their times", in: "engine", by: "engine TestMessagesKeepTheirOrder",
+		old: "		latest = max(latest, m.At)\n",
+		new: "		latest = m.At\n",
+	},
+	{
+		name: "jitter only adds", in: "core", by: "engine TestJitterGoesBothWays",
+		old: "	span := uint64(bound)*2 + 1\n	return int64(x%span) - bound\n",
+		new: "	span := uint64(bound) + 1\n	return int64(x % span)\n",
+	},
+	{
+		name: "the case of a correlation value does not count", in: "event", by: "event TestValuesMatchToTheLetter",
+		old: "		case have != k.Value:\n",
+		new: "		case !strings.EqualFold(have, k.Value):\n",
+	},
+	{
+		name: "an event with a known id and another content is a duplicate", in: "engine", by: "server TestSameIDWithOtherContentIsRefused",
+		old: "		if !expr.Equal(r.earlier.Value(), ev.Value()) {\n",
+		new: "		if !expr.Equal(r.earlier.Value(), ev.Value()) && r.earlier.ID != ev.ID {\n",
+	},
+	{
+		name: "a stale revision is taken", in: "engine", by: "engine TestRevisionsOfJobs",
+		old: "	case have != rev:\n		return &RevisionError{f.l.id, rev, have}\n",
+		new: "	case have < rev:\n		return &RevisionError{f.l.id, rev, have}\n",
+	},
+	{
+		name: "the later of two updates wins, whatever it had read", in: "store/sqlite", by: "store/sqlite TestStore/a_commit_compares_the_revision",
+		old: "	case h.rev != in.Rev:",
+		new: "	case h.rev != in.Rev && in.Updated < in.Created:",
+	},
+	{
+		name: "counts are written in any order", in: "store/sqlite", by: "store/sqlite TestSameBytes",
+		old: "slices.SortedFunc(maps.Keys(t.counts), countKey.compare)",
+		new: "slices.Collect(maps.Keys(t.counts))",
+	},
+	{
+		name: "an event without an id is taken", in: "event", by: "event TestRefused",
+		old: "[]struct{ name, value string }{{\"id\", e.ID}, {\"source\"",
+		new: "[]struct{ name, value string }{{\"source\"",
+	},
+	{
+		name: "what one request gets wrong fails its whole batch", in: "store/sqlite", by: "store/sqlite TestPoisonedBatch",
+		old: "	case errors.As(err, &dirty) && len(live) > 1:\n",
+		new: "	case errors.As(err, &dirty) && len(live) > maxBatch:\n",
+	},
+	{
+		name: "an instance whose input is expensive is created without its start", in: "engine", by: "engine TestExpensiveWorkStarvesOthers",
+		old: "		Messages: []store.Message{{To: row.ID, At: row.Created, Input: start}},\n",
+		new: "",
+	},
+	{
+		name: "two processes write to one file", in: "store/sqlite", by: "store/sqlite TestOneProcess",
+		old: "c.PrepareTransient(\"BEGIN EXCLUSIVE\")",
+		new: "c.PrepareTransient(\"BEGIN\")",
+	},
+	{
+		name: "writers do not wait for one another", in: "store/sqlite", by: "store/sqlite TestBackupWhileWriting",
+		old: "	w.waiting = append(w.waiting, r)\n	w.mu.Unlock()\n",
+		new: "	w.mu.Unlock()\n	if w.conn != nil {\n		w.run([]*request{r})\n		return r.err\n	}\n",
+	},
+	{
+		name: "any library will do", in: "store/sqlite", by: "store/sqlite TestOldLibrary",
+		old: "const minSQLite = 3_051_003",
+		new: "const minSQLite = 3_044_000",
+	},
+	{
+		name: "anybody may listen anywhere", in: "server", by: "server TestListen",
+		old: "	if !local {\n		return &UnsafeError",
+		new: "	if !local && l.Tokens {\n		return &UnsafeError",
+	},
+	{
+		name: "a viewer may do everything", in: "server", by: "server TestRoutesByRole",
+		old: "	if slices.Contains(rt.roles, who.role) {\n",
+		new: "	if slices.Contains(rt.roles, who.role) || who.role == Viewer {\n",
+	},
+	{
+		name: "a route without a role of its own is open to readers", in: "server", by: "server TestContractAndRoutes",
+		old: "\"terminateInstance\", operators,",
+		new: "\"terminateInstance\", readers,",
+	},
+	{
+		name: "a body is read before its sender is known", in: "server", by: "server TestNoBodyOfAStranger",
+		old: "	who = anonymous\n	v := s.openVisit(r)\n	if rt.roles != nil {\n",
+		new: "	who = anonymous\n	v := s.openVisit(r)\n	if err := v.receive(w, r, s.bodyLimit(rt)); err != nil {\n		return rt, who, err\n	}\n	if rt.roles != nil {\n",
+	},
+	{
+		name: "a device updates jobs of others", in: "engine", by: "server/wfx TestClientID",
+		old: "!f.l.prog.Job || a.client != \"\" && a.client != clientOf(f.l.state.Data()):",
+		new: "!f.l.prog.Job || a.client != \"\" && clientOf(f.l.state.Data()) == \"\":",
+	},
+	{
+		name: "a device reads jobs of others", in: "server/wfx", by: "server/wfx TestClientID",
+		old: "	if err == nil && r.client != \"\" && j.Instance.Job.Client != r.client {",
+		new: "	if err == nil && r.client != \"\" && j.Instance.Job.Client == \"\" {",
+	},
+	{
+		name: "a device says who it is", in: "server", by: "server TestSouthByRole",
+		old: "	if claims && claimed != id {\n		return",
+		new: "	if claims && claimed != id {\n		return claimed, true, nil\n	}\n	if claims && claimed != id {\n		return",
+	},
+	{
+		name: "only addresses written as such are checked, not what names stand for", in: "effect/http", by: "effect/http TestRefusedAddress",
+		old: "	if !p.allowsHost(address) {\n",
+		new: "	if host, _, _ := net.SplitHostPort(address); !p.allowsHost(address) && net.ParseIP(host) != nil {\n",
+	},
+	{
+		name: "a redirect reaches other ports of an allowed address", in: "effect/http", by: "effect/http TestRedirects",
+		old: "		if s == socket {\n",
+		new: "		if s.Addr() == socket.Addr() {\n",
+	},
+	{
+		name: "a redirect from https to http is followed", in: "effect/http", by: "effect/http TestCredentialsNeverCrossHosts",
+		old: "	case last.URL.Scheme == \"https\" && next.URL.Scheme == \"http\":\n",
+		new: "	case last.URL.Scheme == \"http\" && next.URL.Scheme == \"https\":\n",
+	},
+	{
+		name: "a provider's metadata can be read", in: "effect/http", by: "effect/http TestPolicyKnowsMappedAndProviderAddresses",
+		old: "err != nil || addr == azureHost {",
+		new: "err != nil {",
+	},
+	{
+		name: "credentials follow to another port", in: "effect/http", by: "effect/http TestCredentialsNeverCrossHosts",
+		old: "	if next.URL.Host == via[0].URL.Host {\n",
+		new: "	if next.URL.Hostname() == via[0].URL.Hostname() {\n",
+	},
+	{
+		name: "a call with a secret in its body follows to another host", in: "effect/http", by: "effect/http TestRedirectToAnotherHost",
+		old: "	if next.Context().Value(secretKey{}) != nil {\n",
+		new: "	if next.Context() == nil {\n",
+	},
+	{
+		name: "the proxy of the environment is used", in: "effect/http", by: "effect/http TestProxyOfTheEnvironmentIsIgnored",
+		old: "Proxy:                  nil, //",
+		new: "Proxy:                  nethttp.ProxyFromEnvironment, //",
+	},
+	{
+		name: "a definition reads files outside of its folder", in: "dialect", by: "dialect TestDirBundle",
+		old: "readInside(b.dir, path, DefaultLimits.Bytes)",
+		new: "readInside(\"/\", strings.TrimPrefix(filepath.Join(b.dir, path), \"/\"), DefaultLimits.Bytes)",
+	},
+	{
+		name: "data chooses the host of a call", in: "effect/catalogue", by: "effect/catalogue TestDiagnostics",
+		old: "i >= 0 && i < len(authority) || looksSecret(authority) {",
+		new: "i >= 0 && i > len(authority) || looksSecret(authority) {",
+	},
+	{
+		name: "matches of an expression cost nothing", in: "expr/jsonpath", by: "expr/jsonpath TestMatchesAreOutput",
+		old: "		return w.budget.Emit(1)\n",
+		new: "		return w.budget.Emit(0)\n",
+	},
+	{
+		name: "values nest twice as deep", in: "expr", by: "expr TestParseRefusesDeepNesting",
+		old: "	if depth > MaxDepth {\n		return Null, p.errorf",
+		new: "	if depth > 2*MaxDepth {\n		return Null, p.errorf",
+	},
+	{
+		name: "answers tell secrets", in: "effect/catalogue", by: "effect/catalogue TestSecretsStay",
+		old: "	return s.redact(out)\n",
+		new: "	return out\n",
+	},
+	{
+		name: "a secret in another form is told", in: "effect/catalogue", by: "effect/catalogue TestSecretsInAllForms",
+		old: "			base64.URLEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(v)),\n",
+		new: "",
+	},
+	{
+		name: "a message repeats the password of a store", in: "cmd/lockstep", by: "cmd/lockstep TestNoPasswordInMessages",
+		old: "			shown.User = url.UserPassword(u.User.Username(), \"xxxxx\")\n",
+		new: "			shown.User = u.User\n",
+	},
+	{
+		name: "the page may have inline scripts", in: "ui", by: "ui TestFiles",
+		old: "script-src 'self'; style-src",
+		new: "script-src 'self' 'unsafe-inline'; style-src",
+	},
+	{
+		name: "pages of other sites may change something", in: "server", by: "server TestOtherSites",
+		old: "	if err := s.origin.Check(r); err != nil {\n",
+		new: "	if err := s.origin.Check(r); err != nil && who.cookie {\n",
+	},
+	{
+		name: "scripts can read the session", in: "server", by: "server TestSession",
+		old: "		HttpOnly: true, SameSite",
+		new: "		HttpOnly: false, SameSite",
+	},
+	{
+		name: "other sites send the session along", in: "server", by: "server TestSession",
+		old: "SameSite: http.SameSiteStrictMode",
+		new: "SameSite: http.SameSiteNoneMode",
+	},
+	{
+		name: "bodies have no limit", in: "server", by: "server TestBodyLimits",
+		old: "	if int64(len(a.text)) > most {\n		return nil, &http.MaxBytesError",
+		new: "	if int64(len(a.text)) > most && a.ended {\n		return nil, &http.MaxBytesError",
+	},
+	{
+		name: "any content type is taken", in: "server", by: "server TestInput",
+		old: "	if err != nil || !slices.Contains(types, media) || charset",
+		new: "	if err != nil || len(types) == 0 || charset",
+	},
+	{
+		name: "a text of a query is part of the statement", in: "store/sqlite", by: "store/sqlite TestStore/texts_are_no_part_of_a_statement",
+		old: "from: \"FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane = ?\", args: []any{s.ns, l.Name, l.Value, lane}",
+		new: "from: \"FROM labels WHERE ns = ? AND name = ? AND text = '\" + l.Value + \"' AND lane = ?\", args: []any{s.ns, l.Name, lane}",
+	},
+}
