@@ -52,6 +52,9 @@ func (x *endpoints) invoke(p *process, c effect.Call) effect.Outcome {
 	if !p.session.Leased() {
 		w.violate("node %s makes call %s, and its lease is over", p.n.name, c.Key)
 	}
+	if !x.claims(p, c.Instance, ticket) {
+		w.violate("node %s makes call %s, which is another's to make", p.n.name, c.Key)
+	}
 	args := c.Function + string(c.Args.AppendJSON(nil))
 	known, again := x.known[c.Key]
 	switch {
@@ -118,6 +121,13 @@ func (w *world) decidedUnheard(instance, ticket string) bool {
 	}
 	calls, _ := w.db.Store.Calls(context.Background(), instance)
 	return slices.ContainsFunc(calls, func(c store.Call) bool { return c.Ticket.String() == ticket })
+}
+
+// claims reports whether a process has the part of an open call.
+func (x *endpoints) claims(p *process, instance, ticket string) bool {
+	calls, _ := x.w.db.Store.Calls(context.Background(), instance)
+	i := slices.IndexFunc(calls, func(c store.Call) bool { return c.Ticket.String() == ticket })
+	return i < 0 || p.session.leases.held(partOfCall(&calls[i]))
 }
 
 func fixedFunction(name string) bool {
