@@ -158,6 +158,9 @@ func TestOneIsToBlame(t *testing.T) {
 	const bad = 5
 	long := make([]byte, 4<<10) // more than an index takes, and nothing compresses it
 	_, _ = rand.Read(long)
+	if err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "before", Status: core.Waiting}}); err != nil { // so that what follows needs one statement
+		t.Fatal(err)
+	}
 	errs := make([]error, 10)
 	var wg sync.WaitGroup
 	commit := func(i int) {
