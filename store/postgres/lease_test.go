@@ -251,4 +251,10 @@ func TestClock(t *testing.T) {
 	check(3200, 2*time.Hour+50)
 	look(4000, 4080, 4100)
 	check(4100, 20)
+	node := &Store{space: &space{}}
+	now := time.Now()
+	node.leases.measure(now, now, now.Add(-time.Hour))
+	if ahead := node.Now().Sub(time.Now()); ahead > -time.Minute {
+		t.Errorf("the database's clock is an hour late, and a node shows a time that is %s later than its own", ahead)
+	}
 }
