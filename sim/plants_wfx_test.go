@@ -3,7 +3,7 @@ package sim
 // plantsWFX are bugs in job workflows. The oracle must find them.
 var plantsWFX = []plant{
 	{
-		name: "an operator's transition does not wait", in: "dialect/wfx", quick: true,
+		name: "an operator's transition does not wait", in: "dialect/wfx",
 		old: "		case t.immediate():\n			c.p.Nodes[entry].Next = leave(t.target)\n",
 		new: "		case t.immediate() || t.eligible == Operator:\n			c.p.Nodes[entry].Next = leave(t.target)\n",
 	},
