@@ -141,7 +141,7 @@ func (k kind) suites(p plant) []suite {
 		return k.look
 	}
 	where, test, _ := strings.Cut(p.by, " ")
-	return []suite{{p.by, []string{"./" + where, "-run", "^" + strings.ReplaceAll(test, "/", "$/^") + "$", "-failfast"}}}
+	return []suite{{p.by, []string{"./" + where, "-run", "^" + strings.ReplaceAll(test, "/", "$/^") + "$", "-failfast", "-timeout=3m"}}} // one that hangs has found it, too
 }
 
 // today reports whether it is the turn of a bug: make test looks for some of each kind, other ones each day.

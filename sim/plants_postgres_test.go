@@ -59,11 +59,6 @@ var plantsPostgres = []plant{
 		new: "!l.node.Valid || !l.until.IsZero() }",
 	},
 	{
-		name: "a node renews parts that another took", in: "store/postgres/schema/005_nodes.sql", by: "store/postgres TestSilentNode",
-		old: "INTO o_shard, o_epoch FROM shards WHERE ns = p_ns AND owner = p_node;",
-		new: "INTO o_shard, o_epoch FROM shards WHERE ns = p_ns AND (owner = p_node OR NOT p_take);",
-	},
-	{
 		name: "the plan of a commit follows the statistics", in: "store/postgres/schema/002_commit.sql", by: "store/postgres TestPlans",
 		old: ") LANGUAGE plpgsql\nSET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan\n",
 		new: ") LANGUAGE plpgsql\nSET search_path FROM CURRENT SET jit = off\n",

@@ -37,7 +37,7 @@ var rules = []rule{
 	{"elsewhere: recovery does work that it failed to claim", []string{"a node makes calls that it has no claim to", "whoever takes over does not lock the node"}},
 	{"elsewhere: an empty id", []string{"an event without an id is taken"}},
 	{"elsewhere: one item strands its batch", []string{"what one request gets wrong fails its whole batch", "what the database refuses fails its whole batch", "one failure sets an instance aside"}},
-	{"elsewhere: a zombie renews its successor's lease", []string{"a node renews parts that another took", "a lease counts from its answer", "parts that are given back are taken from whoever has them"}},
+	{"elsewhere: a zombie renews its successor's lease", []string{"a lease counts from its answer", "a node that is not heard of keeps what it has", "parts that are given back are taken from whoever has them"}},
 	{"elsewhere: two instances from one start during a failover", []string{"the same key starts another instance each time"}},
 	{"elsewhere: cron fires thrice", []string{"the instance of a schedule has another id each time", "a schedule moves from anywhere"}},
 	{"elsewhere: correlation that is not idempotent", []string{"an event that an instance got starts another", "nobody got an event"}},

@@ -166,7 +166,7 @@ func TestOneIsToBlame(t *testing.T) {
 	commit := func(i int) {
 		c := store.Commit{Instance: store.Instance{ID: fmt.Sprint(i), Status: core.Waiting}}
 		if i == bad {
-			c.Instance.ID = hex.EncodeToString(long)
+			c.Instance.Job = store.Job{Client: hex.EncodeToString(long)}
 		}
 		c.Messages = []store.Message{{To: "0", Input: core.Continue{}}}
 		wg.Go(func() { errs[i] = s.Commit(ctx, c) })
