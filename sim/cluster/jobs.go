@@ -117,19 +117,19 @@ func (c *client) device(p *process) error {
 	if err != nil {
 		return err
 	}
-	for i := range jobs {
-		j := &jobs[i]
-		move, ok := deviceWay[j.Job.State]
-		if j.Instance.Status.Final() || !ok {
-			return nil
-		}
-		c.w.ledger.log(j.ID)
-		if err := c.update(p, j.ID, move[0], move[1], c.tries%2 == 1); err != nil && !refused(err) {
-			return err
-		}
-		return &notYet{"its job goes on"}
+	if len(jobs) == 0 {
+		return &notYet{"it has no job"}
 	}
-	return &notYet{"it has no job"}
+	j := &jobs[0]
+	move, ok := deviceWay[j.Job.State]
+	if j.Instance.Status.Final() || !ok {
+		return nil
+	}
+	c.w.ledger.log(j.ID)
+	if err := c.update(p, j.ID, move[0], move[1], c.tries%2 == 1); err != nil && !refused(err) {
+		return err
+	}
+	return &notYet{"its job goes on"}
 }
 
 // linear: there is an order of all updates and reads of a job that a single job could have gone through, and it

@@ -54,17 +54,17 @@ func (c *client) answer(p *process) error {
 	if err != nil {
 		return err
 	}
-	for _, call := range calls {
-		if !call.Parked {
-			return &notYet{"the call is not made"}
-		}
-		err := p.engine.Answer(p.ctx, id, call.Ticket, effect.Outcome{Value: object("said", expr.String(c.act.Choice))})
-		if err == nil && !p.dead {
-			l.answers[id] = append(l.answers[id], c.act.Choice)
-		}
-		return err
+	if len(calls) == 0 {
+		return nil // another operator was faster
 	}
-	return nil // somebody else was faster
+	if !calls[0].Parked {
+		return &notYet{"the call is not made"}
+	}
+	err = p.engine.Answer(p.ctx, id, calls[0].Ticket, effect.Outcome{Value: object("said", expr.String(c.act.Choice))})
+	if err == nil && !p.dead {
+		l.answers[id] = append(l.answers[id], c.act.Choice)
+	}
+	return err
 }
 
 // intervened: what an operator was told is what happened.
