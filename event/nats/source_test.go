@@ -217,9 +217,19 @@ func TestNodesShare(t *testing.T) {
 	b := newBroker(t, nil)
 	js := b.stream("IN")
 	var got seen
+	var both sync.WaitGroup
+	both.Add(2)
+	share := func() func(context.Context, event.Event) error {
+		one := sync.OnceFunc(both.Done)
+		return func(ctx context.Context, e event.Event) error {
+			one()
+			both.Wait() // no node takes everything before the other one is there
+			return got.ingest(ctx, e)
+		}
+	}
 	first, second := b.source(b.address(), "", nil), b.source(b.address(), "", nil)
-	run(t, first, got.ingest)
-	run(t, second, got.ingest)
+	run(t, first, share())
+	run(t, second, share())
 	const all = 300
 	for i := range all {
 		publish(t, js, fmt.Sprintf("in.%d", i%10), text(fmt.Sprint(i)))
