@@ -61,23 +61,41 @@ func (g *gen) finish() {
 
 // builder is a definition in the making.
 type builder struct {
+	caller
+	subs    []string
+	states  []expr.Value
+	extra   []expr.Value // handlers and compensating states
+	events  []expr.Value
+	retries []expr.Value
+	names   []string // of the main states
+	at      int      // the index of the state in the making
+	undo    bool     // it is a compensating state
+}
+
+// caller is a definition in the making, of any version, that calls functions.
+type caller struct {
 	g         *gen
 	id        string
-	subs      []string
-	states    []expr.Value
-	extra     []expr.Value // handlers and compensating states
 	functions []string
 	pool      []string // those that actions call here
-	events    []expr.Value
-	retries   []expr.Value
-	names     []string // of the main states
-	at        int      // the index of the state in the making
-	undo      bool     // it is a compensating state
+}
+
+// alone makes something that runs beside others. It calls functions of its own:
+// who gets which answer of a shared one would be a race.
+func (c *caller) alone(make func()) {
+	pool := c.pool
+	if c.g.chance(90) {
+		f := fmt.Sprintf("%s.g%d", c.id, len(c.functions)+1)
+		c.functions = append(c.functions, f)
+		c.pool = []string{f}
+	}
+	make()
+	c.pool = pool
 }
 
 // workflow makes a definition of about n states.
 func (g *gen) workflow(id string, subs []string, n int, root bool) expr.Value {
-	b := &builder{g: g, id: id, subs: subs}
+	b := &builder{caller: caller{g: g, id: id}, subs: subs}
 	for i := range 1 + g.r.IntN(4) {
 		b.functions = append(b.functions, fmt.Sprintf("%s.f%d", id, i+1))
 	}

@@ -26,14 +26,11 @@ func generate01(g *gen) {
 
 // builder01 is a definition in the making.
 type builder01 struct {
-	g         *gen
-	id        string
-	subs      []string
-	functions []string
-	pool      []string // those that actions call here
-	triggers  []expr.Value
-	starts    bool // the first state's events begin it
-	branches  int
+	caller
+	subs     []string
+	triggers []expr.Value
+	starts   bool // the first state's events begin it
+	branches int
 }
 
 // scope01 is the workflow or a branch in the making.
@@ -46,7 +43,7 @@ type scope01 struct {
 }
 
 func (g *gen) workflow01(id string, subs []string, n int, root bool) expr.Value {
-	b := &builder01{g: g, id: id, subs: subs}
+	b := &builder01{caller: caller{g: g, id: id}, subs: subs}
 	for i := range 1 + g.r.IntN(3) {
 		b.functions = append(b.functions, fmt.Sprintf("%s.f%d", id, i+1))
 	}
@@ -295,18 +292,6 @@ func (s *scope01) parallel(st expr.Value) expr.Value {
 		s.alone(func() { branches = append(branches, s.scope(br, prefix, 1+g.r.IntN(2), s.depth+1)) })
 	}
 	return st.With("branches", expr.Array(branches...))
-}
-
-// alone lets what runs beside others call functions of its own.
-func (b *builder01) alone(make func()) {
-	pool := b.pool
-	if b.g.chance(90) {
-		f := fmt.Sprintf("%s.g%d", b.id, len(b.functions)+1)
-		b.functions = append(b.functions, f)
-		b.pool = []string{f}
-	}
-	make()
-	b.pool = pool
 }
 
 // loop makes an operation and a switch that goes back to it until it is enough.

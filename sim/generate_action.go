@@ -15,19 +15,6 @@ func (b *builder) withActions(st expr.Value, most int) expr.Value {
 	return st.With("actions", expr.Array(list...))
 }
 
-// alone makes something that runs beside others. It calls functions of its own:
-// who gets which answer of a shared one would be a race.
-func (b *builder) alone(make func()) {
-	pool := b.pool
-	if b.g.chance(90) {
-		f := fmt.Sprintf("%s.g%d", b.id, len(b.functions)+1)
-		b.functions = append(b.functions, f)
-		b.pool = []string{f}
-	}
-	make()
-	b.pool = pool
-}
-
 // action calls a function, or produces an event and waits for another.
 func (b *builder) action() expr.Value {
 	g := b.g

@@ -25,21 +25,10 @@ func (l language01) starts(w *world, a arrival) bool {
 		in.held = append(in.held, a)
 		return true
 	}
-	var set *gathering
-	for _, s := range w.gathered {
-		if s.events[i] == nil && w.fits(def, a.event, s.fixed) {
-			set = s
-			break
-		}
+	set, fresh := w.setFor(def, i, len(names), a)
+	if fresh && !window.IsNull() && len(sets) == 1 && len(sets[0]) > 1 {
+		w.dropAt(w.now+w.span01(window), set)
 	}
-	if set == nil {
-		set = &gathering{make([]*arrival, len(names)), map[string]expr.Value{}}
-		w.gathered = append(w.gathered, set)
-		if !window.IsNull() && len(sets) == 1 && len(sets[0]) > 1 {
-			w.at(w.now+w.span01(window), func() bool { return slices.Contains(w.gathered, set) }, func() { w.drop(set) })
-		}
-	}
-	set.events[i] = &a
 	for _, c := range get(def, "correlation").Items() {
 		if v, ok := attribute(c, a.event); ok && len(set.fixed) == 0 {
 			set.fixed["token"] = v

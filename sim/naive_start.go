@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -96,26 +97,35 @@ func (w *world) fits(def, event expr.Value, fixed map[string]expr.Value) bool {
 	return true
 }
 
-// gather adds an event to the first set that lacks it and has its key.
+// setFor adds an event, the i-th of n, to the first set that lacks it and has its key, or to
+// a fresh one.
+func (w *world) setFor(def expr.Value, i, n int, a arrival) (set *gathering, fresh bool) {
+	for _, s := range w.gathered {
+		if s.events[i] == nil && w.fits(def, a.event, s.fixed) {
+			s.events[i] = &a
+			return s, false
+		}
+	}
+	set = &gathering{make([]*arrival, n), map[string]expr.Value{}}
+	set.events[i] = &a
+	w.gathered = append(w.gathered, set)
+	return set, true
+}
+
+// dropAt gives a set up that is not complete by then.
+func (w *world) dropAt(at time.Duration, set *gathering) {
+	w.at(at, func() bool { return slices.Contains(w.gathered, set) }, func() { w.drop(set) })
+}
+
+// gather takes an event towards a start, which begins when its set is complete.
 func (w *world) gather(state, def expr.Value, i, n int, a arrival) bool {
 	if !w.fits(def, a.event, nil) {
 		return false
 	}
-	var set *gathering
-	for _, s := range w.gathered {
-		if s.events[i] == nil && w.fits(def, a.event, s.fixed) {
-			set = s
-			break
-		}
+	set, fresh := w.setFor(def, i, n, a)
+	if limit := str(state, "timeout"); fresh && limit != "" {
+		w.dropAt(w.now+w.span(limit), set)
 	}
-	if set == nil {
-		set = &gathering{make([]*arrival, n), map[string]expr.Value{}}
-		w.gathered = append(w.gathered, set)
-		if limit := str(state, "timeout"); limit != "" {
-			w.at(w.now+w.span(limit), func() bool { return slices.Contains(w.gathered, set) }, func() { w.drop(set) })
-		}
-	}
-	set.events[i] = &a
 	for _, c := range get(def, "correlation").Items() {
 		key := str(c, "contextAttributeName")
 		v, ok := attribute(c, a.event)

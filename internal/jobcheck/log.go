@@ -87,16 +87,17 @@ func (l *Log) end(op *operation, v Verdict, saw Status) {
 
 // Update logs an update. The message must be one that no other update has.
 func (l *Log) Update(worker int, actor string, want Status, do func() (Verdict, Status)) Verdict {
-	op := l.begin(&operation{worker: worker, actor: actor, want: want})
-	v, saw := do()
-	l.end(op, v, saw)
-	return v
+	return l.update(&operation{worker: worker, actor: actor, want: want}, do)
 }
 
 // UpdateSince is Update of a job that was read before, and named by its revision: where anything
 // changed since, it must not be accepted.
 func (l *Log) UpdateSince(worker int, actor string, was, want Status, do func() (Verdict, Status)) Verdict {
-	op := l.begin(&operation{worker: worker, actor: actor, want: want, since: &was})
+	return l.update(&operation{worker: worker, actor: actor, want: want, since: &was}, do)
+}
+
+func (l *Log) update(op *operation, do func() (Verdict, Status)) Verdict {
+	l.begin(op)
 	v, saw := do()
 	l.end(op, v, saw)
 	return v
