@@ -217,7 +217,7 @@ func (e *Engine) ControlAt(ctx context.Context, id string, c core.Control, rev i
 	if err = e.applyAt(ctx, id, rev, input{in: c, at: e.now(), extra: 1}); err != nil {
 		return err
 	}
-	return e.quarantined(ctx, id)
+	return e.setAsideInstead(ctx, id)
 }
 
 // applyAt is apply for an instance that must be at a revision, also once it was given the

@@ -31,7 +31,16 @@ func (e *Engine) direct(ctx context.Context, id string, in core.Input) error {
 	if err := e.apply(ctx, id, onRequest, input{in: in, at: e.now()}); err != nil {
 		return err
 	}
-	return e.quarantined(ctx, id)
+	return e.setAsideInstead(ctx, id)
+}
+
+// setAsideInstead is quarantined for an instance that was given an input: if it is gone by now, it took the input
+// before it was deleted.
+func (e *Engine) setAsideInstead(ctx context.Context, id string) error {
+	if err := e.quarantined(ctx, id); !isMissing(err) {
+		return err
+	}
+	return nil
 }
 
 // quarantined tells that an instance is set aside.

@@ -9,6 +9,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
 	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 func TestSuspendAndResume(t *testing.T) {
@@ -127,5 +128,42 @@ func TestVirtualClock(t *testing.T) {
 	}
 	if now, _ := c.After(0); len(now) != 1 {
 		t.Error("a timer without length does not fire at once")
+	}
+}
+
+// commitStore lets something happen, once, right after a commit.
+type commitStore struct {
+	store.Store
+	committed func()
+}
+
+func (s *commitStore) Commit(ctx context.Context, c store.Commit) error {
+	err := s.Store.Commit(ctx, c)
+	if err == nil {
+		happen(&s.committed)
+	}
+	return err
+}
+
+// TestControlOfWhatIsDeletedThen: an intervention that ended an instance is acknowledged, also where the instance is
+// deleted before its caller has the answer.
+func TestControlOfWhatIsDeletedThen(t *testing.T) {
+	cancel := core.Control{Verb: core.VerbCancel}
+	for name, do := range map[string]func(h *harness, id string) error{
+		"at any revision": func(h *harness, id string) error { return h.Control(t.Context(), id, cancel) },
+		"at a revision":   func(h *harness, id string) error { return h.ControlAt(t.Context(), id, cancel, h.get(id).Rev) },
+	} {
+		s := &commitStore{Store: newStore(t)}
+		h := newHarness(t, nil, func(c *Config) { c.Store = s })
+		h.deploy(build("w").main(delay(time.Minute)))
+		id := h.start("w", `{}`)
+		s.committed = func() {
+			if err := s.Store.DeleteInstance(t.Context(), id, store.Deletion{At: h.get(id).Updated}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := do(h, id); err != nil || s.committed != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
