@@ -68,7 +68,7 @@ type Config struct {
 	// long the feed tells what happened; 0: for ever. Only the feed tells of these deletions.
 	Retention, FeedRetention time.Duration
 
-	// Probe is for simulations, which run several requests on one thread.
+	// Probe is for simulations; leave it empty elsewhere.
 	Probe Probe
 
 	Limits *core.Limits
@@ -76,13 +76,14 @@ type Config struct {
 	Stops []string
 }
 
-// Probe lets a simulation take part. With no function in it nothing differs.
+// Probe lets a simulation run several requests on one thread and see what they commit. It needs Inline. Without a
+// function the engine waits on its locks, and keeps no inputs.
 type Probe struct {
-	// Yield is called in place of waiting for what another request has locked: it lets the
-	// others go on, and then the lock is tried again.
+	// Yield replaces waiting for a lock that another request holds. It lets other requests run; then the lock is
+	// tried again.
 	Yield func()
-	// Fold is told of a step right before the commit that stores it, with the inputs that it
-	// comes of, all at the time of the commit's Updated.
+	// Fold is called right before the commit of a step, which may still fail, with the inputs that changed the
+	// instance, in order. All of them happened at c.Instance.Updated. It must not change c.
 	Fold func(c *store.Commit, inputs []core.Input)
 }
 

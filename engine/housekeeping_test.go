@@ -349,7 +349,7 @@ func TestOneThatIsOverIsNotAnsweredFromMemory(t *testing.T) {
 		t.Errorf("a start when it is gone: %v", err)
 	}
 	h.want("chosen", core.Completed, "")
-	if err := l.wait(t.Context(), onRequest); err != nil {
+	if err := h.live.wait(t.Context(), l, onRequest); err != nil {
 		t.Fatal(err)
 	}
 	h.live.release(l)

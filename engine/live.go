@@ -40,7 +40,6 @@ type live struct {
 	lock   chan struct{} // full while it is locked: waiting for it can be given up
 	gone   chan struct{} // closed when its step is given up: others use another live
 	urgent atomic.Int32  // callers with onRequest that wait for the lock
-	yield  func()        // see Probe
 	id     string
 
 	// Under the lock.
@@ -104,7 +103,7 @@ type cache struct {
 	idle     list.List // least recently used first
 	capacity int
 	bytes    int    // of those that are idle
-	yield    func() // see Probe
+	yield    func() // Probe.Yield
 }
 
 func (c *cache) init(capacity int) {
@@ -115,7 +114,7 @@ func (c *cache) init(capacity int) {
 func (c *cache) acquire(ctx context.Context, id string, how mode) (*live, error) {
 	for {
 		l := c.enter(id)
-		err := l.wait(ctx, how)
+		err := c.wait(ctx, l, how)
 		if err == nil {
 			return l, nil
 		}
@@ -129,7 +128,7 @@ func (c *cache) acquire(ctx context.Context, id string, how mode) (*live, error)
 var errGone = errors.New("the step was given up")
 
 // wait locks an instance that was entered.
-func (l *live) wait(ctx context.Context, how mode) error {
+func (c *cache) wait(ctx context.Context, l *live, how mode) error {
 	select {
 	case l.lock <- struct{}{}:
 		return l.got(how)
@@ -139,8 +138,8 @@ func (l *live) wait(ctx context.Context, how mode) error {
 		l.urgent.Add(1)
 		defer l.urgent.Add(-1)
 	}
-	for l.yield != nil && ctx.Err() == nil && len(l.lock) > 0 {
-		l.yield()
+	for c.yield != nil && ctx.Err() == nil && len(l.lock) > 0 {
+		c.yield()
 	}
 	late := time.NewTimer(controlTime)
 	defer late.Stop()
@@ -175,7 +174,7 @@ func (c *cache) enter(id string) *live {
 	defer c.mu.Unlock()
 	l := c.entries[id]
 	if l == nil {
-		l = &live{id: id, lock: make(chan struct{}, 1), gone: make(chan struct{}), yield: c.yield}
+		l = &live{id: id, lock: make(chan struct{}, 1), gone: make(chan struct{})}
 		c.entries[id] = l
 	}
 	l.refs++

@@ -42,7 +42,7 @@ func TestLockOfALostStep(t *testing.T) {
 			t.Error("the step was not given up")
 		}
 		e.live.release(lost)
-		if err := late.wait(t.Context(), ordinary); late != lost || err != errGone {
+		if err := e.live.wait(t.Context(), late, ordinary); late != lost || err != errGone {
 			t.Errorf("who comes late gets the lock of a lost step: %v", err)
 		}
 		e.live.leave(late)

@@ -34,7 +34,7 @@ func (e *Engine) post(ctx context.Context, id string, in input) error {
 		l.box.Lock()
 		l.posted = append(l.posted, mine)
 		l.box.Unlock()
-		err := l.wait(ctx, in.how())
+		err := e.live.wait(ctx, l, in.how())
 		if err == nil {
 			// It is not only the caller's.
 			for !mine.done.Load() && e.applyPosted(context.WithoutCancel(ctx), l) {
