@@ -58,6 +58,9 @@ func (l *ledger) init(w *world) {
 
 // start notes an acknowledged start.
 func (l *ledger) start(key, id string) {
+	if l.started[key] != "" {
+		l.w.check(OneStart)
+	}
 	if old := l.started[key]; old != "" && old != id {
 		l.w.violate("the starts under key %s are acknowledged as %s and as %s", key, old, id)
 	}
@@ -70,7 +73,11 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 	if in.Quarantine != "" {
 		w.violate("instance %s is set aside: %s", in.ID, in.Quarantine)
 	}
-	if before != nil && before.Created == in.Created && before.Status.Final() && !in.Status.Final() && !slices.ContainsFunc(c.Records, revives) {
+	over := before != nil && before.Created == in.Created && before.Status.Final()
+	if over {
+		w.check(StaysOver)
+	}
+	if over && !in.Status.Final() && !slices.ContainsFunc(c.Records, revives) {
 		w.violate("instance %s was %s and is %s", in.ID, before.Status, in.Status)
 	}
 	me := life{in.ID, in.Created}
@@ -83,6 +90,7 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 		last = l.history[me][n-1].Time
 	}
 	for _, r := range c.Records {
+		w.check(TimesGrow)
 		if r.Time > now {
 			w.violate("instance %s has a record of %s, and it is %s", in.ID, r.Time, now)
 		}
@@ -109,6 +117,7 @@ func revives(r core.Record) bool {
 
 // purged: nothing goes before its time.
 func (l *ledger) purged(before core.Time) {
+	l.w.check(Retained)
 	if now := core.TimeOf(l.w.latest()); before > now-core.Time(l.w.c.Retain) {
 		l.w.violate("what ended before %s goes, and it is %s: it should stay for %s", before, now, l.w.c.Retain)
 	}
@@ -168,7 +177,11 @@ func (w *world) acknowledged(ctx context.Context) error {
 	s, l := w.db.Store, &w.ledger
 	for _, key := range slices.Sorted(maps.Keys(l.started)) {
 		id := l.started[key]
-		if _, err := s.Instance(ctx, id); err != nil && !l.deleting[id] && w.c.Retain == 0 {
+		if l.deleting[id] || w.c.Retain > 0 {
+			continue
+		}
+		w.check(KeptStart)
+		if _, err := s.Instance(ctx, id); err != nil {
 			return fmt.Errorf("the start under key %s was acknowledged, and instance %s: %w", key, id, err)
 		}
 	}
@@ -180,8 +193,11 @@ func (w *world) acknowledged(ctx context.Context) error {
 	for _, e := range page.Events {
 		kept[e.Event.ID] = true
 	}
-	for id, a := range l.events {
-		if !kept[id] && w.since() < a.At+window-time.Second { // clocks may be late
+	for _, id := range slices.Sorted(maps.Keys(l.events)) {
+		if w.since() >= l.events[id].At+window-time.Second { // clocks may be late
+			continue
+		}
+		if w.check(KeptEvent); !kept[id] {
 			return fmt.Errorf("event %s was acknowledged and is not there", id)
 		}
 	}
@@ -219,12 +235,14 @@ func (w *world) histories(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		w.check(SameHistory)
 		if got, want := fmt.Sprint(records), fmt.Sprint(l.history[me]); got != want {
 			return fmt.Errorf("the history of %s is\n%s\nand its commits said\n%s", me.id, got, want)
 		}
 	}
-	for id, want := range committed {
-		if got, want := fmt.Sprint(streamed[id]), fmt.Sprint(want); got != want {
+	for _, id := range slices.Sorted(maps.Keys(committed)) {
+		w.check(SameStream)
+		if got, want := fmt.Sprint(streamed[id]), fmt.Sprint(committed[id]); got != want {
 			return fmt.Errorf("of %s a stream tells\n%s\nand its commits said\n%s", id, got, want)
 		}
 	}
@@ -255,6 +273,7 @@ func (w *world) fixedRules(ctx context.Context) error {
 		records := l.history[life{in.ID, in.Created}]
 		switch in.Definition {
 		case "timer", "retry", "parent", "gather", "nudged", "fragile", "question", "bells", "brief":
+			w.check(Ends)
 			if !in.Status.Final() && in.Status != core.Paused && !w.heldUp(ctx, in) {
 				return fmt.Errorf("%s instance %s is %s for ever", in.Definition, in.ID, in.Status)
 			}
@@ -283,7 +302,7 @@ func (w *world) fixedRules(ctx context.Context) error {
 	if w.calm() {
 		late = time.Nanosecond
 	}
-	if err := l.fires.check(l.count("cron", rows, w.c.Retain > 0 || w.faults[FaultStep] > 0), late); err != nil {
+	if err := l.fires.check(w, l.count("cron", rows, w.c.Retain > 0 || w.faults[FaultStep] > 0), late); err != nil {
 		return err
 	}
 	return w.eachOnce(got, pairs)
@@ -308,41 +327,6 @@ func (w *world) mayFail(ctx context.Context, in *store.Instance) bool {
 	return in.Definition == "fragile" || w.ledger.broken[in.ID] || slices.ContainsFunc(children, func(c store.Instance) bool { return c.Status != core.Completed })
 }
 
-// fires are the times between which a schedule was deployed: from the first to the last that is sure, and from
-// the first to the last that is possible.
-type fires struct{ asked, began, ending, ended time.Time }
-
-func (f *fires) begin(what string, now time.Time) {
-	switch {
-	case what == "cron" && f.asked.IsZero():
-		f.asked = now
-	case what == "uncron" && f.ending.IsZero():
-		f.ending = now
-	}
-}
-
-func (f *fires) end(what string, now time.Time) {
-	switch {
-	case what == "cron" && f.began.IsZero():
-		f.began = now
-	case what == "uncron" && f.ended.IsZero():
-		f.ended = now
-	}
-}
-
-// check: a schedule starts one instance at each of its times.
-func (f *fires) check(n int, late time.Duration) error {
-	if f.ended.IsZero() || f.began.IsZero() || n < 0 || f.ending.Before(f.began) {
-		return nil
-	}
-	const every = 20 * time.Second
-	ticks := func(from, to time.Time) int { return int(to.Truncate(every).Sub(from.Truncate(every)) / every) }
-	if least, most := ticks(f.began, f.ending.Add(-late)), ticks(f.asked.Add(-time.Second), f.ended); n < least || n > most {
-		return fmt.Errorf("a schedule was deployed between %s and %s, and undeployed between %s and %s: it started %d instances, not %d to %d", f.asked, f.began, f.ending, f.ended, n, least, most)
-	}
-	return nil
-}
-
 // heldUp reports whether an instance waits for one that is paused.
 func (w *world) heldUp(ctx context.Context, in *store.Instance) bool {
 	children, _ := w.db.Store.Instances(ctx, store.Query{Parent: in.ID})
@@ -364,39 +348,12 @@ func inTime(in *store.Instance, records []core.Record) error {
 	return nil
 }
 
-// eachOnce: an event of a pair is consumed by one instance, and each instance takes two of an order while there are
-// two.
-func (w *world) eachOnce(got map[string][]string, pairs int) error {
-	orders := map[string]int{}
-	for _, id := range slices.Sorted(maps.Keys(w.ledger.events)) {
-		e := w.ledger.events[id].Event
-		if e.Source != source || e.Type != "message" {
-			continue
-		}
-		key, _ := e.Value().Get("order")
-		orders[key.Str()]++
-		switch list := got[id]; {
-		case len(list) == 0:
-			return fmt.Errorf("event %s was acknowledged, and no instance consumed it", id)
-		case len(list) > 1:
-			return fmt.Errorf("event %s was consumed by %v", id, list)
-		}
-	}
-	want := 0
-	for _, n := range orders {
-		want += (n + 1) / 2
-	}
-	if pairs != want {
-		return fmt.Errorf("%d instances took pairs of messages, not %d", pairs, want)
-	}
-	return nil
-}
-
 // asInterpreted: what came of the generated definitions is what the reference interpreter says.
 func (w *world) asInterpreted(ctx context.Context) error {
 	if w.c.Oracle == nil || !w.calm() {
 		return nil
 	}
+	w.check(AsInterpreted)
 	want, _ := sim.Interpret(w.c.Oracle)
 	want.History = nil // the store does not tell it
 	var got sim.Outcome

@@ -28,6 +28,7 @@ type tally struct {
 	steps, calls int
 	faults       map[FaultKind]int
 	acts         map[ActKind]int
+	checks       map[Invariant]int
 	calm         int
 	oracle       map[string]int // compared with the interpreter, by dialect
 	stores       map[string]int
@@ -40,7 +41,7 @@ func TestCluster(t *testing.T) {
 		replay(t, *flagSeed)
 		return
 	}
-	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}, oracle: map[string]int{}, stores: map[string]int{}}
+	sum := &tally{faults: map[FaultKind]int{}, acts: map[ActKind]int{}, checks: map[Invariant]int{}, oracle: map[string]int{}, stores: map[string]int{}}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -55,8 +56,8 @@ func TestCluster(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("seeds, each twice: %s; %d steps, %d calls; %d without faults, of which these are compared with the interpreter: %s\nacts: %s\nfaults: %s",
-		counts(sum.stores), sum.steps, sum.calls, sum.calm, counts(sum.oracle), counts(sum.acts), counts(sum.faults))
+	t.Logf("seeds, each twice: %s; %d steps, %d calls; %d without faults, of which these are compared with the interpreter: %s\nacts: %s\nfaults: %s\nchecks: %s",
+		counts(sum.stores), sum.steps, sum.calls, sum.calm, counts(sum.oracle), counts(sum.acts), counts(sum.faults), counts(sum.checks))
 	slices.Sort(sum.bad)
 	if len(sum.bad) > 0 && !*flagFast {
 		show(t, sum.bad[0])
@@ -84,6 +85,9 @@ func (s *tally) add(t *testing.T, seed uint64) {
 	for kind, n := range a.Faults {
 		s.faults[kind] += n
 	}
+	for i, n := range a.Checks {
+		s.checks[i] += n
+	}
 	for _, a := range c.Acts {
 		s.acts[a.Kind]++
 	}
@@ -103,7 +107,7 @@ func (s *tally) add(t *testing.T, seed uint64) {
 	s.bad = append(s.bad, seed)
 }
 
-// check asserts that the generator makes everything there is.
+// check asserts that the generator makes everything there is, and gives every invariant something to check.
 func (s *tally) check(t *testing.T) {
 	if *flagSeeds < 500 || *flagFast || *flagStore != "" {
 		return
@@ -116,6 +120,11 @@ func (s *tally) check(t *testing.T) {
 	for _, kind := range actKinds {
 		if s.acts[kind] == 0 {
 			t.Errorf("no case has the act %q", kind)
+		}
+	}
+	for _, i := range invariants {
+		if s.checks[i] == 0 {
+			t.Errorf("no case could have broken the invariant %q", i)
 		}
 	}
 	for _, d := range sim.Dialects {

@@ -243,6 +243,7 @@ func (d *disk) recovered(ctx context.Context) {
 		row, err := w.db.Store.Instance(ctx, me.id)
 		records, _ := w.db.Store.Records(ctx, me.id, 0, 0)
 		said := l.history[me]
+		w.check(Recovered)
 		switch {
 		case err != nil || row.Created != me.created:
 			if !l.deleting[me.id] && w.c.Retain == 0 {
@@ -291,7 +292,10 @@ func (d *disk) committed(me life, c *store.Commit) {
 	for i := range c.Emits {
 		d.emitted = append(d.emitted, c.Emits[i].Event.ID)
 	}
-	if d.w.r.IntN(8) == 0 && d.w.db.Store.Commit(context.Background(), *c) == nil {
+	if d.w.r.IntN(8) != 0 {
+		return
+	}
+	if d.w.check(RefusedTwice); d.w.db.Store.Commit(context.Background(), *c) == nil {
 		d.w.violate("the commit of instance %s at revision %d is taken twice", c.Instance.ID, c.Instance.Rev)
 	}
 }

@@ -15,7 +15,8 @@
 //	database.go  the store, session.go a node's connection to it, lease.go who has which part
 //	disk.go      the SQLite store, its files and the clock of its node
 //	world.go     the loop; node.go one process, thread.go its coroutines; clients.go those who ask it for something
-//	check.go     what must hold; replay.go inputs folded again; jobs.go what clients see of jobs, registry.go
-//	             of a definition; operators.go those who intervene and who answer, and the sink
+//	check.go     what must hold, events.go of events, schedules.go of schedules; replay.go inputs folded again;
+//	             jobs.go what clients see of jobs, registry.go of a definition; operators.go those who intervene
+//	             and who answer, and the sink; invariants.go counts how often each could have been broken
 //	shrink.go    the smallest case that fails; diagram.go shows it
 package cluster

@@ -46,17 +46,24 @@ func (x *endpoints) invoke(p *process, c effect.Call) effect.Outcome {
 	x.calls++
 	w.tell(p.n.name, "endpoint", "%s %s", c.Function, c.Key)
 	ticket := c.Key[strings.LastIndexByte(c.Key, '/')+1:]
+	w.check(DecidedCall)
 	if !w.ledger.decided[c.Instance+"/"+ticket] && !w.decidedUnheard(c.Instance, ticket) {
 		w.violate("call %s of %s is made, and no commit has decided on it", c.Key, c.Function)
 	}
 	if !p.session.Leased() {
 		w.violate("node %s makes call %s, and its lease is over", p.n.name, c.Key)
 	}
+	if w.disk == nil {
+		w.check(OwnCall)
+	}
 	if !x.claims(p, c.Instance, ticket) {
 		w.violate("node %s makes call %s, which is another's to make", p.n.name, c.Key)
 	}
 	args := c.Function + string(c.Args.AppendJSON(nil))
 	known, again := x.known[c.Key]
+	if again {
+		w.check(SameCall)
+	}
 	switch {
 	case again && known.args != args:
 		w.violate("key %s is of two calls: %s and %s", c.Key, known.args, args)

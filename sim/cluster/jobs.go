@@ -150,6 +150,9 @@ func (l *ledger) linear(in *store.Instance, records []core.Record) error {
 			history = append(history, late)
 		}
 	}
+	if len(history) > 0 {
+		l.w.check(LinearJob)
+	}
 	if err := log.Check(history); err != nil {
 		return fmt.Errorf("job %s: %w\n%v", in.ID, err, history)
 	}
@@ -168,6 +171,7 @@ func (w *world) campaigned(in *store.Instance, rows []store.Instance, records []
 	if len(records) == 0 {
 		return nil
 	}
+	w.check(WholeCampaign)
 	input, _ := records[0].Data.Get("devices")
 	for _, d := range input.Items() {
 		n := devices[d.Str()]

@@ -79,6 +79,9 @@ func (l *ledger) intervened() error {
 	}
 	for _, i := range l.interventions {
 		n := times[i.instance+" "+i.actor]
+		if i.verdict != jobcheck.Unknown {
+			l.w.check(ToldOperator)
+		}
 		if n > 1 || i.verdict == jobcheck.Accepted && n == 0 || i.verdict >= jobcheck.Refused && n > 0 {
 			return fmt.Errorf("the intervention %s in %s is %d times in its history; the operator was told %d", i.actor, i.instance, n, i.verdict)
 		}
@@ -94,11 +97,16 @@ func (l *ledger) answeredOnce() error {
 			if r.Type != core.RecReturned && r.Type != core.RecCallFailed {
 				continue
 			}
+			l.w.check(OneAnswer)
 			if times[r.Ticket]++; times[r.Ticket] > 1 {
 				return fmt.Errorf("call %s of %s has two answers", r.Ticket, me.id)
 			}
 			said, _ := r.Data.Get("said")
-			if told := l.answers[me.id]; len(told) > 1 || len(told) == 1 && said.Str() != told[0] {
+			told := l.answers[me.id]
+			if len(told) > 0 {
+				l.w.check(AckedAnswer)
+			}
+			if len(told) > 1 || len(told) == 1 && said.Str() != told[0] {
 				return fmt.Errorf("question %s was answered with %q, and %q were acknowledged", me.id, said.Str(), told)
 			}
 		}
@@ -172,6 +180,9 @@ func (s *sink) complete() error {
 		}
 	}
 	for _, me := range s.w.ledger.lives {
+		if len(s.sent[me]) > 0 {
+			s.w.check(InOrderAtSink)
+		}
 		if !slices.Equal(got[me], s.sent[me]) {
 			return fmt.Errorf("the sink got %v of %s, which produced %v", got[me], me.id, s.sent[me])
 		}

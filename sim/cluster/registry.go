@@ -102,6 +102,9 @@ func (r *registry) linear() error {
 			return []any{there}
 		},
 	}
+	if len(ops) > 0 {
+		r.l.w.check(LinearRegistry)
+	}
 	if !porcupine.CheckOperations(model.ToModel(), ops) {
 		text := "no order of these explains whether brief is deployed:"
 		for _, op := range r.ops {

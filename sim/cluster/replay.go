@@ -84,6 +84,7 @@ func (w *world) foldedAgain(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("instance %s: %w", me.id, err)
 		}
+		w.check(SameState)
 		pages, err := s.Pages(ctx, me.id)
 		if err != nil {
 			return err
@@ -136,7 +137,7 @@ func (w *world) foldAgain(ctx context.Context, me life) (*again, error) {
 		}
 		r.prog = prog
 		for _, in := range f.inputs {
-			if err := neverEarly(prog, r.state, &f, in); err != nil {
+			if err := w.neverEarly(prog, r.state, &f, in); err != nil {
 				return nil, err
 			}
 			res, err := core.Step(prog, r.state, f.now, in)
@@ -151,13 +152,19 @@ func (w *world) foldAgain(ctx context.Context, me life) (*again, error) {
 }
 
 // neverEarly: no timer, retry or timeout fires early by the store's clock.
-func neverEarly(prog *core.Program, s *core.State, f *fold, in core.Input) error {
+func (w *world) neverEarly(prog *core.Program, s *core.State, f *fold, in core.Input) error {
 	reply, ok := in.(core.Reply)
 	if !ok || s == nil {
 		return nil
 	}
 	for _, o := range s.Open(prog) {
-		if o.Ticket == reply.Ticket && o.At > min(f.now, f.latest) {
+		if o.Ticket != reply.Ticket {
+			continue
+		}
+		if o.At > 0 {
+			w.check(NeverEarly)
+		}
+		if o.At > min(f.now, f.latest) {
 			return fmt.Errorf("the %s of %q is for %s; it fired at %s, when the store's clock had come to %s", o.Kind, o.Node, o.At, f.now, f.latest)
 		}
 	}

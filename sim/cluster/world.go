@@ -31,8 +31,8 @@ type Result struct {
 	Trace  []Line            // where it was asked for
 	Steps  int               // how often somebody went on
 	Faults map[FaultKind]int // that happened
+	Checks map[Invariant]int // how often there was something to check
 	Calls  int               // that endpoints got
-	Ended  time.Duration     // when nothing was left to do
 }
 
 // Line is one line of the trace.
@@ -68,7 +68,7 @@ func Run(c *Case, keep bool) (out Result) {
 	}
 	return Result{
 		Err: err, Hash: hex.EncodeToString(w.hash.Sum(nil)), Trace: w.trace, Steps: w.steps,
-		Faults: w.faults, Calls: w.endpoints.calls, Ended: w.since(),
+		Faults: w.faults, Checks: w.checks, Calls: w.endpoints.calls,
 	}
 }
 
@@ -92,6 +92,7 @@ type world struct {
 
 	steps  int
 	faults map[FaultKind]int
+	checks map[Invariant]int
 	hash   hash.Hash
 	keep   bool
 	trace  []Line
@@ -100,7 +101,7 @@ type world struct {
 func newWorld(c *Case, keep bool) *world {
 	w := &world{
 		c: c, r: rand.New(rand.NewPCG(c.Seed, 1)), now: sim.Epoch.Add(-warmUp), keep: keep,
-		faults: map[FaultKind]int{}, hash: sha256.New(),
+		faults: map[FaultKind]int{}, checks: map[Invariant]int{}, hash: sha256.New(),
 	}
 	w.db = NewDatabase(w.clock, lease)
 	w.ledger.init(w)
