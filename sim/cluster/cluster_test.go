@@ -100,7 +100,7 @@ func (s *tally) add(t *testing.T, seed uint64) {
 	case a.Err != nil:
 		t.Errorf("seed %d: %v", seed, a.Err)
 	case a.Hash != b.Hash:
-		t.Errorf("seed %d: two runs of it differ", seed)
+		t.Errorf("seed %d: %s", seed, runsDiffer)
 	default:
 		return
 	}
@@ -146,6 +146,10 @@ func counts[K ~string](m map[K]int) string {
 func show(t *testing.T, seed uint64) {
 	small := Shrink(Generate(seed))
 	out := RunSafely(small, true)
+	if out.Err == nil {
+		t.Errorf("of the smallest case whose runs differ like those of seed %d:\n%s\n%s", seed, small, Difference(small))
+		return
+	}
 	t.Errorf("the smallest case that fails like seed %d:\n%s\n%v\n\n%s\nReplay the whole one with: go test ./sim/cluster -v -run TestCluster -sim.seed=%d",
 		seed, small, out.Err, Diagram(out.Trace), seed)
 }

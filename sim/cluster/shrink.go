@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/sim"
 )
@@ -21,12 +22,13 @@ func RunSafely(c *Case, keep bool) (out Result) {
 // maxShrinks is how many cases Shrink tries.
 const maxShrinks = 3000
 
-// Shrink takes away from a case that fails whatever the failure does not need.
+// Shrink takes away from a case that fails whatever it does not need to fail in the same way.
 func Shrink(c *Case) *Case {
+	how := failure(c, true)
 	for tries := 0; tries < maxShrinks; {
 		smaller := false
 		for _, next := range c.smaller() {
-			if tries++; RunSafely(next, false).Err != nil {
+			if tries++; failure(next, how == runsDiffer) == how {
 				c, smaller = next, true
 				break
 			}
@@ -36,6 +38,51 @@ func Shrink(c *Case) *Case {
 		}
 	}
 	return c
+}
+
+// runsDiffer is the failure of a case that two runs play differently.
+const runsDiffer = "two runs of it differ"
+
+// failure says how a case fails, in words that stay the same while it shrinks; "": it does not. Twice: it is run
+// once more, and must not differ.
+func failure(c *Case, twice bool) string {
+	a := RunSafely(c, false)
+	switch {
+	case a.Err != nil:
+		return gist(a.Err)
+	case twice && RunSafely(c, false).Hash != a.Hash:
+		return runsDiffer
+	}
+	return ""
+}
+
+// gist is an error up to its first colon (of a panic, the second), without the words that have digits: ids, times
+// and counts.
+func gist(err error) string {
+	var out []string
+	for word := range strings.FieldsSeq(err.Error()) {
+		if !strings.ContainsAny(word, "0123456789") {
+			out = append(out, word)
+		}
+		if strings.HasSuffix(word, ":") && len(out) > 1 {
+			break
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Difference tells where two runs of a case part; "": they do not.
+func Difference(c *Case) string {
+	a, b := RunSafely(c, true).Trace, RunSafely(c, true).Trace
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d is\n%s\nand in another run\n%s", i, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("one run has %d lines, another %d", len(a), len(b))
+	}
+	return ""
 }
 
 // size is what is to become less.
