@@ -212,7 +212,12 @@ func (g *generator) nudges() {
 		key := g.name("nudged")
 		at := g.soon()
 		g.add(Act{Kind: ActStart, At: at, What: "nudged", Choice: key, Input: expr.Object(expr.Member{Key: "order", Value: expr.String(key)})})
-		g.send(at+pick(g, 0, time.Second, 1001*time.Millisecond, 999*time.Millisecond, 3*time.Second), "nudge", key)
+		comes := at + pick(g, 0, time.Second, 1001*time.Millisecond, 999*time.Millisecond, 3*time.Second)
+		g.send(comes, "nudge", key)
+		if g.chance(40) { // the instance ends while its event is on the way
+			g.add(Act{Kind: ActControl, At: comes, What: key, Verb: pick(g, core.VerbCancel, core.VerbTerminate)})
+			g.add(Act{Kind: ActDelete, At: comes + pick(g, 0, 0, time.Second), What: key})
+		}
 	}
 }
 

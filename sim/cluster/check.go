@@ -305,7 +305,10 @@ func (w *world) fixedRules(ctx context.Context) error {
 	if err := l.fires.check(w, l.count("cron", rows, w.c.Retain > 0 || w.faults[FaultStep] > 0), late); err != nil {
 		return err
 	}
-	return w.eachOnce(got, pairs)
+	if err := w.eachOnce(got, pairs); err != nil {
+		return err
+	}
+	return w.released(ctx, got)
 }
 
 // count is how many instances of a definition there are; -1: some may be gone.

@@ -21,6 +21,7 @@ const (
 	OneAnswer      Invariant = "a call has one answer"
 	AckedAnswer    Invariant = "the answer is the acknowledged one"
 	OneConsumer    Invariant = "an event has one consumer"
+	Released       Invariant = "an event that nobody consumed is free"
 	LinearJob      Invariant = "updates of a job are linearizable"
 	LinearRegistry Invariant = "deployments are linearizable"
 	WholeCampaign  Invariant = "a campaign ends with its jobs"
@@ -35,7 +36,7 @@ const (
 )
 
 var invariants = []Invariant{
-	KeptStart, KeptEvent, OneStart, StaysOver, TimesGrow, SameHistory, SameStream, SameState, NeverEarly, DecidedCall, OwnCall, SameCall, OneAnswer, AckedAnswer, OneConsumer,
+	KeptStart, KeptEvent, OneStart, StaysOver, TimesGrow, SameHistory, SameStream, SameState, NeverEarly, DecidedCall, OwnCall, SameCall, OneAnswer, AckedAnswer, OneConsumer, Released,
 	LinearJob, LinearRegistry, WholeCampaign, ToldOperator, InOrderAtSink, EachFire, Ends, Retained, AsInterpreted, Recovered, RefusedTwice,
 }
 
