@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,9 +31,11 @@ type ledger struct {
 
 	interventions []*intervention
 
-	deleting    map[string]bool // somebody wants them to go
-	broken      map[string]bool // instances whose call failed
-	decided     map[string]bool // calls
+	deleting    map[string]bool    // somebody wants them to go
+	ended       map[life]core.Time // when, of those that are there; 0: they are not over
+	before      core.Time          // what ended before may be gone
+	broken      map[string]bool    // instances whose call failed
+	decided     map[string]bool    // calls
 	history     map[life][]core.Record
 	lives       []life // in order of creation
 	definitions map[life]string
@@ -52,7 +55,7 @@ func (l *ledger) init(w *world) {
 	*l = ledger{
 		w: w, started: map[string]string{}, events: map[string]*Act{}, logs: map[string]*jobcheck.Log{}, answers: map[string][]string{}, registry: registry{l: l},
 		sink:     sink{w: w, known: map[string]string{}, sent: map[life][]string{}, whose: map[string]life{}},
-		deleting: map[string]bool{}, broken: map[string]bool{}, decided: map[string]bool{}, history: map[life][]core.Record{}, definitions: map[life]string{},
+		deleting: map[string]bool{}, ended: map[life]core.Time{}, broken: map[string]bool{}, decided: map[string]bool{}, history: map[life][]core.Record{}, definitions: map[life]string{},
 	}
 }
 
@@ -85,6 +88,7 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 		l.lives = append(l.lives, me)
 		l.definitions[me] = in.Definition
 	}
+	l.ended[me] = in.Ended
 	now, last := core.TimeOf(w.latest()), core.Time(0)
 	if n := len(l.history[me]); n > 0 {
 		last = l.history[me][n-1].Time
@@ -115,9 +119,26 @@ func revives(r core.Record) bool {
 	return r.Type == core.RecControl && (r.Name == string(core.VerbRetry) || r.Name == string(core.VerbSkip))
 }
 
-// purged: nothing goes before its time.
-func (l *ledger) purged(before core.Time) {
-	l.w.check(Retained)
+// purged: nothing goes before its time. What goes by an attempt that failed is seen at the next one.
+func (l *ledger) purged(ctx context.Context, before core.Time) {
+	l.before = max(l.before, before)
+	for _, me := range l.lives {
+		ended, kept := l.ended[me]
+		if !kept || l.deleting[me.id] {
+			continue
+		}
+		row, err := l.w.db.Store.Instance(ctx, me.id)
+		if err == nil && row.Created == me.created || err != nil && !errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		delete(l.ended, me)
+		if ended == 0 && l.w.disk != nil {
+			continue // its last commit may have failed after it was written
+		}
+		if l.w.check(Retained); ended == 0 || ended >= l.before {
+			l.w.violate("instance %s is gone with what ended before %s, and it ended at %s", me.id, l.before, ended)
+		}
+	}
 	if now := core.TimeOf(l.w.latest()); before > now-core.Time(l.w.c.Retain) {
 		l.w.violate("what ended before %s goes, and it is %s: it should stay for %s", before, now, l.w.c.Retain)
 	}

@@ -29,7 +29,7 @@ type Database struct {
 	parked  map[callID]bool
 
 	committed func(node string, before *store.Instance, c *store.Commit) // told of every step that is stored
-	purged    func(before core.Time)                                     // told that what ended before is to go
+	purged    func(ctx context.Context, before core.Time)                // told that what ended before is gone
 }
 
 // partCount is of how many parts the instances are.

@@ -259,7 +259,7 @@ func (d *disk) recovered(ctx context.Context) {
 			l.folded("", me, row.Rev-1)
 			d.acked[me] = row.Rev
 		}
-		l.history[me] = records
+		l.history[me], l.ended[me] = records, row.Ended
 	}
 	rows, err := w.db.Store.Instances(ctx, store.Query{})
 	for _, row := range rows {
@@ -267,6 +267,7 @@ func (d *disk) recovered(ctx context.Context) {
 		if _, known := l.history[me]; !known {
 			l.lives = append(l.lives, me)
 			l.definitions[me] = row.Definition
+			l.ended[me] = row.Ended
 			l.history[me], _ = w.db.Store.Records(ctx, me.id, 0, 0)
 			l.folded("", me, row.Rev-1)
 		}

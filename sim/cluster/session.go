@@ -365,10 +365,11 @@ func (s *Session) DeleteInstance(ctx context.Context, id string, d store.Deletio
 // PurgeInstances removes those that ended long ago.
 func (s *Session) PurgeInstances(ctx context.Context, before, at core.Time, limit int) (int, error) {
 	return s.purge(ctx, "purge instances", func() (int, error) {
+		n, err := s.db.Store.PurgeInstances(ctx, before, at, limit)
 		if s.db.purged != nil {
-			s.db.purged(before)
+			s.db.purged(ctx, before)
 		}
-		return s.db.Store.PurgeInstances(ctx, before, at, limit)
+		return n, err
 	})
 }
 
