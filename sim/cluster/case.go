@@ -247,7 +247,13 @@ func (g *generator) start(definition string) (a Act) {
 			g.add(Act{Kind: ActControl, At: a.At + 10*time.Second, What: a.Choice, Verb: core.VerbResume})
 		}
 	case 1:
-		g.add(Act{Kind: ActDelete, At: a.At + g.soon() + 8*time.Second, What: a.Choice})
+		d := Act{Kind: ActDelete, At: a.At + g.soon() + 8*time.Second, What: a.Choice}
+		g.add(d)
+		if g.chance(50) { // then another instance gets the id
+			again := a
+			again.At = d.At + pick(g, 0, time.Second)
+			g.add(again)
+		}
 	case 2:
 		g.operators(a)
 	}
