@@ -293,6 +293,12 @@ func (g *generator) crons() {
 	at := g.soon()
 	g.add(Act{Kind: ActCron, At: at, What: "cron"})
 	g.add(Act{Kind: ActCron, At: at + time.Duration(60+g.r.IntN(200))*time.Second, What: "uncron"})
+	if g.chance(30) { // nobody is up at some of its times
+		op, outage := 1+g.r.IntN(100), time.Duration(20+g.r.IntN(60))*time.Second
+		for i := range g.c.Nodes {
+			g.c.Faults = append(g.c.Faults, Fault{Kind: FaultCrash, Node: i, On: "schedules", Op: op, For: outage})
+		}
+	}
 }
 
 func (g *generator) fault() {

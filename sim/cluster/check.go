@@ -320,8 +320,11 @@ func (w *world) fixedRules(ctx context.Context) error {
 		}
 	}
 	late := 15 * time.Second // a fire that nobody got to before the schedule went is no more
-	if w.calm() {
+	switch {
+	case w.calm():
 		late = time.Nanosecond
+	case l.fires.ending.Sub(l.fires.up) < late:
+		late += w.outage()
 	}
 	if err := l.fires.check(w, l.count("cron", rows, w.c.Retain > 0 || w.faults[FaultStep] > 0), late); err != nil {
 		return err

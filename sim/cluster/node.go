@@ -64,6 +64,9 @@ func (n *node) boot() {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.session = n.w.db.Connect(fmt.Sprint(n.name, ".", n.born), p)
 	n.proc = p
+	if f := &n.w.ledger.fires; f.ending.IsZero() {
+		f.up = n.w.now
+	}
 	n.w.tell(n.name, n.name, "starts")
 	p.begin("start", nil, p.live)
 }

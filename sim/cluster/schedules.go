@@ -7,7 +7,18 @@ import (
 
 // fires are the times between which a schedule was deployed: from the first to the last that is sure, and from
 // the first to the last that is possible.
-type fires struct{ asked, began, ending, ended time.Time }
+type fires struct {
+	asked, began, ending, ended time.Time
+	up                          time.Time // when a node came up last before it went
+}
+
+// outage is how long a node is down at most.
+func (w *world) outage() (longest time.Duration) {
+	for _, f := range w.c.Faults {
+		longest = max(longest, f.For)
+	}
+	return longest
+}
 
 func (f *fires) begin(what string, now time.Time) {
 	switch {
