@@ -77,14 +77,16 @@ func (c *client) update(p *process, id, actor, choice string, since bool) (err e
 	}
 	want := jobcheck.Status{State: choice, Message: fmt.Sprintf("%s/%d", c.name(), c.tries)}
 	u := engine.JobUpdate{Actor: actor, Status: object(core.JobState, expr.String(choice)).With("message", expr.String(want.Message))}
+	var told engine.Job
 	do := func() (jobcheck.Verdict, jobcheck.Status) {
-		var job engine.Job
-		job, err = p.engine.UpdateJob(p.ctx, id, u)
+		told, err = p.engine.UpdateJob(p.ctx, id, u)
 		c.missing(p, id, err)
-		return verdict(p, err), statusOf(&job)
+		return verdict(p, err), statusOf(&told)
 	}
 	if !since {
-		log.Update(c.number, actor, want, do)
+		if log.Update(c.number, actor, want, do) == jobcheck.Accepted && c.number%2 == 0 {
+			c.follow(p, id, actor, told)
+		}
 		return err
 	}
 	job, err := c.read(p, id)
@@ -94,6 +96,18 @@ func (c *client) update(p *process, id, actor, choice string, since bool) (err e
 	u.Rev = job.Rev
 	log.UpdateSince(c.number, actor, statusOf(&job), want, do)
 	return err
+}
+
+// follow sends a second status of the same state at the revision that the answer to the first told. It may be
+// refused, but must not be taken if anything came between.
+func (c *client) follow(p *process, id, actor string, first engine.Job) {
+	was := statusOf(&first)
+	want := jobcheck.Status{State: was.State, Message: was.Message + "+"}
+	u := engine.JobUpdate{Actor: actor, Rev: first.Rev, Status: object(core.JobState, expr.String(want.State)).With("message", expr.String(want.Message))}
+	c.w.ledger.logs[id].UpdateSince(c.number, actor, was, want, func() (jobcheck.Verdict, jobcheck.Status) {
+		job, err := p.engine.UpdateJob(p.ctx, id, u)
+		return verdict(p, err), statusOf(&job)
+	})
 }
 
 func verdict(p *process, err error) jobcheck.Verdict {
