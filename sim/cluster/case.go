@@ -312,6 +312,10 @@ func (g *generator) fault() {
 	}
 	f.For = time.Duration(g.r.IntN(4000)) * time.Millisecond
 	switch f.Kind {
+	case FaultLose:
+		if g.chance(20) {
+			f.On, f.Op = onBeat, 1+g.r.IntN(30)
+		}
 	case FaultLag:
 		f.For = time.Duration(g.r.IntN(200)) * time.Millisecond
 	case FaultStep:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,8 +139,19 @@ func (n *node) next(sooner func(time.Time)) {
 
 func (n *node) beat() {
 	n.beatAt = n.w.now.Add(beat)
-	n.proc.session.beat(false)
+	n.ops[onBeat]++
+	lost := slices.ContainsFunc(n.w.c.Faults, func(f Fault) bool {
+		return f.Kind == FaultLose && f.Node == n.number && f.On == onBeat && f.Op == n.ops[onBeat]
+	})
+	if lost {
+		n.w.faults[FaultLose]++
+		n.w.tell(n.name, n.name, "the answer to its heartbeat is lost")
+	}
+	n.proc.session.beat(lost)
 }
+
+// onBeat is what a fault of heartbeats is on.
+const onBeat = "beat"
 
 // heard reports whether heartbeats of the process come through.
 func (p *process) heard() bool {
