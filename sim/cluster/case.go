@@ -21,6 +21,7 @@ type Case struct {
 	SQLite bool          // the store is SQLite, of one node
 	Oracle *sim.Case     // what is deployed besides the fixed definitions, with how its functions answer; nil: nothing
 	Retain time.Duration // how long instances stay that are over; 0: for ever
+	Join   time.Duration // when the last node comes up, and others give parts to it; 0: with them
 	Acts   []Act         // by At
 	Faults []Fault
 }
@@ -125,6 +126,10 @@ func Generate(seed uint64) *Case {
 	}
 	if g.c.Oracle == nil && g.chance(25) {
 		g.c.Retain = pick(g, time.Second, 20*time.Second)
+	}
+	if g.c.Oracle == nil && g.c.Nodes > 1 && g.chance(40) { // what changes hands may take longer than the interpreter says
+		near := time.Duration(g.r.IntN(600)-300) * time.Millisecond // of the calls of timers
+		g.c.Join = pick(g, 5*time.Second+near, 6*time.Second+near, time.Duration(1+g.r.IntN(8000))*time.Millisecond)
 	}
 	if g.chance(75) {
 		for range 1 + g.r.IntN(6) {
@@ -349,6 +354,9 @@ func (c *Case) String() string {
 	}
 	if c.Retain > 0 {
 		fmt.Fprintf(&b, "what is over goes after %s\n", c.Retain)
+	}
+	if c.Join > 0 {
+		fmt.Fprintf(&b, "the last node comes up at %s\n", c.Join)
 	}
 	for _, f := range c.Faults {
 		if slices.Contains(outside, f.Kind) {

@@ -321,7 +321,7 @@ func (w *world) fixedRules(ctx context.Context) error {
 	}
 	late := 15 * time.Second // a fire that nobody got to before the schedule went is no more
 	switch {
-	case w.calm():
+	case w.calm() && w.c.Join == 0:
 		late = time.Nanosecond
 	case l.fires.ending.Sub(l.fires.up) < late:
 		late += w.outage()

@@ -96,6 +96,9 @@ func (c *Case) size() (n int) {
 	if c.Oracle != nil {
 		n++
 	}
+	if c.Join > 0 {
+		n++
+	}
 	return 10*(n+c.Nodes) + int(min(c.Seed, 9))
 }
 
@@ -128,6 +131,7 @@ func (c *Case) smaller() (out []*Case) {
 			n.Faults = slices.DeleteFunc(n.Faults, func(f Fault) bool { return f.Node >= n.Nodes })
 		})
 	}
+	with(func(n *Case) { n.Join = 0 })
 	for i := range c.Faults {
 		with(func(n *Case) { n.Faults = slices.Delete(n.Faults, i, i+1) })
 	}

@@ -110,6 +110,9 @@ func newWorld(c *Case, keep bool) *world {
 	for i := range c.Nodes {
 		w.nodes = append(w.nodes, &node{w: w, number: i, name: fmt.Sprint("n", i), ops: map[string]int{}, upAt: w.now, beatAt: w.now})
 	}
+	if last := w.nodes[len(w.nodes)-1]; c.Join > 0 {
+		last.upAt = sim.Epoch.Add(c.Join)
+	}
 	for i := range c.Acts {
 		w.clients = append(w.clients, &client{w: w, number: i, act: &c.Acts[i], due: sim.Epoch.Add(c.Acts[i].At)})
 	}
