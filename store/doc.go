@@ -32,6 +32,9 @@
 //     Digest, unless it is empty, is not that of a content fails with *NoContentError, in the
 //     same transaction. DeleteDefinition counts in one, too: they cannot miss each other.
 //  12. The name of a suspect outlives the process, and the instance: only Unsuspect removes it.
+//  13. A value that is damaged is never returned as another one: whoever reads it gets ErrDamaged, with
+//     words that name the instance, event or definition and what of it. Lists have the others, see
+//     DamagedError, and nobody else is held up.
 //
 // [Shared] is what a store adds that several processes use at a time.
 //

@@ -101,6 +101,7 @@ type State struct {
 	Rev     int64
 	Created core.Time   // of the instance: another may get its id
 	Pages   []core.Page // ordered by frame and part
+	Damaged error       // where not nil: a page cannot be read
 }
 
 // MaxStateBytes is how large the pages are that States reads, if they are of more than one

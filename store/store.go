@@ -25,6 +25,38 @@ var (
 	ErrMoved = errors.New("the files of the store were deleted, moved or replaced while it is in use")
 )
 
+// DamagedError lists the rows of a list that are damaged. The list has the others.
+type DamagedError struct{ Rows []DamagedRow }
+
+// DamagedRow is one of them.
+type DamagedRow struct {
+	Seq      int64
+	Instance string // whose it is; "": no instance's
+	Err      error
+}
+
+// Add adds a row.
+func (e *DamagedError) Add(seq int64, instance string, err error) {
+	e.Rows = append(e.Rows, DamagedRow{seq, instance, err})
+}
+
+// Err is the error of a list: nil where nothing in it is damaged.
+func (e *DamagedError) Err() error {
+	if len(e.Rows) == 0 {
+		return nil
+	}
+	return e
+}
+
+func (e *DamagedError) Error() string { return errors.Join(e.Unwrap()...).Error() }
+
+func (e *DamagedError) Unwrap() (out []error) {
+	for _, r := range e.Rows {
+		out = append(out, r.Err)
+	}
+	return out
+}
+
 // InUseError says that a definition cannot go: instances need its content.
 type InUseError struct {
 	Definition, Version string
@@ -117,7 +149,7 @@ type Definitions interface {
 	// PutDefinition stores a definition and makes it current. The schedule replaces
 	// the definition's, unless that is of the same content already; nil removes it.
 	// The time of gatherings of another content of the definition is up, see Gathering.
-	// A program that is stored under its digest already stays as it is. Where the alias
+	// A program that is stored under its digest already stays as it is, unless it is damaged. Where the alias
 	// has the same content, so does the time of its deployment. Where it has another one, the alias moves if move is set, else it fails with ErrConflict.
 	PutDefinition(ctx context.Context, d Definition, s *Schedule, move bool) (Definition, error)
 
@@ -146,11 +178,13 @@ type Work interface {
 	// out. Of wake times that come together, the earliest goes first.
 	Ready(ctx context.Context, now core.Time, limit int) ([]string, error)
 
-	// Messages lists an instance's inbox in order.
+	// Messages lists an instance's inbox in order. Where one is damaged, which is the
+	// error then, it is there without its input: whoever gives the instance up takes it.
 	Messages(ctx context.Context, instance string) ([]Message, error)
 
 	// Calls lists the calls of an instance without an answer, in order; of all
-	// instances where it is "".
+	// instances where it is "". Of damaged ones, here and in the lists of Emits, Outbound,
+	// Expired and ListDefinitions, a *DamagedError tells; the others are listed.
 	Calls(ctx context.Context, instance string) ([]Call, error)
 
 	// Emits lists events that were decided on and not ingested yet, in order: those that
@@ -209,7 +243,8 @@ type Suspects interface {
 // Queries read.
 type Queries interface {
 	Instance(ctx context.Context, id string) (Instance, error)
-	// Pages are the instance's state, ordered by frame and part.
+	// Pages are the instance's state, ordered by frame and part. Where one is damaged, which
+	// is the error then, they are there for whoever gives the instance up and removes them.
 	Pages(ctx context.Context, id string) ([]core.Page, error)
 	// States reads the pages of several instances with one question, in the order of the ids.
 	// An instance that is not there is left out. Of many that are large it reads the
@@ -229,7 +264,8 @@ type Queries interface {
 	Records(ctx context.Context, id string, after int64, limit int) ([]core.Record, error)
 	// Feed lists what commits did to any instance, in the order of the commits: those
 	// that have records or changed the status. It lists fewer than the limit where their
-	// records are large, see MaxFeedBytes; Next says whether there is more.
+	// records are large, see MaxFeedBytes; Next says whether there is more. An item whose
+	// records are damaged has a warning in their place.
 	Feed(ctx context.Context, after int64, limit int) (Feed, error)
 	Subscriptions(ctx context.Context, instance string) ([]Subscription, error)
 	// Events lists kept ones, oldest first unless the query says otherwise.

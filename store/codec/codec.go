@@ -1,37 +1,80 @@
 // Package codec is how SQL stores write what is not a column: compact bytes that begin
-// with the version of their form. What is damaged gives an error, never a panic.
+// with the version of their form. What is damaged gives an error that is [store.ErrDamaged],
+// never a panic, and never another value.
+//
+// # Checksums
+//
+// Every value, and every page of a state, is stored as
+//
+//	0xFE  body  CRC-32C
+//
+// The checksum, 4 bytes, least first, is of the bytes before it, followed by what the value belongs
+// to: its kind, the instance, and those columns of its row that never change without it. So a value
+// in the row of another instance, frame or event is damaged, and so is a row whose columns were
+// altered. Every Decode function verifies it.
+//
+// Values that were stored before there were checksums begin with 1, and so do pages of
+// that time, by the core's own encoding; they are read as they are, without a
+// check. 0xFE and 1 differ in all eight bits. Nothing is stored that way any more: whatever a commit
+// writes has a checksum. Programs that only know form 1 cannot read it; the version of the schema keeps them out.
+//
+// Definitions are text, JSON and the documents of users, which may begin with anything: their
+// checksums are in the JSON, see definition.go.
 //
 // Whatever can grow has tags, so that a field can be added without a new form: an
 // older row lacks its tag, and a row with a tag that is not known here is refused.
 // Rare things of many fields (faults, filters, correlation keys) are JSON, the values
 // in them apart: JSON bounds how deep they nest.
 //
-//	codec.go    writing and reading
-//	instance.go rows of instances
-//	record.go   records
-//	input.go    messages and calls
-//	event.go    events, filters, gatherings
+//	codec.go      writing and reading
+//	sum.go        checksums, and pages
+//	instance.go   rows of instances
+//	record.go     records
+//	input.go      messages and calls
+//	event.go      events, filters, gatherings
+//	definition.go definitions
 package codec
 
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
-// form is the version of the encoding; it leads everything.
+// form led everything before there were checksums.
 const form = 1
 
-var errMalformed = errors.New("malformed row")
+// damage is an error that says what is wrong with bytes.
+type damage string
 
-type writer struct{ buf []byte }
+func (d damage) Error() string      { return string(d) }
+func (damage) Is(target error) bool { return target == store.ErrDamaged }
 
-func begin(dst []byte) *writer { return &writer{append(dst, form)} }
+const (
+	errMalformed damage = "malformed row"
+	errSum       damage = "the checksum differs"
+)
+
+func unknownForm(b byte) error { return fmt.Errorf("%w: form %d is not known", errMalformed, b) }
+
+type writer struct {
+	buf  []byte
+	from int // where the value begins
+}
+
+// begin makes room for a small value and its owner: most are.
+func begin(dst []byte) *writer {
+	return &writer{append(slices.Grow(dst, 192), sealed), len(dst)}
+}
+
+// end is the buffer with the checksum.
+func (w *writer) end(o owner) []byte { return o.seal(w.buf, w.from) }
 
 func (w *writer) uint(u uint64)      { w.buf = binary.AppendUvarint(w.buf, u) }
 func (w *writer) int(i int64)        { w.buf = binary.AppendVarint(w.buf, i) }
@@ -85,14 +128,17 @@ type reader struct {
 	err  error
 }
 
-func open(data []byte) *reader {
+func open(data []byte, o owner) *reader {
 	switch {
 	case len(data) == 0:
 		return &reader{err: errMalformed}
-	case data[0] != form:
-		return &reader{err: fmt.Errorf("%w: form %d is not known", errMalformed, data[0])}
+	case data[0] == form:
+		return &reader{data: data[1:]}
+	case data[0] != sealed:
+		return &reader{err: unknownForm(data[0])}
 	}
-	return &reader{data: data[1:]}
+	body, err := o.unseal(data)
+	return &reader{data: body, err: err}
 }
 
 // close tells what went wrong, also what is left over.

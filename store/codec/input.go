@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
 )
 
 // Tags of inputs. They are stored: never use one again.
@@ -17,10 +18,14 @@ const (
 	inputTooExpensive // a Control with that flag
 )
 
-// AppendInput appends an input.
-func AppendInput(dst []byte, in core.Input) []byte {
+func inputOwner(m *store.Message) owner {
+	return owner{kind: kindInput, texts: [6]string{m.To}, numbers: [4]int64{int64(m.At), m.Event}}
+}
+
+// AppendInput appends the input of a message.
+func AppendInput(dst []byte, m *store.Message) []byte {
 	w := begin(dst)
-	switch in := in.(type) {
+	switch in := m.Input.(type) {
 	case core.Start:
 		w.uint(inputStart)
 		w.value(in.Data)
@@ -61,12 +66,12 @@ func AppendInput(dst []byte, in core.Input) []byte {
 	default:
 		panic(fmt.Sprintf("no input: %T", in))
 	}
-	return w.buf
+	return w.end(inputOwner(m))
 }
 
-// DecodeInput is the reverse of AppendInput.
-func DecodeInput(data []byte) (core.Input, error) {
-	r := open(data)
+// DecodeInput is the reverse of AppendInput, of a message that has its columns.
+func DecodeInput(data []byte, m *store.Message) error {
+	r := open(data, inputOwner(m))
 	var out core.Input
 	switch tag := r.uint(); tag {
 	case inputStart:
@@ -96,13 +101,18 @@ func DecodeInput(data []byte) (core.Input, error) {
 		r.fail()
 	}
 	if err := r.close(); err != nil {
-		return nil, err
+		return err
 	}
-	return out, nil
+	m.Input = out
+	return nil
 }
 
-// AppendInvoke appends a call.
-func AppendInvoke(dst []byte, c *core.Invoke) []byte {
+func invokeOwner(id string, created core.Time) owner {
+	return owner{kind: kindInvoke, texts: [6]string{id}, numbers: [4]int64{int64(created)}}
+}
+
+// AppendInvoke appends a call of an instance, which is told by its id and the time of its creation.
+func AppendInvoke(dst []byte, id string, created core.Time, c *core.Invoke) []byte {
 	w := begin(dst)
 	w.uint(uint64(c.Ticket))
 	w.int(int64(c.Attempt))
@@ -115,16 +125,17 @@ func AppendInvoke(dst []byte, c *core.Invoke) []byte {
 	w.text(f.Metadata)
 	w.pos(f.Pos)
 	w.value(c.Args)
-	return w.buf
+	return w.end(invokeOwner(id, created))
 }
 
-// DecodeInvoke is the reverse of AppendInvoke.
-func DecodeInvoke(data []byte) (core.Invoke, error) {
-	r := open(data)
+// DecodeInvoke is the reverse of AppendInvoke, of a call that has its columns.
+func DecodeInvoke(data []byte, call *store.Call) error {
+	r := open(data, invokeOwner(call.Instance, call.Created))
 	c := core.Invoke{Ticket: core.Ticket(r.uint()), Attempt: int(r.int()), Node: r.text()}
 	c.Function = ir.Function{
 		Name: r.text(), Type: r.text(), Operation: r.text(), Resource: int(r.int()), Metadata: r.text(), Pos: r.pos(),
 	}
 	c.Args = r.value()
-	return c, r.close()
+	call.Invoke = c
+	return r.close()
 }

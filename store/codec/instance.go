@@ -26,9 +26,19 @@ const (
 	restPauseReason
 )
 
+// restOwner is the row, with its columns as they are at a revision.
+func restOwner(in *store.Instance, rev int64) owner {
+	return owner{
+		kindRest,
+		[6]string{in.ID, in.Definition, in.Version, in.Digest, in.Parent, string(in.Status)},
+		[4]int64{rev, int64(in.Created), int64(in.Updated), int64(in.Ended)},
+	}
+}
+
 // AppendRest appends what of an instance is not a column: all but ID, Seq, Rev,
-// Definition, Version, Digest, Status, Created, Updated, Ended and Parent.
-func AppendRest(dst []byte, in *store.Instance) []byte {
+// Definition, Version, Digest, Status, Created, Updated, Ended and Parent. rev is the
+// revision that the row will have.
+func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 	w := begin(dst)
 	if len(in.Active) > 0 {
 		w.uint(restActive)
@@ -97,12 +107,12 @@ func AppendRest(dst []byte, in *store.Instance) []byte {
 		w.text(in.PauseReason)
 	}
 	w.uint(restEnd)
-	return w.buf
+	return w.end(restOwner(in, rev))
 }
 
-// DecodeRest is the reverse of AppendRest.
+// DecodeRest is the reverse of AppendRest, of an instance that has its columns.
 func DecodeRest(data []byte, in *store.Instance) error {
-	r := open(data)
+	r := open(data, restOwner(in, in.Rev))
 	for r.err == nil {
 		switch r.uint() {
 		case restEnd:

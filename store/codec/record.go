@@ -1,6 +1,12 @@
 package codec
 
-import "github.com/lockstep-workflows/lockstep/core"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/store"
+)
 
 // Bits that say which fields of a record follow, in this order. They are stored: only
 // append.
@@ -21,8 +27,34 @@ const (
 	recAll
 )
 
+// Told is the row of history that records are in.
+type Told struct {
+	Instance string
+	At       core.Time
+	Status   core.Status
+}
+
+func (t *Told) owner() owner {
+	return owner{kind: kindRecords, texts: [6]string{t.Instance, string(t.Status)}, numbers: [4]int64{int64(t.At)}}
+}
+
+// deletionOwner is any instance that is deleted at a time: PostgreSQL alone knows which they are, and
+// writes the same record for each.
+func deletionOwner(at core.Time) owner {
+	return owner{kind: kindDeletion, numbers: [4]int64{int64(at)}}
+}
+
 // AppendRecords appends the records of a commit.
-func AppendRecords(dst []byte, list []core.Record) []byte {
+func AppendRecords(dst []byte, of Told, list []core.Record) []byte {
+	return appendRecords(dst, list).end(of.owner())
+}
+
+// AppendDeletion appends the record of a deletion.
+func AppendDeletion(dst []byte, d store.Deletion) []byte {
+	return appendRecords(dst, []core.Record{d.Record()}).end(deletionOwner(d.At))
+}
+
+func appendRecords(dst []byte, list []core.Record) *writer {
 	w := begin(dst)
 	w.uint(uint64(len(list)))
 	last := core.Time(0)
@@ -31,7 +63,7 @@ func AppendRecords(dst []byte, list []core.Record) []byte {
 		w.record(r, last)
 		last = r.Time
 	}
-	return w.buf
+	return w
 }
 
 func (w *writer) record(r *core.Record, last core.Time) {
@@ -90,9 +122,26 @@ func (w *writer) record(r *core.Record, last core.Time) {
 	}
 }
 
-// DecodeRecords is the reverse of AppendRecords.
-func DecodeRecords(data []byte) ([]core.Record, error) {
-	r := open(data)
+// DecodeRecords is the reverse of AppendRecords and AppendDeletion.
+func DecodeRecords(data []byte, of Told) ([]core.Record, error) {
+	r := open(data, of.owner())
+	if r.err != errSum {
+		return r.records()
+	}
+	out, err := open(data, deletionOwner(of.At)).records()
+	if err == nil && slices.ContainsFunc(out, func(r core.Record) bool { return r.Type != core.RecDeleted }) {
+		return nil, errSum
+	}
+	return out, err
+}
+
+// Unreadable are the records of an item of the feed whose own cannot be read: they say so. The feed
+// goes on behind it.
+func Unreadable(item store.FeedItem, err error) []core.Record {
+	return []core.Record{{Time: item.At, Type: core.RecWarning, Text: fmt.Sprintf("the records of %s at %d are damaged: %v", item.Instance, item.Pos, err)}}
+}
+
+func (r *reader) records() ([]core.Record, error) {
 	n := r.count()
 	var out []core.Record
 	last := core.Time(0)

@@ -1,13 +1,15 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
@@ -29,7 +31,7 @@ type checker struct {
 	list []store.Problem
 }
 
-// Check looks for damage: in rows, and between them. What pages say only their program knows.
+// Check looks for damage: in rows, and between them. What sound pages say only their program knows.
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.ask(ctx, func(ns int32) error {
 		return s.db.snapshot(ctx, func(t *tx) error {
@@ -38,7 +40,7 @@ func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 				return err
 			}
 			k := checker{ctx: ctx, s: s, t: t, ns: ns}
-			for _, f := range []func() error{k.pairs, k.contents, k.instances, k.history, k.inputs, k.subscriptions, k.events, k.counts} {
+			for _, f := range []func() error{k.pairs, k.contents, k.instances, k.pages, k.history, k.inputs, k.subscriptions, k.events, k.counts} {
 				if err := f(); err != nil {
 					return err
 				}
@@ -99,18 +101,48 @@ func (k *checker) pairs() error {
 	return nil
 }
 
-// contents looks for programs that cannot be read.
+// contents looks for definitions and programs that cannot be read.
 func (k *checker) contents() error {
-	return k.each("SELECT info, program FROM ~.contents WHERE ns = $1", func(r pgx.Rows) error {
-		info, program := "", []byte(nil)
-		if err := r.Scan(&info, &program); err != nil {
+	err := k.each("SELECT digest, info, program, source FROM ~.contents WHERE ns = $1", func(r pgx.Rows) error {
+		d, err := readContent(r)
+		if errors.Is(err, store.ErrDamaged) {
+			k.problem("contents", "%v", err)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		var d store.Definition
-		if err := json.Unmarshal([]byte(info), &d); err != nil {
-			k.problem("contents", "a definition cannot be read: %v", err)
-		} else if _, err := ir.Decode(program); err != nil {
+		if _, err := ir.Decode(d.Program); err != nil {
 			k.problem("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return k.each("SELECT id, version, digest, info, source FROM ~.aliases WHERE ns = $1", func(r pgx.Rows) error {
+		var a codec.Alias
+		if err := r.Scan(&a.ID, &a.Version, &a.Digest, &a.Info, &a.Source); err != nil {
+			return err
+		}
+		if _, err := codec.DecodeAlias(a); err != nil {
+			k.problem("definition "+a.ID, "%v", err)
+		}
+		return nil
+	})
+}
+
+// pages reads the pages of all instances.
+func (k *checker) pages() error {
+	return k.each("SELECT i.id, i.created, p.frame, p.part, p.data FROM ~.pages p JOIN ~.instances i ON i.ns = p.ns AND i.seq = p.inst WHERE p.ns = $1", func(r pgx.Rows) error {
+		id, created, frame := "", int64(0), int64(0)
+		var p core.Page
+		if err := r.Scan(&id, &created, &frame, &p.Part, &p.Data); err != nil {
+			return err
+		}
+		p.Frame = core.FrameID(frame)
+		if err := codec.DecodePage(id, core.Time(created), &p); err != nil {
+			k.problem(id, "%v", err)
 		}
 		return nil
 	})
@@ -119,21 +151,22 @@ func (k *checker) contents() error {
 // history looks for records that cannot be read, and for those that are missing.
 func (k *checker) history() error {
 	inst, told := int64(0), int64(0)
-	return k.each("SELECT h.inst, h.told, h.instance, h.records, i.told FROM ~.history h LEFT JOIN ~.instances i ON i.ns = h.ns AND i.seq = h.inst "+
+	return k.each("SELECT h.inst, h.told, h.instance, h.records, i.told, h.at, h.status FROM ~.history h LEFT JOIN ~.instances i ON i.ns = h.ns AND i.seq = h.inst "+
 		"WHERE h.ns = $1 AND (i.seq IS NOT NULL OR EXISTS (SELECT 1 FROM ~.gone g WHERE g.ns = h.ns AND g.inst = h.inst)) ORDER BY h.inst, h.pos", func(r pgx.Rows) error {
-		at, up, id := int64(0), int64(0), ""
+		of, up, at, status := int64(0), int64(0), int64(0), int16(0)
 		var data []byte
 		var all *int64
-		if err := r.Scan(&at, &up, &id, &data, &all); err != nil {
+		id := ""
+		if err := r.Scan(&of, &up, &id, &data, &all, &at, &status); err != nil {
 			return err
 		}
-		if at != inst {
-			inst, told = at, 0
+		if of != inst {
+			inst, told = of, 0
 		}
 		if data != nil {
-			records, err := codec.DecodeRecords(data)
+			records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status))})
 			if err != nil {
-				k.problem(id, "its history cannot be read: %v", err)
+				k.problem(id, "the records up to %d of its history cannot be read: %v", up, err)
 				told = up
 				return nil
 			}
@@ -147,23 +180,44 @@ func (k *checker) history() error {
 	})
 }
 
-// inputs looks for messages, calls and emits that cannot be read.
+// inputs looks for messages, calls, emits and gatherings that cannot be read, or are not where
+// they belong.
 func (k *checker) inputs() error {
 	for _, x := range []struct {
-		table, column string
-		decode        func([]byte) error
+		what, text string
+		read       func(pgx.Rows) (id string, seq int64, fits bool, err error)
 	}{
-		{"inbox", "input", func(b []byte) error { _, err := codec.DecodeInput(b); return err }},
-		{"calls", "call", func(b []byte) error { _, err := codec.DecodeInvoke(b); return err }},
-		{"emits", "event", func(b []byte) error { _, err := codec.DecodeEvent(b); return err }},
-	} {
-		err := k.each(fmt.Sprintf("SELECT seq, %s FROM ~.%s WHERE ns = $1", x.column, x.table), func(r pgx.Rows) error {
-			seq, data := int64(0), []byte(nil)
-			if err := r.Scan(&seq, &data); err != nil {
-				return err
+		{"message", "SELECT i.id, x.seq, x.at, x.event, x.ticket, x.input FROM ~.inbox x JOIN ~.instances i ON i.ns = x.ns AND i.seq = x.inst WHERE x.ns = $1", func(r pgx.Rows) (string, int64, bool, error) {
+			var m store.Message
+			var ticket int64
+			var data []byte
+			err := r.Scan(&m.To, &m.Seq, &m.At, &m.Event, &ticket, &data)
+			if err == nil {
+				err = codec.DecodeInput(data, &m)
 			}
-			if err := x.decode(data); err != nil {
-				k.problem(x.table, "%d cannot be read: %v", seq, err)
+			return m.To, m.Seq, ticketOf(m.Input) == ticket, err
+		}},
+		{"call", "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call, c.ticket FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE c.ns = $1", func(r pgx.Rows) (string, int64, bool, error) {
+			ticket := int64(0)
+			c, err := readCall(withMore{r, []any{&ticket}})
+			return c.Instance, c.Seq, int64(c.Ticket) == ticket, err
+		}},
+		{"produced event", "SELECT seq, instance, definition, event, sink FROM ~.emits WHERE ns = $1 AND sink", readProduced(true)},
+		{"produced event", "SELECT seq, instance, definition, event, sink FROM ~.emits WHERE ns = $1 AND NOT sink", readProduced(false)},
+		{"gathering", "SELECT " + gatheringFields + ", fits FROM ~.gatherings WHERE ns = $1", func(r pgx.Rows) (string, int64, bool, error) {
+			fits := int64(0)
+			g, err := readGathering(withMore{r, []any{&fits}})
+			return g.Definition, g.Seq, fitsOf(g.Key) == fits, err
+		}},
+	} {
+		err := k.each(x.text, func(r pgx.Rows) error {
+			switch id, seq, fits, err := x.read(r); {
+			case errors.Is(err, store.ErrDamaged):
+				k.problem(id, "its %s %d cannot be read: %v", x.what, seq, err)
+			case err != nil:
+				return err
+			case !fits:
+				k.problem(id, "its %s %d is not found by what it has", x.what, seq)
 			}
 			return nil
 		})
@@ -174,21 +228,27 @@ func (k *checker) inputs() error {
 	return nil
 }
 
+func readProduced(sink bool) func(pgx.Rows) (string, int64, bool, error) {
+	return func(r pgx.Rows) (string, int64, bool, error) {
+		e, err := readEmit(withMore{r, []any{new(bool)}}, sink)
+		return e.Instance, e.Seq, true, err
+	}
+}
+
 // subscriptions compares them with where they are filed.
 func (k *checker) subscriptions() error {
-	return k.each("SELECT id, typ, match, filter FROM ~.subs WHERE ns = $1", func(r pgx.Rows) error {
-		id, typ, match := "", int64(0), int64(0)
-		var data []byte
-		if err := r.Scan(&id, &typ, &match, &data); err != nil {
-			return err
-		}
-		f, err := codec.DecodeFilter(data)
-		if err != nil {
-			k.problem(id, "one of its subscriptions cannot be read: %v", err)
+	return k.each("SELECT id, inst, ticket, name, filter, typ, match FROM ~.subs WHERE ns = $1", func(r pgx.Rows) error {
+		typ, match := int64(0), int64(0)
+		s, err := readSub(withMore{r, []any{&typ, &match}})
+		if errors.Is(err, store.ErrDamaged) {
+			k.problem(s.Instance, "one of its subscriptions cannot be read: %v", err)
 			return nil
 		}
-		if _, m := codec.MatchOf(&f); typeOf(f.Type) != typ || m != match {
-			k.problem(id, "no event finds one of its subscriptions")
+		if err != nil {
+			return err
+		}
+		if _, m := codec.MatchOf(&s.Filter); typeOf(s.Filter.Type) != typ || m != match {
+			k.problem(s.Instance, "no event finds one of its subscriptions")
 		}
 		return nil
 	})
@@ -200,13 +260,17 @@ func (k *checker) events() error {
 	if err != nil {
 		return err
 	}
-	return k.each("SELECT "+eventFields+", (SELECT array_agg(x.typ::text || ' ' || x.match) FROM ~.event_keys x WHERE x.ns = e.ns AND x.gen = e.gen AND x.event = e.seq), "+
+	return k.each("SELECT "+eventFields+", e.key, (SELECT array_agg(x.typ::text || ' ' || x.match) FROM ~.event_keys x WHERE x.ns = e.ns AND x.gen = e.gen AND x.event = e.seq), "+
 		"(SELECT array_agg(x.id) FROM unnest(e.fors) f(id) JOIN ~.kept_for x ON x.ns = e.ns AND x.id = f.id AND x.event = e.seq) FROM ~.events e WHERE e.ns = $1 AND "+notForgotten, func(r pgx.Rows) error {
 		var keys, kept []string
-		e, err := readEvent(withMore{r, []any{&keys, &kept}})
+		var id []byte
+		e, err := readEvent(withMore{r, []any{&id, &keys, &kept}})
 		if err != nil {
 			k.problem("events", "%v", err)
 			return nil
+		}
+		if !bytes.Equal(id, eventID(&e.Event)) {
+			k.problem("events", "event %d is not found by its source and id", e.Seq)
 		}
 		for _, key := range keysOf(known.shapes, &e.Event) {
 			if !slices.Contains(keys, fmt.Sprint(key.typ, " ", key.match)) {

@@ -75,7 +75,7 @@ func (k *checker) compare(list []checked) error {
 	}
 	for i := range list {
 		x := &list[i]
-		want, err := k.s.encodeRow(k.ctx, k.ns, &x.Instance, false)
+		want, err := k.s.encodeRow(k.ctx, k.ns, &x.Instance, x.Rev, false)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,8 @@ type commitRequest struct {
 	*store.Commit
 	row      *row
 	children []*row
-	records  []byte // nil: none
+	pages    [][]byte // nil: the page goes
+	records  []byte   // nil: none
 	calls    [][]byte
 	emits    [][]byte
 	subs     []encodedSub
@@ -62,23 +63,29 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commitRequest, error) {
 	r := &commitRequest{waiter: newWaiter(ctx), Commit: c}
 	var err error
-	if r.row, err = sp.encodeRow(ctx, ns, &c.Instance, c.Instance.Rev == 0); err != nil {
+	in := &c.Instance
+	if r.row, err = sp.encodeRow(ctx, ns, in, in.Rev+1, in.Rev == 0); err != nil {
 		return nil, err
 	}
 	if len(c.Records) > 0 {
-		r.records = codec.AppendRecords(nil, c.Records)
+		r.records = codec.AppendRecords(nil, codec.Told{Instance: in.ID, At: in.Updated, Status: in.Status}, c.Records)
 	}
 	r.bytes = len(r.row.rest) + len(r.records)
 	add := func(to *[][]byte, data []byte) {
 		*to = append(*to, data)
 		r.bytes += len(data)
 	}
-	for _, p := range c.Pages {
-		r.bytes += len(p.Data)
+	r.pages = make([][]byte, 0, len(c.Pages))
+	for i := range c.Pages {
+		var data []byte
+		if c.Pages[i].Data != nil {
+			data = codec.AppendPage(nil, in.ID, in.Created, &c.Pages[i])
+		}
+		add(&r.pages, data)
 	}
-	if !c.Instance.Status.Final() { // else they would be gone at once
+	if !in.Status.Final() { // else they would be gone at once
 		for i := range c.Calls {
-			add(&r.calls, codec.AppendInvoke(nil, &c.Calls[i].Invoke))
+			add(&r.calls, codec.AppendInvoke(nil, in.ID, in.Created, &c.Calls[i].Invoke))
 		}
 		if err := sp.encodeSubs(ctx, ns, r); err != nil {
 			return nil, err
@@ -88,25 +95,30 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 		if !storable(c.Emits[i].Definition) {
 			return nil, fmt.Errorf("commit instance %s: the definition of an event: %w", c.Instance.ID, store.ErrText)
 		}
-		add(&r.emits, codec.AppendEvent(nil, &c.Emits[i].Event))
+		add(&r.emits, codec.AppendEmit(nil, in.ID, &c.Emits[i]))
 	}
 	for i := range c.Messages {
 		if !storable(c.Messages[i].To) {
 			return nil, fmt.Errorf("commit instance %s: a message to %q: %w", c.Instance.ID, c.Messages[i].To, store.ErrText)
 		}
-		add(&r.messages, codec.AppendInput(nil, c.Messages[i].Input))
+		add(&r.messages, codec.AppendInput(nil, &c.Messages[i]))
 	}
 	for i := range c.Children {
 		child := &c.Children[i]
-		row, err := sp.encodeRow(ctx, ns, &child.Instance, true)
+		row, err := sp.encodeRow(ctx, ns, &child.Instance, 1, true)
 		if err != nil {
 			return nil, err
 		}
 		r.children = append(r.children, row)
 		r.bytes += len(row.rest)
-		add(&r.starts, codec.AppendInput(nil, child.Start))
+		add(&r.starts, startInput(child))
 	}
 	return r, nil
+}
+
+// startInput is the first message of a new instance.
+func startInput(n *store.NewInstance) []byte {
+	return codec.AppendInput(nil, &store.Message{To: n.Instance.ID, At: n.Instance.Created, Input: n.Start})
 }
 
 func (sp *space) encodeSubs(ctx context.Context, ns int32, r *commitRequest) error {
@@ -119,7 +131,7 @@ func (sp *space) encodeSubs(ctx context.Context, ns int32, r *commitRequest) err
 				return fmt.Errorf("commit instance %s: %w", r.Instance.ID, err)
 			}
 		}
-		sub := encodedSub{int64(s.Ticket), typ, match, !s.Filter.Correlated(), []byte(s.Name), codec.AppendFilter(nil, &s.Filter)}
+		sub := encodedSub{int64(s.Ticket), typ, match, !s.Filter.Correlated(), []byte(s.Name), codec.AppendFilter(nil, r.Instance.ID, s)}
 		r.bytes += len(sub.filter)
 		r.subs = slices.DeleteFunc(r.subs, func(o encodedSub) bool { return o.ticket == sub.ticket }) // the last one counts
 		r.subs = append(r.subs, sub)
@@ -179,7 +191,7 @@ type commitColumns struct {
 func (c *commitColumns) add(r *commitRequest) int32 {
 	at := c.addRow(r.row, 0, r.Instance.Rev, r.records, len(r.Records))
 	c.unread[at-1], c.deployed[at-1] = r.Unread, r.Deployed
-	c.addPages(at, r.Pages)
+	c.addPages(at, r.Pages, r.pages)
 	for _, seq := range r.Taken {
 		c.takenRow, c.taken, c.back = append(c.takenRow, at), append(c.taken, seq), append(c.back, slices.Contains(r.Release, seq))
 	}
@@ -232,12 +244,12 @@ func (c *commitColumns) addRow(r *row, of int32, rev int64, records []byte, coun
 	return c.rowColumns.add(r)
 }
 
-func (c *commitColumns) addPages(at int32, pages []core.Page) {
+func (c *commitColumns) addPages(at int32, pages []core.Page, data [][]byte) {
 	for i, p := range pages {
 		if slices.ContainsFunc(pages[i+1:], func(o core.Page) bool { return o.Frame == p.Frame && o.Part == p.Part }) {
 			continue // the last one counts
 		}
-		c.pageRow, c.pageFrame, c.pagePart, c.pageData = append(c.pageRow, at), append(c.pageFrame, int64(p.Frame)), append(c.pagePart, p.Part), append(c.pageData, p.Data)
+		c.pageRow, c.pageFrame, c.pagePart, c.pageData = append(c.pageRow, at), append(c.pageFrame, int64(p.Frame)), append(c.pagePart, p.Part), append(c.pageData, data[i])
 	}
 }
 

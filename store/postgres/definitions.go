@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,6 +42,10 @@ func (t *tx) deployed(ctx context.Context) error {
 
 func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
 	old, err := t.definition(ctx, "a.id = $2 AND a.version = $3", d.ID, d.Version)
+	if errors.Is(err, store.ErrDamaged) { // what is stored now takes its place
+		old = d
+		err = t.one(ctx, "SELECT digest FROM ~.aliases WHERE ns = $1 AND id = $2 AND version = $3", []any{t.ns, d.ID, d.Version}, &old.Digest)
+	}
 	known := err == nil
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -53,12 +56,19 @@ func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedu
 	case !move:
 		return out, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
 	}
-	info, err := codec.DefinitionInfo(d)
+	info, err := codec.AliasInfo(d)
+	if err != nil {
+		return out, err
+	}
+	content, err := codec.ContentInfo(d)
 	if err != nil {
 		return out, err
 	}
 	edition := codec.EditionOf(d.Program)
-	if _, err := t.do(ctx, "INSERT INTO ~.contents VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING", t.ns, d.Digest, edition, info, list(d.Program), d.Source); err != nil {
+	if err := t.dropDamaged(ctx, d.Digest, edition); err != nil {
+		return out, err
+	}
+	if _, err := t.do(ctx, "INSERT INTO ~.contents VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING", t.ns, d.Digest, edition, content, list(d.Program), d.Source); err != nil {
 		return out, err
 	}
 	if _, err := t.do(ctx, "UPDATE ~.aliases SET current = false WHERE ns = $1 AND id = $2 AND current", t.ns, d.ID); err != nil {
@@ -83,6 +93,18 @@ func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedu
 		return out, err
 	}
 	return t.definition(ctx, "a.id = $2 AND a.version = $3", d.ID, d.Version)
+}
+
+// dropDamaged removes a content that cannot be read.
+func (t *tx) dropDamaged(ctx context.Context, digest string, edition int64) error {
+	err := t.each(ctx, "SELECT digest, info, program, source FROM ~.contents WHERE ns = $1 AND digest = $2 AND edition = $3", []any{t.ns, digest, edition}, func(r pgx.Rows) error {
+		_, err := readContent(r)
+		return err
+	})
+	if errors.Is(err, store.ErrDamaged) {
+		_, err = t.do(ctx, "DELETE FROM ~.contents WHERE ns = $1 AND digest = $2 AND edition = $3", t.ns, digest, edition)
+	}
+	return err
 }
 
 // supersede ends the gatherings of a definition that are of another content than the current
@@ -121,30 +143,45 @@ func (s *Store) Advance(ctx context.Context, definition string, from core.Time, 
 	return nil
 }
 
-const definitionQuery = "SELECT a.info, c.program, a.source, a.current, a.seq FROM ~.aliases a JOIN ~.contents c ON c.ns = a.ns AND c.digest = a.digest AND c.edition = a.edition WHERE a.ns = $1 AND "
+const definitionQuery = "SELECT a.id, a.version, a.digest, a.info, a.source, a.current, a.seq, c.info, c.program FROM ~.aliases a JOIN ~.contents c ON c.ns = a.ns AND c.digest = a.digest AND c.edition = a.edition WHERE a.ns = $1 AND "
 
 func readDefinition(r pgx.Rows) (d store.Definition, seq int64, err error) {
-	info, current := "", false
-	var program, source []byte
-	if err := r.Scan(&info, &program, &source, &current, &seq); err != nil {
+	var a codec.Alias
+	var c codec.Content
+	current := false
+	if err := r.Scan(&a.ID, &a.Version, &a.Digest, &a.Info, &a.Source, &current, &seq, &c.Info, &c.Program); err != nil {
 		return d, 0, err
 	}
-	if err := json.Unmarshal([]byte(info), &d); err != nil {
-		return d, 0, fmt.Errorf("a definition is %w: %w", store.ErrDamaged, err)
+	c.Digest = a.Digest
+	if d, err = codec.DecodeAlias(a); err == nil {
+		err = codec.CheckProgram(c)
 	}
-	if len(program) > 0 {
-		d.Program = program
+	if err != nil {
+		return d, 0, err
 	}
-	d.Source, d.Current = source, current
+	if len(c.Program) > 0 {
+		d.Program = c.Program
+	}
+	d.Current = current
 	return d, seq, nil
 }
 
+// readContent reads a definition of its content alone.
+func readContent(r pgx.Rows) (store.Definition, error) {
+	var c codec.Content
+	var source []byte
+	if err := r.Scan(&c.Digest, &c.Info, &c.Program, &source); err != nil {
+		return store.Definition{}, err
+	}
+	return codec.DecodeContent(c, source)
+}
+
 // definition finds the first one of a query.
-func (db *DB) definition(ctx context.Context, q querier, text string, args []any) (d store.Definition, err error) {
+func (db *DB) definition(ctx context.Context, q querier, text string, args []any, read func(pgx.Rows) (store.Definition, error)) (d store.Definition, err error) {
 	found := false
 	err = db.each(ctx, q, text, args, func(r pgx.Rows) (err error) {
 		if !found {
-			d, _, err = readDefinition(r)
+			d, err = read(r)
 			found = true
 		}
 		return err
@@ -156,7 +193,12 @@ func (db *DB) definition(ctx context.Context, q querier, text string, args []any
 }
 
 func (t *tx) definition(ctx context.Context, where string, args ...any) (store.Definition, error) {
-	return t.db.definition(ctx, t.Tx, definitionQuery+where, append([]any{t.ns}, args...))
+	return t.db.definition(ctx, t.Tx, definitionQuery+where, append([]any{t.ns}, args...), readAlias)
+}
+
+func readAlias(r pgx.Rows) (store.Definition, error) {
+	d, _, err := readDefinition(r)
+	return d, err
 }
 
 // Definition finds a definition by alias.
@@ -167,7 +209,7 @@ func (s *Store) Definition(ctx context.Context, id, version string) (d store.Def
 			where, args = "a.id = $2 AND a.version = $3", append(args, version)
 		}
 		if err = store.ErrNotFound; storable(id, version) {
-			d, err = s.db.definition(ctx, s.db.pool, definitionQuery+where, args)
+			d, err = s.db.definition(ctx, s.db.pool, definitionQuery+where, args, readAlias)
 		}
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("definition %s version %q: %w", id, version, err)
@@ -181,7 +223,7 @@ func (s *Store) Definition(ctx context.Context, id, version string) (d store.Def
 func (s *Store) Content(ctx context.Context, digest string) (d store.Definition, err error) {
 	err = s.ask(ctx, func(ns int32) error {
 		if err = store.ErrNotFound; storable(digest) {
-			d, err = s.db.definition(ctx, s.db.pool, "SELECT info, program, source, false, 0::bigint FROM ~.contents WHERE ns = $1 AND digest = $2 ORDER BY edition LIMIT 1", []any{ns, digest})
+			d, err = s.db.definition(ctx, s.db.pool, "SELECT digest, info, program, source FROM ~.contents WHERE ns = $1 AND digest = $2 ORDER BY edition LIMIT 1", []any{ns, digest}, readContent)
 		}
 		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("definition with digest %s: %w", digest, err)
@@ -198,11 +240,11 @@ func (s *Store) ListDefinitions(ctx context.Context) ([]store.Definition, error)
 		seq int64
 	}
 	var versions []version
+	var damaged store.DamagedError
 	err := s.ask(ctx, func(ns int32) error {
 		return s.db.each(ctx, s.db.pool, definitionQuery+"true", []any{ns}, func(r pgx.Rows) error {
 			d, seq, err := readDefinition(r)
-			versions = append(versions, version{d, seq})
-			return err
+			return keep(&versions, &damaged, version{d, seq}, 0, "", err)
 		})
 	})
 	slices.SortFunc(versions, func(a, b version) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.seq, b.seq)) })
@@ -210,7 +252,7 @@ func (s *Store) ListDefinitions(ctx context.Context) ([]store.Definition, error)
 	for _, v := range versions {
 		out = append(out, v.Definition)
 	}
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // DeleteDefinition removes an alias.

@@ -24,7 +24,7 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	if !storable(e.Producer, e.Origin) {
 		return store.Event{}, fmt.Errorf("event %s of %s: its producer: %w", e.Event.ID, e.Event.Source, store.ErrText)
 	}
-	data := codec.AppendEvent(nil, &e.Event)
+	data := codec.AppendEvent(nil, &e)
 	for range maxIngests {
 		out, err := s.ingest(ctx, e, data, emit, route)
 		switch {
@@ -65,7 +65,7 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 			return nil, err
 		}
 		v.noteShapes()
-		d.data, d.emit, d.keys = data, emit, keysOf(v.known.shapes, &taken.Event)
+		d.data, d.emit, d.keys = codec.SealEvent(data, &taken), emit, keysOf(v.known.shapes, &taken.Event)
 		kept = stored
 		kept.Taken = len(kept.Used) > 0
 		for _, x := range routing.Deliver {

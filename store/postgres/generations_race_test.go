@@ -63,7 +63,7 @@ func TestCommitOutlastsItsGeneration(t *testing.T) {
 	if _, err := late.Exec(ctx, "SET search_path = lockstep"); err != nil {
 		t.Fatal(err)
 	}
-	record := codec.AppendRecords(nil, []core.Record{{Text: "late"}})
+	record := codec.AppendDeletion(nil, store.Deletion{At: b.now, Actor: "late"})
 	if _, err := late.Exec(ctx, "SELECT remove_instances($1, $2, $3, $4)", ns, []string{"at100i0"}, int64(b.now), record); err != nil {
 		t.Fatal(err)
 	}

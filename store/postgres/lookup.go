@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,8 +99,8 @@ func (sp *space) readInboxes(batch []*lookup[[]store.Message]) {
 		if err := r.Scan(&m.To, &m.Seq, &m.At, &m.Event, &input); err != nil {
 			return err
 		}
-		var err error
-		if m.Input, err = codec.DecodeInput(input); err != nil {
+		err := codec.DecodeInput(input, &m)
+		if err != nil {
 			err = fmt.Errorf("message %d to %s is %w: %w", m.Seq, m.To, store.ErrDamaged, err)
 		}
 		give(m.To, func(to *[]store.Message) { *to = append(*to, m) }, err)
@@ -143,7 +144,8 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 			asked[i] = "" // nobody's, as it is
 		}
 	}
-	const sizes = "SELECT u.n, i.id, i.rev, i.created, p.frame, p.part, p.data, min(u.n) OVER () AS first, sum(coalesce(octet_length(p.data), 0)) OVER (ORDER BY u.n) AS size " +
+	// A page is that much larger where it is stored: 5 is codec.PageOverhead.
+	const sizes = "SELECT u.n, i.id, i.rev, i.created, p.frame, p.part, p.data, min(u.n) OVER () AS first, sum(coalesce(octet_length(p.data) - 5, 0)) OVER (ORDER BY u.n) AS size " +
 		"FROM unnest($2::text[]) WITH ORDINALITY u(id, n) CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.id = u.id AND x.ns + 0 = $1 OFFSET 0) i " +
 		"LEFT JOIN LATERAL (SELECT * FROM ~.pages x WHERE x.ns = $1 AND x.inst = i.seq OFFSET 0) p ON true"
 	const text = "SELECT s.n, s.id, s.rev, s.created, s.frame, s.part, CASE WHEN s.n = s.first OR s.size <= $3 THEN s.data END, s.n = s.first OR s.size <= $3 FROM (" + sizes + ") s ORDER BY s.n, s.frame, s.part"
@@ -170,7 +172,9 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 			}
 			if frame != nil {
 				of := &out[len(out)-1]
-				of.Pages = append(of.Pages, core.Page{Frame: core.FrameID(*frame), Part: *part, Data: data})
+				p := core.Page{Frame: core.FrameID(*frame), Part: *part, Data: data}
+				of.Damaged = cmp.Or(of.Damaged, codec.DecodePage(of.ID, of.Created, &p))
+				of.Pages = append(of.Pages, p)
 			}
 			return nil
 		})

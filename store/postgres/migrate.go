@@ -97,8 +97,11 @@ var errMigrating = errors.New("another process brings the schema to its version"
 // processes that start at a time one does it, and the others wait for it.
 func (db *DB) migrate(ctx context.Context, steps []migration) error {
 	version, err := db.version(ctx, db.pool, steps)
-	if err != nil || version >= len(steps) {
+	if err != nil {
 		return err
+	}
+	if version >= len(steps) {
+		return db.outlive(ctx, steps)
 	}
 	if db.opts.KeepSchema {
 		return fmt.Errorf("it has schema %d, this version would migrate it to %d; use the version that wrote it, or let a server migrate it", version, len(steps))
@@ -108,7 +111,7 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 		done, err := db.migrateOne(ctx, steps)
 		switch {
 		case err == nil && done:
-			return nil
+			return db.outlive(ctx, steps)
 		case err == nil:
 			began, wait = time.Now(), lockPause
 			continue
@@ -122,6 +125,28 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 		}
 		wait = min(2*wait, maxLockPause)
 	}
+}
+
+// outlive waits until the nodes are gone that a file of the schema left behind: until its next
+// heartbeat such a node does not know, and what is written now it would take for damaged.
+func (db *DB) outlive(ctx context.Context, steps []migration) error {
+	last := 0
+	for i := range steps {
+		if steps[i].since > 1 {
+			last = i + 1
+		}
+	}
+	for last > 0 {
+		there := false
+		err := db.oneOf(ctx, db.pool, "SELECT EXISTS (SELECT 1 FROM ~.nodes n, ~.schema_versions v WHERE v.version = $1 AND n.since < v.applied AND n.until > clock_timestamp())", []any{last}, &there)
+		if err != nil || !there {
+			return err
+		}
+		if err := sleep(ctx, lockPause); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrateTime is how long a migration is tried that fails with an error.

@@ -213,6 +213,10 @@ func TestOutgrown(t *testing.T) {
 	old := joined(t, url, Options{})
 	waitUntil(func() bool { return old.parts() == shardCount })
 	next := nextVersion(migration{name: "breaks", text: "SELECT 1", since: len(migrations) + 1})
+	openURL(t, url, Options{steps: next})
+	if old.parts() != 0 { // it would read what it does not know
+		t.Errorf("the newer one is open while the old one has %d parts", old.parts())
+	}
 	newer := joined(t, url, Options{steps: next})
 	waitUntil(func() bool { return newer.parts() == shardCount })
 	if old.parts() != 0 {

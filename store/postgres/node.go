@@ -274,16 +274,16 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 		return nil, nil
 	}
 	if now := time.Now(); s.doubts.due(now) {
-		if out, err = s.callsOf(ctx, "", shards); err == nil {
+		if out, err = s.callsOf(ctx, "", shards); err == nil || errors.As(err, new(*store.DamagedError)) {
 			s.doubts.listed(now)
 		}
 		return out, err
 	}
+	var damaged store.DamagedError
 	err = s.ask(ctx, func(ns int32) error {
 		return s.db.each(ctx, s.db.pool, "SELECT seq, id, created, parked, shard, call FROM ~.hand_over($1, $2, $3)", []any{ns, shards, epochs}, func(r pgx.Rows) error {
 			c, err := readCall(r)
-			out = append(out, c)
-			return err
+			return keep(&out, &damaged, c, c.Seq, c.Instance, err)
 		})
 	})
 	if err != nil {
@@ -291,7 +291,7 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 		return nil, err
 	}
 	slices.SortFunc(out, func(a, b store.Call) int { return int(a.Seq - b.Seq) })
-	return out, nil
+	return out, damaged.Err()
 }
 
 func readCall(r pgx.Rows) (c store.Call, err error) {
@@ -300,8 +300,8 @@ func readCall(r pgx.Rows) (c store.Call, err error) {
 		return c, err
 	}
 	c.Part++
-	if c.Invoke, err = codec.DecodeInvoke(data); err != nil {
-		err = fmt.Errorf("call of %s is %w: %w", c.Instance, store.ErrDamaged, err)
+	if err = codec.DecodeInvoke(data, &c); err != nil {
+		err = fmt.Errorf("a call of %s is %w: %w", c.Instance, store.ErrDamaged, err)
 	}
 	return c, err
 }

@@ -24,12 +24,10 @@ func readInstance(r pgx.Rows) (in store.Instance, err error) {
 	if err != nil {
 		return in, err
 	}
-	if err := codec.DecodeRest(rest, &in); err != nil {
-		err = fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
-		in.Status, in.Parent = codec.StatusOf(int64(status)), parent.String
-		return in, err
-	}
 	in.Status, in.Parent = codec.StatusOf(int64(status)), parent.String
+	if err := codec.DecodeRest(rest, &in); err != nil {
+		return in, fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
+	}
 	in.Job = store.Job{Client: client.String, State: state.String, Group: group.String}
 	return in, nil
 }
@@ -85,18 +83,22 @@ func (s *Store) of(ctx context.Context, id, fields, table, where string, args []
 // Pages reads an instance's state.
 func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 	out := []core.Page{}
-	err := s.of(ctx, id, "x.frame, x.part, x.data", "pages", "ORDER BY x.frame, x.part", nil, func(r pgx.Rows) error {
+	var damaged error
+	err := s.of(ctx, id, "i.created, x.frame, x.part, x.data", "pages", "ORDER BY x.frame, x.part", nil, func(r pgx.Rows) error {
 		var p core.Page
-		var frame int64
-		err := r.Scan(&frame, &p.Part, &p.Data)
+		var frame, created int64
+		if err := r.Scan(&created, &frame, &p.Part, &p.Data); err != nil {
+			return err
+		}
 		p.Frame = core.FrameID(frame)
+		damaged = cmp.Or(damaged, codec.DecodePage(id, core.Time(created), &p))
 		out = append(out, p)
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, damaged
 }
 
 // Subscriptions lists what an instance waits for.
@@ -119,15 +121,16 @@ func (s *Store) Records(ctx context.Context, id string, after int64, limit int) 
 	if limit > 0 { // each has one at least
 		end, args = " LIMIT $4", append(args, limit+1)
 	}
-	err = s.of(ctx, id, "x.told, x.records", "history", "AND x.told > $3 AND x.records IS NOT NULL ORDER BY x.told"+end, args, func(r pgx.Rows) error {
-		var told int64
+	err = s.of(ctx, id, "x.told, x.records, x.at, x.status", "history", "AND x.told > $3 AND x.records IS NOT NULL ORDER BY x.told"+end, args, func(r pgx.Rows) error {
+		var told, at int64
+		var status int16
 		var data []byte
-		if err := r.Scan(&told, &data); err != nil || full {
+		if err := r.Scan(&told, &data, &at, &status); err != nil || full {
 			return err
 		}
-		records, err := codec.DecodeRecords(data)
+		records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status))})
 		if err != nil {
-			return fmt.Errorf("history of %s is %w: %w", id, store.ErrDamaged, err)
+			return fmt.Errorf("history of %s: the records up to %d are %w: %w", id, told, store.ErrDamaged, err)
 		}
 		skip := have - (told - int64(len(records)))
 		if skip < 0 || skip >= int64(len(records)) {
@@ -250,8 +253,8 @@ func readItem(r pgx.Rows) (item store.FeedItem, err error) {
 	}
 	item.Client, item.Status = client.String, codec.StatusOf(int64(status))
 	if records != nil {
-		if item.Records, err = codec.DecodeRecords(records); err != nil {
-			return item, fmt.Errorf("history at %d is %w: %w", item.Pos, store.ErrDamaged, err)
+		if item.Records, err = codec.DecodeRecords(records, codec.Told{Instance: item.Instance, At: item.At, Status: item.Status}); err != nil {
+			item.Records = codec.Unreadable(item, err)
 		}
 	}
 	return item, nil

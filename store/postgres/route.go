@@ -78,12 +78,12 @@ func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *s
 	}
 	for i := range r.Start {
 		n := &r.Start[i]
-		row, err := sp.encodeRow(ctx, ns, &n.Instance, true)
+		row, err := sp.encodeRow(ctx, ns, &n.Instance, 1, true)
 		if err != nil {
 			return nil, err
 		}
 		d.start = append(d.start, row)
-		d.input = append(d.input, codec.AppendInput(nil, n.Start))
+		d.input = append(d.input, startInput(n))
 	}
 	return d, nil
 }
@@ -137,7 +137,7 @@ func (d *decision) takenArgs() []any {
 
 // fateOf encodes what became of an event but for whom it is kept.
 func fateOf(e *store.Event) []byte {
-	return codec.AppendFate(nil, &store.Event{Used: e.Used, Why: e.Why})
+	return codec.AppendFate(nil, &store.Event{Seq: e.Seq, Until: e.Until, Used: e.Used, Why: e.Why})
 }
 
 func (d *decision) eventArgs() []any {
@@ -157,7 +157,7 @@ func (d *decision) deliverArgs() []any {
 	for i := range d.routing.Deliver {
 		x := &d.routing.Deliver[i]
 		event, id, at, ticket = append(event, x.Event), append(id, x.Instance), append(at, int64(x.At)), append(ticket, int64(x.Reply.Ticket))
-		seq, input = append(seq, d.numbers.next()), append(input, codec.AppendInput(nil, x.Reply))
+		seq, input = append(seq, d.numbers.next()), append(input, codec.AppendInput(nil, &store.Message{To: x.Instance, At: x.At, Event: x.Event, Input: x.Reply}))
 	}
 	return []any{event, id, at, ticket, seq, input}
 }

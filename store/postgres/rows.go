@@ -31,9 +31,9 @@ type labelRow struct {
 	state string
 }
 
-// encodeRow makes the columns of an instance. needed: it is a new one, whose content must
-// be there.
-func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, needed bool) (*row, error) {
+// encodeRow makes the columns of an instance as it will be at a revision. needed: it is a new
+// one, whose content must be there.
+func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, rev int64, needed bool) (*row, error) {
 	status, ok := codec.StatusCode(in.Status)
 	if !ok {
 		return nil, fmt.Errorf("instance %s: there is no status %q", in.ID, in.Status)
@@ -48,7 +48,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, ne
 	if err != nil {
 		return nil, err
 	}
-	r := &row{in: in, kind: kind, status: int16(status), rest: codec.AppendRest(nil, in)}
+	r := &row{in: in, kind: kind, status: int16(status), rest: codec.AppendRest(nil, in, rev)}
 	if needed {
 		r.need = in.Digest
 	}

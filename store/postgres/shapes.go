@@ -111,18 +111,18 @@ func (f *filing) clone() filing {
 // read adds the events that were not seen yet.
 func (f *filing) read(ctx context.Context, db *DB, ns int32) error {
 	args := []any{ns, f.typ, list(f.seen)}
-	return db.each(ctx, db.conn(ctx), "SELECT seq, event FROM ~.events e WHERE ns = $1 AND ($2::bigint = 0 OR typ = $2) AND NOT seq = ANY ($3) AND "+notForgotten, args, func(r pgx.Rows) error {
-		seq, data := int64(0), []byte(nil)
-		if err := r.Scan(&seq, &data); err != nil {
+	return db.each(ctx, db.conn(ctx), "SELECT seq, received, producer, origin, event FROM ~.events e WHERE ns = $1 AND ($2::bigint = 0 OR typ = $2) AND NOT seq = ANY ($3) AND "+notForgotten, args, func(r pgx.Rows) error {
+		var e store.Event
+		var data []byte
+		if err := r.Scan(&e.Seq, &e.Received, &e.Producer, &e.Origin, &data); err != nil {
 			return err
 		}
-		e, err := codec.DecodeEvent(data)
-		if err != nil {
-			return fmt.Errorf("event %d: %w", seq, err)
+		f.seen = append(f.seen, e.Seq)
+		if codec.DecodeEvent(data, &e) != nil {
+			return nil // whoever would get it is told
 		}
-		f.seen = append(f.seen, seq)
-		for _, m := range f.shape.Matches(&e) {
-			f.matches, f.event = append(f.matches, m), append(f.event, seq)
+		for _, m := range f.shape.Matches(&e.Event) {
+			f.matches, f.event = append(f.matches, m), append(f.event, e.Seq)
 		}
 		return nil
 	})

@@ -104,7 +104,7 @@ func readEvent(r pgx.Rows) (e store.Event, err error) {
 		return e, err
 	}
 	if err = codec.DecodeFate(fate, &e); err == nil {
-		e.Event, err = codec.DecodeEvent(data)
+		err = codec.DecodeEvent(data, &e)
 	}
 	if err != nil {
 		return e, fmt.Errorf("event %d is %w: %w", e.Seq, store.ErrDamaged, err)
@@ -138,7 +138,7 @@ func readSub(r pgx.Rows) (s store.Subscription, err error) {
 		return s, err
 	}
 	s.Ticket, s.Name = core.Ticket(ticket), string(name)
-	if s.Filter, err = codec.DecodeFilter(filter); err != nil {
+	if err = codec.DecodeFilter(filter, &s); err != nil {
 		return s, fmt.Errorf("subscription %s of %s is %w: %w", s.Ticket, s.Instance, store.ErrDamaged, err)
 	}
 	return s, nil
@@ -283,7 +283,7 @@ func readGathering(r pgx.Rows) (g store.Gathering, err error) {
 	}
 	g.Key = string(key)
 	if err := codec.DecodeGathering(rest, &g); err != nil {
-		return g, fmt.Errorf("gathering %d is %w: %w", g.Seq, store.ErrDamaged, err)
+		return g, fmt.Errorf("gathering %d of %s is %w: %w", g.Seq, g.Definition, store.ErrDamaged, err)
 	}
 	return g, nil
 }

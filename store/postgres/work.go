@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -54,7 +55,8 @@ func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err err
 }
 
 func (s *Store) callsOf(ctx context.Context, id string, shards []int16) (out []store.Call, err error) {
-	const text = "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE NOT i.aside AND c.ns = $1 "
+	var damaged store.DamagedError
+	const text = "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call, c.ticket FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE NOT i.aside AND c.ns = $1 "
 	err = s.ask(ctx, func(ns int32) error {
 		query, args := text+"AND ($2::smallint[] IS NULL OR c.shard = ANY ($2))", []any{ns, shards}
 		if id != "" {
@@ -64,13 +66,29 @@ func (s *Store) callsOf(ctx context.Context, id string, shards []int16) (out []s
 			query, args = text+"AND i.id = $2", []any{ns, id}
 		}
 		return s.db.each(ctx, s.db.pool, query, args, func(r pgx.Rows) error {
-			c, err := readCall(r)
-			out = append(out, c)
-			return err
+			ticket := int64(0)
+			c, err := readCall(withMore{r, []any{&ticket}})
+			if err == nil && int64(c.Ticket) != ticket {
+				err = fmt.Errorf("a call of %s is %w: it is that of ticket %s", c.Instance, store.ErrDamaged, c.Ticket)
+			}
+			return keep(&out, &damaged, c, c.Seq, c.Instance, err)
 		})
 	})
 	slices.SortFunc(out, func(a, b store.Call) int { return cmp.Compare(a.Seq, b.Seq) })
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
+}
+
+// keep puts what was read into a list, or among those that are damaged.
+func keep[T any](out *[]T, damaged *store.DamagedError, v T, seq int64, instance string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrDamaged):
+		damaged.Add(seq, instance, err)
+	case err != nil:
+		return err
+	default:
+		*out = append(*out, v)
+	}
+	return nil
 }
 
 // Emits lists the events that are yet to be ingested.
@@ -94,6 +112,7 @@ const newestPos = "SELECT coalesce((SELECT pos FROM ~.history WHERE ns = $1 ORDE
 // emits lists from the first that was there when they were listed last: numbers become visible
 // in order, and before it lie all that went since the oldest transaction began.
 func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Emit, err error) {
+	var damaged store.DamagedError
 	which := 0
 	if sink {
 		which = 1
@@ -110,10 +129,8 @@ func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Em
 		b.Queue(s.db.sql(newestPos), ns).QueryRow(func(r pgx.Row) error { return r.Scan(&newest) })
 		b.Queue(s.db.sql("SELECT seq, instance, definition, event FROM ~.emits WHERE ns = $1"+mine+"AND sink = $3 AND seq >= $5 ORDER BY seq LIMIT $4"), ns, s.owned(), sink, limit, first).Query(func(r pgx.Rows) error {
 			return drain(r, func(r pgx.Rows) error {
-				e, err := readEmit(r)
-				e.Sink = sink
-				out = append(out, e)
-				return err
+				e, err := readEmit(r, sink)
+				return keep(&out, &damaged, e, e.Seq, e.Instance, err)
 			})
 		})
 		if err := s.db.pool.SendBatch(ctx, b).Close(); err != nil || limit <= 0 {
@@ -122,6 +139,9 @@ func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Em
 		if len(out) > 0 {
 			newest = out[0].Seq
 		}
+		for _, row := range damaged.Rows {
+			newest = min(newest, row.Seq)
+		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if q.parts == parts && parts == s.Parts() && q.emits[which] == first { // else others were listed
@@ -129,16 +149,17 @@ func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Em
 		}
 		return nil
 	})
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
-func readEmit(r pgx.Rows) (e store.Emit, err error) {
+func readEmit(r pgx.Rows, sink bool) (e store.Emit, err error) {
 	var data []byte
+	e.Sink = sink
 	if err := r.Scan(&e.Seq, &e.Instance, &e.Definition, &data); err != nil {
 		return e, err
 	}
-	if e.Event, err = codec.DecodeEvent(data); err != nil {
-		err = fmt.Errorf("emit %d is %w: %w", e.Seq, store.ErrDamaged, err)
+	if err = codec.DecodeEmit(data, &e); err != nil {
+		err = fmt.Errorf("event %d that %s produced is %w: %w", e.Seq, e.Instance, store.ErrDamaged, err)
 	}
 	return e, err
 }
@@ -172,14 +193,14 @@ func (s *Store) Again(ctx context.Context, limit int) (out []int64, err error) {
 
 // Expired lists the gatherings whose time is up.
 func (s *Store) Expired(ctx context.Context, now core.Time, limit int) (out []store.Gathering, err error) {
+	var damaged store.DamagedError
 	err = s.ask(ctx, func(ns int32) error {
 		return s.db.each(ctx, s.db.pool, "SELECT "+gatheringFields+" FROM ~.gatherings WHERE ns = $1"+minesByNumber+"AND until <= $3 ORDER BY until, seq LIMIT $4", []any{ns, s.owned(), int64(now), limit}, func(r pgx.Rows) error {
 			g, err := readGathering(r)
-			out = append(out, g)
-			return err
+			return keep(&out, &damaged, g, g.Seq, "", err)
 		})
 	})
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // Schedules lists those that are due.

@@ -1,11 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
@@ -21,12 +22,12 @@ type checker struct {
 	list []store.Problem
 }
 
-// Check looks for damage: of the file, in rows, and between them. What pages say only
+// Check looks for damage: of the file, in rows, and between them. What sound pages say only
 // their program knows.
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		k := checker{s: s, c: c, list: slices.Clone(s.db.found)}
-		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
+		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.pages, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
 			if err := f(); err != nil {
 				return err
 			}
@@ -97,14 +98,24 @@ func (k *checker) references() error {
 // contents looks for programs that cannot be read, and for those that instances and
 // names of definitions need and that are not there.
 func (k *checker) contents() error {
-	err := k.query("SELECT info, program FROM contents WHERE ns = ?", func(r row) error {
-		var d store.Definition
-		if err := json.Unmarshal([]byte(r.ColumnText(0)), &d); err != nil {
-			k.problem("contents", "a definition cannot be read: %v", err)
+	err := k.query("SELECT digest, info, program, source FROM contents WHERE ns = ?", func(r row) error {
+		d, err := codec.DecodeContent(codec.Content{Digest: r.ColumnText(0), Info: r.ColumnText(1), Program: blob(r, 2)}, blobOrNil(r, 3))
+		if err != nil {
+			k.problem("contents", "%v", err)
 			return nil
 		}
-		if _, err := ir.Decode(blob(r, 1)); err != nil {
+		if _, err := ir.Decode(blob(r, 2)); err != nil {
 			k.problem("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
+		}
+		return nil
+	}, k.s.ns)
+	if err != nil {
+		return err
+	}
+	err = k.query("SELECT id, version, digest, info, source FROM aliases WHERE ns = ?", func(r row) error {
+		_, err := codec.DecodeAlias(codec.Alias{ID: r.ColumnText(0), Version: r.ColumnText(1), Digest: r.ColumnText(2), Info: r.ColumnText(3), Source: blobOrNil(r, 4)})
+		if err != nil {
+			k.problem("definition "+r.ColumnText(0), "%v", err)
 		}
 		return nil
 	}, k.s.ns)
@@ -130,12 +141,14 @@ func (k *checker) contents() error {
 
 // history follows it from every instance, deleted ones included, and finds it whole.
 func (k *checker) history() error {
-	err := k.query("SELECT h.pos, h.records, h.told - coalesce(p.told, 0) FROM history h LEFT JOIN history p ON p.pos = h.prev WHERE h.ns = ?", func(r row) error {
+	err := k.query("SELECT h.pos, h.records, h.told - coalesce(p.told, 0), h.at, h.status, coalesce(i.id, g.id, '') FROM history h LEFT JOIN history p ON p.pos = h.prev "+
+		"LEFT JOIN instances i ON i.seq = h.inst LEFT JOIN gone g ON g.inst = h.inst WHERE h.ns = ?", func(r row) error {
 		records := 0
 		if !r.ColumnIsNull(1) {
-			list, err := codec.DecodeRecords(blob(r, 1))
+			of := codec.Told{Instance: r.ColumnText(5), At: core.Time(r.ColumnInt64(3)), Status: codec.StatusOf(r.ColumnInt64(4))}
+			list, err := codec.DecodeRecords(blob(r, 1), of)
 			if err != nil {
-				k.problem("history", "position %d cannot be read: %v", r.ColumnInt64(0), err)
+				k.problem(cmp.Or(of.Instance, "history"), "the records at position %d cannot be read: %v", r.ColumnInt64(0), err)
 				return nil
 			}
 			records = len(list)
@@ -178,17 +191,47 @@ func (k *checker) counts() error {
 		}, k.s.ns)
 }
 
-// inbox reads messages, calls and emits.
+// pages reads the pages of all instances.
+func (k *checker) pages() error {
+	for _, table := range []string{"pages", "bulk"} {
+		err := k.query("SELECT i.id, i.created, x.frame, x.part, x.data FROM "+table+" x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?", func(r row) error {
+			p := core.Page{Frame: core.FrameID(r.ColumnInt64(2)), Part: int32(r.ColumnInt64(3)), Data: blob(r, 4)}
+			if err := codec.DecodePage(r.ColumnText(0), core.Time(r.ColumnInt64(1)), &p); err != nil {
+				k.problem(r.ColumnText(0), "%v", err)
+			}
+			return nil
+		}, k.s.ns)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inbox reads messages, calls, emits and gatherings.
 func (k *checker) inbox() error {
-	for query, decode := range map[string]func([]byte) error{
-		"SELECT 'message', seq, input FROM inbox WHERE ns = ?":       func(b []byte) error { _, err := codec.DecodeInput(b); return err },
-		"SELECT 'call', seq, call FROM calls WHERE ns = ?":           func(b []byte) error { _, err := codec.DecodeInvoke(b); return err },
-		"SELECT 'emit', seq, event FROM emits WHERE ns = ?":          func(b []byte) error { _, err := codec.DecodeEvent(b); return err },
-		"SELECT 'gathering', seq, rest FROM gatherings WHERE ns = ?": func(b []byte) error { return codec.DecodeGathering(b, new(store.Gathering)) },
+	for query, decode := range map[string]func(row, []byte) error{
+		"SELECT i.id, 'message', x.seq, x.input, x.at, x.event FROM inbox x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?": func(r row, b []byte) error {
+			return codec.DecodeInput(b, &store.Message{To: r.ColumnText(0), At: core.Time(r.ColumnInt64(4)), Event: r.ColumnInt64(5)})
+		},
+		"SELECT i.id, 'call', x.seq, x.call, i.created, x.ticket FROM calls x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?": func(r row, b []byte) error {
+			c := store.Call{Instance: r.ColumnText(0), Created: core.Time(r.ColumnInt64(4))}
+			err := codec.DecodeInvoke(b, &c)
+			if err == nil && int64(c.Ticket) != r.ColumnInt64(5) {
+				err = fmt.Errorf("it is that of ticket %s", c.Ticket)
+			}
+			return err
+		},
+		"SELECT instance, 'produced event', seq, event, definition, sink FROM emits WHERE ns = ?": func(r row, b []byte) error {
+			return codec.DecodeEmit(b, &store.Emit{Instance: r.ColumnText(0), Definition: r.ColumnText(4), Sink: r.ColumnInt64(5) != 0})
+		},
+		"SELECT definition, 'gathering', seq, rest, digest, key FROM gatherings WHERE ns = ?": func(r row, b []byte) error {
+			return codec.DecodeGathering(b, &store.Gathering{Definition: r.ColumnText(0), Digest: r.ColumnText(4), Key: r.ColumnText(5)})
+		},
 	} {
 		err := k.query(query, func(r row) error {
-			if err := decode(blob(r, 2)); err != nil {
-				k.problem(r.ColumnText(0), "%d cannot be read: %v", r.ColumnInt64(1), err)
+			if err := decode(r, blob(r, 3)); err != nil {
+				k.problem(r.ColumnText(0), "its %s %d cannot be read: %v", r.ColumnText(1), r.ColumnInt64(2), err)
 			}
 			return nil
 		}, k.s.ns)

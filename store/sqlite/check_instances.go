@@ -48,8 +48,9 @@ func (k *checker) instances() error {
 // rows reads some instances, up to the last one; whole is false where one cannot be read.
 func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err error) {
 	last, whole = after, true
+	names := k.s.db.names(k.c)
 	err = k.query(
-		"SELECT seq, id, kind, status, rest, wake, error, more, aside, lane, client FROM instances NOT INDEXED WHERE ns = ? AND seq > ? ORDER BY seq LIMIT 500",
+		"SELECT seq, id, kind, status, rest, wake, error, more, aside, lane, client, rev, created, updated, ended, parent FROM instances NOT INDEXED WHERE ns = ? AND seq > ? ORDER BY seq LIMIT 500",
 		func(r row) error {
 			last = r.ColumnInt64(0)
 			x := checked{kind: r.ColumnInt64(2), more: !r.ColumnIsNull(7), aside: !r.ColumnIsNull(8), lane: r.ColumnInt64(9), client: r.ColumnText(10)}
@@ -57,12 +58,16 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 			if !r.ColumnIsNull(5) {
 				x.row.wake = r.ColumnInt64(5)
 			}
+			kind := names(x.kind)
+			x.Instance = store.Instance{
+				Seq: last, ID: r.ColumnText(1), Rev: r.ColumnInt64(11), Definition: kind.definition, Version: kind.version, Digest: kind.digest, Status: codec.StatusOf(r.ColumnInt64(3)),
+				Created: core.Time(r.ColumnInt64(12)), Updated: core.Time(r.ColumnInt64(13)), Ended: core.Time(r.ColumnInt64(14)), Parent: r.ColumnText(15),
+			}
 			if err := codec.DecodeRest(blob(r, 4), &x.Instance); err != nil {
-				k.problem(r.ColumnText(1), "its row cannot be read: %v", err)
+				k.problem(x.ID, "its row cannot be read: %v", err)
 				whole = false
 				return nil
 			}
-			x.Seq, x.ID, x.Status = last, r.ColumnText(1), codec.StatusOf(r.ColumnInt64(3))
 			list = append(list, x)
 			return nil
 		}, k.s.ns, after)
@@ -70,7 +75,7 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 }
 
 func (k *checker) instance(x *checked, lanes map[int64]lane) error {
-	want, err := encodeRow(&x.Instance)
+	want, err := encodeRow(&x.Instance, x.Rev)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func fillFirst(t testing.TB, s store.Store) {
 			ID: "a", Definition: "d", Version: "1", Digest: "x", Status: core.Waiting, HasWake: true, Wake: 50, Created: 1, Updated: 2,
 			Labels: expr.Object(expr.Member{Key: "l", Value: expr.Int(1)}), Keys: []core.Key{{Name: "k", Value: "v", Fixed: true}}, Active: []string{"S"},
 		},
-		Pages: []core.Page{{Data: []byte("x")}, {Frame: 1, Data: make([]byte, 5000)}}, Records: []core.Record{{Text: "r", Type: core.RecStarted}},
+		Pages: []core.Page{{Data: []byte{1}}, {Frame: 1, Data: append([]byte{1}, make([]byte, 4999)...)}}, Records: []core.Record{{Text: "r", Type: core.RecStarted}},
 		Calls:     []store.Call{{Invoke: core.Invoke{Ticket: 1, Args: expr.Int(1)}}},
 		Emits:     []store.Emit{{Event: event.Event{ID: "9", Source: "s", Type: "t"}}, {Event: event.Event{ID: "9", Source: "s", Type: "t"}, Sink: true}},
 		Subscribe: []store.Subscription{{Ticket: 2, Name: "n", Filter: filter}, {Ticket: 3, Filter: filter}},
@@ -156,15 +156,19 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 }
 
-// TestDamagedRowInList: the others are listed, and so is what can be read of it.
+// TestDamagedRowInList: the others are listed, and so is what can be read of it. Whoever sends it a
+// message is not held up, nothing is written over it, and it can be deleted with all that it had.
 func TestDamagedRowInList(t *testing.T) {
 	db := openTest(t)
 	s := db.Namespace("default")
 	for _, id := range []string{"a", "b", "c"} {
-		if err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: id, Status: core.Waiting}}); err != nil {
+		if err := s.Commit(ctx, store.Commit{Instance: store.Instance{
+			ID: id, Status: core.Waiting, Labels: expr.Object(expr.Member{Key: "l", Value: expr.Int(1)}), Keys: []core.Key{{Name: "k", Value: "v", Fixed: true}},
+		}}); err != nil {
 			t.Fatal(err)
 		}
 	}
+	db.writer.heads.clear() // as after a restart
 	if err := db.writer.submit(ctx, 0, func(tr *tx) error { return tr.conn.script("UPDATE instances SET rest = x'' WHERE id = 'b'") }); err != nil {
 		t.Fatal(err)
 	}
@@ -175,4 +179,18 @@ func TestDamagedRowInList(t *testing.T) {
 	if _, err := s.Instance(ctx, "b"); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("by itself: %v", err)
 	}
+	if err := s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "b", Rev: 1, Status: core.Waiting}}); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("a commit: %v", err)
+	}
+	row, err := s.Instance(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(ctx, store.Commit{Instance: row, Messages: []store.Message{{To: "b", Input: core.Continue{}}}}); err != nil {
+		t.Errorf("a message to it: %v", err)
+	}
+	if err := s.DeleteInstance(ctx, "b", store.Deletion{At: 9, Live: true}); err != nil {
+		t.Error(err)
+	}
+	sound(t, s)
 }

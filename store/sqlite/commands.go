@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -30,19 +31,22 @@ func (t *tx) take(sp *space, h *head, taken, release []int64) (gone int, err err
 
 // release puts back the event of a message.
 func (t *tx) release(sp *space, h *head, message int64) error {
-	event, ticket := int64(0), core.Ticket(0)
-	_, err := t.conn.one("SELECT event, input FROM inbox WHERE ns = ? AND inst = ? AND seq = ?", func(r row) error {
-		event = r.ColumnInt64(0)
-		in, err := codec.DecodeInput(blob(r, 1))
-		if reply, ok := in.(core.Reply); ok {
+	m, ticket := store.Message{To: h.id}, core.Ticket(0)
+	_, err := t.conn.one("SELECT event, input, at FROM inbox WHERE ns = ? AND inst = ? AND seq = ?", func(r row) error {
+		m.Event, m.At = r.ColumnInt64(0), core.Time(r.ColumnInt64(2))
+		err := codec.DecodeInput(blob(r, 1), &m)
+		if reply, ok := m.Input.(core.Reply); ok {
 			ticket = reply.Ticket
 		}
 		return err
 	}, sp.ns, h.seq, message)
-	if err != nil || event == 0 {
+	if errors.Is(err, store.ErrDamaged) { // nobody knows which wait it was for; its instance is given up
+		return nil
+	}
+	if err != nil || m.Event == 0 {
 		return err
 	}
-	return t.refuse(sp, h, event, ticket)
+	return t.refuse(sp, h, m.Event, ticket)
 }
 
 // refuse puts an event back that came when nobody waited for it any more. It stays with

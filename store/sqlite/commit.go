@@ -14,7 +14,8 @@ import (
 type encoded struct {
 	*store.Commit
 	row      encodedRow
-	records  []byte // nil: none
+	pages    [][]byte // nil: the page goes
+	records  []byte   // nil: none
 	calls    [][]byte
 	emits    [][]byte
 	filters  []encodedFilter
@@ -45,7 +46,8 @@ type encodedStart struct {
 	start []byte
 }
 
-func encodeRow(in *store.Instance) (encodedRow, error) {
+// encodeRow encodes an instance as it will be at a revision.
+func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
 	if err := in.CheckText(); err != nil {
 		return encodedRow{}, err
 	}
@@ -53,7 +55,7 @@ func encodeRow(in *store.Instance) (encodedRow, error) {
 	if !ok {
 		return encodedRow{}, fmt.Errorf("instance %s: there is no status %q", in.ID, in.Status)
 	}
-	out := encodedRow{rest: codec.AppendRest(nil, in), status: status}
+	out := encodedRow{rest: codec.AppendRest(nil, in, rev), status: status}
 	if in.HasWake && in.Quarantine == "" {
 		out.wake = int64(in.Wake)
 	}
@@ -64,40 +66,46 @@ func encodeRow(in *store.Instance) (encodedRow, error) {
 }
 
 func encodeStart(n store.NewInstance) (encodedStart, error) {
-	row, err := encodeRow(&n.Instance)
-	return encodedStart{n, row, codec.AppendInput(nil, n.Start)}, err
+	row, err := encodeRow(&n.Instance, 1)
+	return encodedStart{n, row, codec.AppendInput(nil, &store.Message{To: n.Instance.ID, At: n.Instance.Created, Input: n.Start})}, err
 }
 
 func encode(c *store.Commit) (*encoded, error) {
 	e := &encoded{Commit: c}
 	var err error
-	if e.row, err = encodeRow(&c.Instance); err != nil {
+	in := &c.Instance
+	if e.row, err = encodeRow(in, in.Rev+1); err != nil {
 		return nil, err
 	}
 	if len(c.Records) > 0 {
-		e.records = codec.AppendRecords(nil, c.Records)
+		e.records = codec.AppendRecords(nil, codec.Told{Instance: in.ID, At: in.Updated, Status: in.Status}, c.Records)
 	}
 	e.bytes = len(e.row.rest) + len(e.records)
 	add := func(list *[][]byte, data []byte) {
 		*list = append(*list, data)
 		e.bytes += len(data)
 	}
-	for _, p := range c.Pages {
-		e.bytes += len(p.Data)
+	e.pages = make([][]byte, 0, len(c.Pages))
+	for i := range c.Pages {
+		var data []byte
+		if c.Pages[i].Data != nil {
+			data = codec.AppendPage(nil, in.ID, in.Created, &c.Pages[i])
+		}
+		add(&e.pages, data)
 	}
 	for i := range c.Calls {
-		add(&e.calls, codec.AppendInvoke(nil, &c.Calls[i].Invoke))
+		add(&e.calls, codec.AppendInvoke(nil, in.ID, in.Created, &c.Calls[i].Invoke))
 	}
 	for i := range c.Emits {
-		add(&e.emits, codec.AppendEvent(nil, &c.Emits[i].Event))
+		add(&e.emits, codec.AppendEmit(nil, in.ID, &c.Emits[i]))
 	}
 	for i := range c.Messages {
-		add(&e.messages, codec.AppendInput(nil, c.Messages[i].Input))
+		add(&e.messages, codec.AppendInput(nil, &c.Messages[i]))
 	}
 	for i := range c.Subscribe {
 		f := &c.Subscribe[i].Filter
 		s, match := codec.MatchOf(f)
-		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, f), f.Type, s, match, f.Correlated()})
+		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, in.ID, &c.Subscribe[i]), f.Type, s, match, f.Correlated()})
 	}
 	for _, child := range c.Children {
 		n, err := encodeStart(child)
@@ -127,8 +135,8 @@ func (t *tx) commit(sp *space, c *encoded) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range c.Pages {
-		if err := t.page(sp, h, p); err != nil {
+	for i := range c.Pages {
+		if err := t.page(sp, h, &c.Pages[i], c.pages[i]); err != nil {
 			return err
 		}
 	}
@@ -165,6 +173,8 @@ func (t *tx) compareAndSet(sp *space, c *encoded) (*head, error) {
 		}
 	case h == nil:
 		return nil, fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
+	case h.damaged != nil:
+		return nil, fmt.Errorf("commit: %w", h.damaged)
 	case h.rev != in.Rev:
 		return nil, fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
 	case h.created != int64(in.Created):
@@ -309,15 +319,16 @@ func (t *tx) tell(sp *space, h *head, at core.Time, records int, data []byte) er
 	return err
 }
 
-func (t *tx) page(sp *space, h *head, p core.Page) error {
+// page writes a page, encoded; nil removes it.
+func (t *tx) page(sp *space, h *head, p *core.Page, data []byte) error {
 	remove, put := "DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
 	if p.Part < 0 {
 		remove, put = "DELETE FROM bulk WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO bulk VALUES (?, ?, ?, ?, ?)"
 	}
-	if p.Data == nil {
+	if data == nil {
 		_, err := t.exec(remove, sp.ns, h.seq, int64(p.Frame), int64(p.Part))
 		return err
 	}
-	_, err := t.exec(put, sp.ns, h.seq, int64(p.Frame), int64(p.Part), p.Data)
+	_, err := t.exec(put, sp.ns, h.seq, int64(p.Frame), int64(p.Part), data)
 	return err
 }

@@ -1,8 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -25,6 +26,13 @@ func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *st
 
 func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.Schedule, move bool) (store.Definition, error) {
 	old, known, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", sp.ns, d.ID, d.Version)
+	if errors.Is(err, store.ErrDamaged) { // what is stored now takes its place
+		old, known, err = d, true, nil
+		_, err = t.conn.one("SELECT digest FROM aliases WHERE ns = ? AND id = ? AND version = ?", func(r row) error {
+			old.Digest = r.ColumnText(0)
+			return nil
+		}, sp.ns, d.ID, d.Version)
+	}
 	if err != nil {
 		return store.Definition{}, err
 	}
@@ -38,7 +46,11 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	if err := t.use(sp); err != nil {
 		return store.Definition{}, err
 	}
-	info, err := codec.DefinitionInfo(d)
+	info, err := codec.AliasInfo(d)
+	if err != nil {
+		return store.Definition{}, err
+	}
+	content, err := codec.ContentInfo(d)
 	if err != nil {
 		return store.Definition{}, err
 	}
@@ -46,7 +58,10 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	if program == nil {
 		program = []byte{}
 	}
-	if _, err := t.exec("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?)", sp.ns, d.Digest, edition, info, program, d.Source); err != nil {
+	if err := t.dropDamaged(sp, d.Digest, edition); err != nil {
+		return store.Definition{}, err
+	}
+	if _, err := t.exec("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?)", sp.ns, d.Digest, edition, content, program, d.Source); err != nil {
 		return store.Definition{}, err
 	}
 	if _, err := t.exec("UPDATE aliases SET current = 0 WHERE ns = ? AND id = ? AND current = 1", sp.ns, d.ID); err != nil {
@@ -72,6 +87,18 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	}
 	out, _, err := t.conn.definition("WHERE a.ns = ? AND a.id = ? AND a.version = ?", sp.ns, d.ID, d.Version)
 	return out, err
+}
+
+// dropDamaged removes a content that cannot be read.
+func (t *tx) dropDamaged(sp *space, digest string, edition int64) error {
+	_, err := t.conn.one("SELECT info, program, source FROM contents WHERE ns = ? AND digest = ? AND edition = ?", func(r row) error {
+		_, err := codec.DecodeContent(codec.Content{Digest: digest, Info: r.ColumnText(0), Program: blob(r, 1)}, blobOrNil(r, 2))
+		return err
+	}, sp.ns, digest, edition)
+	if errors.Is(err, store.ErrDamaged) {
+		_, err = t.exec("DELETE FROM contents WHERE ns = ? AND digest = ? AND edition = ?", sp.ns, digest, edition)
+	}
+	return err
 }
 
 // reschedule replaces the schedule of a definition, unless it is of the same content.
@@ -127,21 +154,30 @@ func (s *Store) Advance(ctx context.Context, definition string, from core.Time, 
 	})
 }
 
-const definitionColumns = "SELECT a.info, c.program, a.source, a.current FROM aliases a " +
+const definitionColumns = "SELECT a.id, a.version, a.digest, a.info, a.source, a.current, c.info, c.program FROM aliases a " +
 	"CROSS JOIN contents c ON c.ns = a.ns AND c.digest = a.digest AND c.edition = a.edition "
 
-func readDefinition(r row) (d store.Definition, err error) {
-	if err := json.Unmarshal([]byte(r.ColumnText(0)), &d); err != nil {
-		return d, fmt.Errorf("definition: %w", err)
+func readDefinition(r row) (store.Definition, error) {
+	d, err := codec.DecodeAlias(codec.Alias{ID: r.ColumnText(0), Version: r.ColumnText(1), Digest: r.ColumnText(2), Info: r.ColumnText(3), Source: blobOrNil(r, 4)})
+	c := codec.Content{Digest: r.ColumnText(2), Info: r.ColumnText(6), Program: blob(r, 7)}
+	if err == nil {
+		err = codec.CheckProgram(c)
 	}
-	if r.ColumnLen(1) > 0 {
-		d.Program = blob(r, 1)
+	if err != nil {
+		return store.Definition{ID: r.ColumnText(0), Version: r.ColumnText(1)}, err
 	}
-	if !r.ColumnIsNull(2) {
-		d.Source = blob(r, 2)
+	if len(c.Program) > 0 {
+		d.Program = c.Program
 	}
-	d.Current = r.ColumnInt64(3) != 0
+	d.Current = r.ColumnInt64(5) != 0
 	return d, nil
+}
+
+func blobOrNil(r row, column int) []byte {
+	if r.ColumnIsNull(column) {
+		return nil
+	}
+	return blob(r, column)
 }
 
 func (c *conn) definition(where string, args ...any) (d store.Definition, ok bool, err error) {
@@ -173,8 +209,8 @@ func (s *Store) Definition(ctx context.Context, id, version string) (d store.Def
 func (s *Store) Content(ctx context.Context, digest string) (d store.Definition, err error) {
 	found := false
 	err = s.db.read(ctx, func(c *conn) (err error) {
-		found, err = c.one("SELECT info, program, source, 0 FROM contents WHERE ns = ? AND digest = ? ORDER BY edition LIMIT 1", func(r row) (err error) {
-			d, err = readDefinition(r)
+		found, err = c.one("SELECT info, program, source FROM contents WHERE ns = ? AND digest = ? ORDER BY edition LIMIT 1", func(r row) (err error) {
+			d, err = codec.DecodeContent(codec.Content{Digest: digest, Info: r.ColumnText(0), Program: blob(r, 1)}, blobOrNil(r, 2))
 			return err
 		}, s.ns, digest)
 		return err
@@ -187,14 +223,19 @@ func (s *Store) Content(ctx context.Context, digest string) (d store.Definition,
 
 // ListDefinitions lists all versions.
 func (s *Store) ListDefinitions(ctx context.Context) (out []store.Definition, err error) {
+	var damaged store.DamagedError
 	err = s.db.read(ctx, func(c *conn) error {
 		return c.query(definitionColumns+"WHERE a.ns = ? ORDER BY a.id, a.seq", func(r row) error {
 			d, err := readDefinition(r)
+			if err != nil {
+				damaged.Add(0, "", err)
+				return nil
+			}
 			out = append(out, d)
-			return err
+			return nil
 		}, s.ns)
 	})
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // DeleteDefinition removes an alias.

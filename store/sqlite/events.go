@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,10 +23,10 @@ func readEvent(r row) (store.Event, error) {
 	}
 	var err error
 	if err = codec.DecodeFate(blob(r, 5), &e); err == nil {
-		e.Event, err = codec.DecodeEvent(blob(r, 6))
+		err = codec.DecodeEvent(blob(r, 6), &e)
 	}
 	if err != nil {
-		return e, fmt.Errorf("event %d: %w", e.Seq, err)
+		return e, fmt.Errorf("event %d is %w: %w", e.Seq, store.ErrDamaged, err)
 	}
 	e.Taken = len(e.Used) > 0 || r.ColumnInt64(7) != 0
 	return e, nil
@@ -76,7 +77,7 @@ func (t *tx) keepFor(sp *space, event int64, was, is []string) error {
 // Ingest takes an event and routes it. The router runs before anything is written, so
 // its error leaves nothing behind.
 func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
-	data := codec.AppendEvent(nil, &e.Event)
+	data := codec.AppendEvent(nil, &e)
 	var out store.Event
 	duplicate := false
 	err := s.db.writer.submit(ctx, 2*len(data), func(t *tx) (err error) {
@@ -122,7 +123,7 @@ func (t *tx) ingest(sp *space, e store.Event, data []byte, emit int64, route fun
 	}
 	routing.Events = slices.DeleteFunc(slices.Clone(routing.Events), func(r store.Event) bool { return r.Seq == e.Seq })
 	_, err = t.exec("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",
-		e.Seq, sp.ns, e.Event.Source, e.Event.ID, e.Event.Type, int64(e.Received), int64(e.Until), e.Producer, e.Origin, codec.AppendFate(nil, &e), data)
+		e.Seq, sp.ns, e.Event.Source, e.Event.ID, e.Event.Type, int64(e.Received), int64(e.Until), e.Producer, e.Origin, codec.AppendFate(nil, &e), codec.SealEvent(data, &e))
 	if err != nil {
 		return out, false, err
 	}
@@ -289,7 +290,7 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event) error {
 			return err
 		}
 	}
-	return t.post(sp, d.Instance, d.At, d.Event, codec.AppendInput(nil, d.Reply))
+	return t.post(sp, d.Instance, d.At, d.Event, codec.AppendInput(nil, &store.Message{To: d.Instance, At: d.At, Event: d.Event, Input: d.Reply}))
 }
 
 const (
@@ -322,16 +323,25 @@ func (s *Store) Purge(ctx context.Context, now core.Time) error {
 
 func (t *tx) purge(sp *space, now core.Time, limit int) (int, error) {
 	var list []store.Event
+	damaged := map[int64]bool{}
 	err := t.conn.query(eventColumns+"WHERE ns = ? AND until <= ? ORDER BY until, seq LIMIT ?", func(r row) error {
 		e, err := readEvent(r)
 		list = append(list, e)
+		if errors.Is(err, store.ErrDamaged) {
+			damaged[e.Seq] = true
+			return nil
+		}
 		return err
 	}, sp.ns, int64(now), limit)
 	if err != nil {
 		return 0, err
 	}
 	for i := range list {
-		if err := t.forget(sp, &list[i]); err != nil {
+		forget := t.forget
+		if damaged[list[i].Seq] {
+			forget = t.forgetDamaged
+		}
+		if err := forget(sp, &list[i]); err != nil {
 			return 0, err
 		}
 	}
@@ -344,6 +354,18 @@ func (t *tx) purge(sp *space, now core.Time, limit int) (int, error) {
 	}
 	t.then(func() { sp.purgeAt = core.Time(next) })
 	return len(list), nil
+}
+
+// forgetDamaged drops an event that cannot be read. What leads to it is found by looking at all that
+// leads to any.
+func (t *tx) forgetDamaged(sp *space, e *store.Event) error {
+	for _, table := range []string{"event_keys", "deliveries", "kept_for"} {
+		if _, err := t.exec("DELETE FROM "+table+" WHERE ns = ? AND event = ?", sp.ns, e.Seq); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec("DELETE FROM events WHERE seq = ?", e.Seq)
+	return err
 }
 
 // forget drops an event.

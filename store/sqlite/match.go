@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/codec"
 )
 
@@ -78,17 +79,17 @@ func (t *tx) learn(sp *space, typ string, s codec.Shape) error {
 	t.then(func() { sp.shapes[typ] = append(sp.shapes[typ], s) })
 	type found struct{ seq, match int64 }
 	var list []found
-	query, args := "SELECT seq, event FROM events WHERE ns = ? ORDER BY seq", []any{sp.ns}
+	query, args := "SELECT seq, event, received, producer, origin FROM events WHERE ns = ? ORDER BY seq", []any{sp.ns}
 	if typ != "" {
-		query, args = "SELECT seq, event FROM events WHERE ns = ? AND type = ?", append(args, typ)
+		query, args = "SELECT seq, event, received, producer, origin FROM events WHERE ns = ? AND type = ?", append(args, typ)
 	}
 	err := t.conn.query(query, func(r row) error {
-		e, err := codec.DecodeEvent(blob(r, 1))
-		if err != nil {
-			return fmt.Errorf("event %d: %w", r.ColumnInt64(0), err)
+		e := store.Event{Seq: r.ColumnInt64(0), Received: core.Time(r.ColumnInt64(2)), Producer: r.ColumnText(3), Origin: r.ColumnText(4)}
+		if codec.DecodeEvent(blob(r, 1), &e) != nil {
+			return nil // whoever would get it is told
 		}
-		for _, m := range s.Matches(&e) {
-			list = append(list, found{r.ColumnInt64(0), m})
+		for _, m := range s.Matches(&e.Event) {
+			list = append(list, found{e.Seq, m})
 		}
 		return nil
 	}, args...)

@@ -19,12 +19,12 @@ var looksAtAll = []string{
 	"SELECT seq, id, aside FROM instances WHERE ns = ? AND more", "SELECT definition, digest, next FROM schedules", "SELECT type, places FROM shapes",
 	"SELECT EXISTS (SELECT 1 FROM ",  // one row
 	"SELECT min(", "SELECT max(pos)", // the end of an index
-	"WHERE a.ns = ? ORDER BY a.id, a.seq",                                 // all definitions
-	"a.current = 1",                                                       // versions of a definition
-	"AND id = ? AND current = 1",                                          // likewise
-	"SELECT seq, event FROM events WHERE ns = ? ORDER BY seq",             // a shape of any type that is new
-	"WHERE ns = ? AND seq > ? AND NOT EXISTS (SELECT 1 FROM deliveries o", // a shape that is not stored
-	"AND again IS NOT NULL ORDER BY seq LIMIT", "INDEXED BY subs_fresh",   // lists of work
+	"WHERE a.ns = ? ORDER BY a.id, a.seq", // all definitions
+	"a.current = 1",                       // versions of a definition
+	"AND id = ? AND current = 1",          // likewise
+	"SELECT seq, event, received, producer, origin FROM events WHERE ns = ? ORDER BY seq", // a shape of any type that is new
+	"WHERE ns = ? AND seq > ? AND NOT EXISTS (SELECT 1 FROM deliveries o",                 // a shape that is not stored
+	"AND again IS NOT NULL ORDER BY seq LIMIT", "INDEXED BY subs_fresh",                   // lists of work
 	"WHERE i.aside IS NULL AND c.ns = ?",      // all calls
 	"SELECT inst, last FROM gone",             // by position
 	"FROM kinds k CROSS JOIN counts c",        // all kinds, when a definition is deleted

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,9 +24,13 @@ func readInstance(r row, names func(int64) kind) (store.Instance, error) {
 		Ended: core.Time(r.ColumnInt64(7)), Parent: r.ColumnText(8),
 	}
 	if err := codec.DecodeRest(blob(r, 9), &in); err != nil {
-		return in, fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
+		return in, damagedRow(in.ID, err)
 	}
 	return in, nil
+}
+
+func damagedRow(id string, err error) error {
+	return fmt.Errorf("instance %s: its row is %w: %w", id, store.ErrDamaged, err)
 }
 
 func (c *conn) instance(names func(int64) kind, where string, args ...any) (in store.Instance, ok bool, err error) {
@@ -77,23 +82,34 @@ func (s *Store) Instance(ctx context.Context, id string) (in store.Instance, err
 // Pages reads an instance's state.
 func (s *Store) Pages(ctx context.Context, id string) (out []core.Page, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
-		seq, err := c.seq(s.ns, id)
+		seq, created, err := int64(0), core.Time(0), error(nil)
+		found, err := c.one("SELECT seq, created FROM instances WHERE ns = ? AND id = ?", func(r row) error {
+			seq, created = r.ColumnInt64(0), core.Time(r.ColumnInt64(1))
+			return nil
+		}, s.ns, id)
+		if err == nil && !found {
+			err = fmt.Errorf("instance %s: %w", id, store.ErrNotFound)
+		}
 		if err != nil {
 			return err
 		}
-		out, err = c.pages(s.ns, seq)
+		out, err = c.pages(s.ns, seq, id, created)
 		return err
 	})
 	return out, err
 }
 
-func (c *conn) pages(ns, seq int64) ([]core.Page, error) {
+// pages reads the pages of an instance. Where one is damaged it reads the others, too.
+func (c *conn) pages(ns, seq int64, id string, created core.Time) ([]core.Page, error) {
 	out := []core.Page{}
+	var damaged error
 	err := c.query("SELECT frame, part, data FROM pages WHERE ns = ? AND inst = ? UNION ALL SELECT frame, part, data FROM bulk WHERE ns = ? AND inst = ? ORDER BY frame, part", func(r row) error {
-		out = append(out, core.Page{Frame: core.FrameID(r.ColumnInt64(0)), Part: int32(r.ColumnInt64(1)), Data: blob(r, 2)})
+		p := core.Page{Frame: core.FrameID(r.ColumnInt64(0)), Part: int32(r.ColumnInt64(1)), Data: blob(r, 2)}
+		damaged = cmp.Or(damaged, codec.DecodePage(id, created, &p))
+		out = append(out, p)
 		return nil
 	}, ns, seq, ns, seq)
-	return out, err
+	return out, cmp.Or(err, damaged)
 }
 
 // States reads the pages of several instances, all of one moment.
@@ -110,8 +126,11 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 				return err
 			}
 			if found {
-				if state.Pages, err = c.pages(s.ns, seq); err != nil {
-					return err
+				if state.Pages, err = c.pages(s.ns, seq, id, state.Created); err != nil {
+					if !errors.Is(err, store.ErrDamaged) {
+						return err
+					}
+					state.Damaged = err
 				}
 				for _, p := range state.Pages {
 					bytes += len(p.Data)
@@ -138,15 +157,15 @@ func (s *Store) Records(ctx context.Context, id string, after int64, limit int) 
 			return err
 		}
 		have := after
-		err = c.query("SELECT told, records FROM history WHERE inst = ? AND told > ? AND records IS NOT NULL ORDER BY told", func(r row) error {
-			list, err := codec.DecodeRecords(blob(r, 1))
+		err = c.query("SELECT told, records, at, status FROM history WHERE inst = ? AND told > ? AND records IS NOT NULL ORDER BY told", func(r row) error {
+			list, err := codec.DecodeRecords(blob(r, 1), codec.Told{Instance: id, At: core.Time(r.ColumnInt64(2)), Status: codec.StatusOf(r.ColumnInt64(3))})
 			if err != nil {
-				return err
+				return fmt.Errorf("the records up to %d are %w: %w", r.ColumnInt64(0), store.ErrDamaged, err)
 			}
 			told := r.ColumnInt64(0)
 			skip := have - (told - int64(len(list)))
 			if skip < 0 || skip >= int64(len(list)) {
-				return fmt.Errorf("records %d to %d are missing", have+1, told-int64(len(list)))
+				return fmt.Errorf("%w: records %d to %d are missing", store.ErrDamaged, have+1, told-int64(len(list)))
 			}
 			have = told
 			out = append(out, list[skip:]...)
@@ -266,8 +285,8 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 					if size += len(data); size > store.MaxFeedBytes && len(out.Items) > 0 {
 						return errEnough
 					}
-					if item.Records, err = codec.DecodeRecords(data); err != nil {
-						return fmt.Errorf("history at %d: %w", item.Pos, err)
+					if item.Records, err = codec.DecodeRecords(data, codec.Told{Instance: item.Instance, At: item.At, Status: item.Status}); err != nil {
+						item.Records = codec.Unreadable(item, err)
 					}
 				}
 				out.Items = append(out.Items, item)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -32,8 +33,15 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion)
 func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 	t.changes++ // from here on the head is ahead of the file
 	messages, err := t.conn.messages(sp.ns, h.seq, h.id)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return err
+	}
+	if h.damaged != nil { // then they are found by looking at everybody's
+		for _, table := range []string{"owners", "labels"} {
+			if _, err := t.exec("DELETE FROM "+table+" WHERE ns = ? AND inst = ?", sp.ns, h.seq); err != nil {
+				return err
+			}
+		}
 	}
 	for _, m := range messages {
 		if reply, ok := m.Input.(core.Reply); ok && m.Event != 0 {
@@ -61,8 +69,7 @@ func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 	if _, err := t.exec("DELETE FROM instances WHERE seq = ?", h.seq); err != nil {
 		return err
 	}
-	records := []core.Record{d.Record()}
-	if err := t.tell(sp, h, d.At, len(records), codec.AppendRecords(nil, records)); err != nil {
+	if err := t.tell(sp, h, d.At, 1, codec.AppendDeletion(nil, d)); err != nil {
 		return err
 	}
 	if _, err := t.exec("INSERT INTO gone VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.client)); err != nil {

@@ -127,7 +127,8 @@ type head struct {
 	labels                 expr.Value
 	lane                   int64
 	client                 string
-	calls, subs            bool // it may have some
+	calls, subs            bool  // it may have some
+	damaged                error // where not nil: keys and labels are not known, and the rest cannot be written
 }
 
 func (h *head) final() bool { return h.status >= firstFinal }
@@ -179,7 +180,7 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 	}
 	h := &head{id: id, calls: true, subs: true}
 	found, err := t.conn.one(
-		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest FROM instances WHERE ns = ? AND id = ?",
+		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest, updated FROM instances WHERE ns = ? AND id = ?",
 		func(r row) error {
 			h.seq, h.rev, h.kind, h.status = r.ColumnInt64(0), r.ColumnInt64(1), r.ColumnInt64(2), r.ColumnInt64(3)
 			h.created, h.ended = r.ColumnInt64(4), r.ColumnInt64(5)
@@ -189,9 +190,13 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 			h.more, h.aside = !r.ColumnIsNull(7), !r.ColumnIsNull(8)
 			h.parent, h.err, h.last, h.told = r.ColumnText(9), r.ColumnText(10), r.ColumnInt64(11), r.ColumnInt64(12)
 			h.lane, h.client = r.ColumnInt64(13), r.ColumnText(14)
-			var in store.Instance
+			k := t.kindRow(h.kind)
+			in := store.Instance{
+				ID: id, Rev: h.rev, Definition: k.definition, Version: k.version, Digest: k.digest, Status: codec.StatusOf(h.status),
+				Created: core.Time(h.created), Updated: core.Time(r.ColumnInt64(16)), Ended: core.Time(h.ended), Parent: h.parent,
+			}
 			if err := codec.DecodeRest(blob(r, 15), &in); err != nil {
-				return err
+				h.damaged = damagedRow(id, err)
 			}
 			h.keys, h.labels = in.Keys, in.Labels
 			return nil
@@ -199,7 +204,9 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	t.w.heads.put(key, h)
+	if h.damaged == nil {
+		t.w.heads.put(key, h)
+	}
 	return h, nil
 }
 

@@ -62,9 +62,8 @@ const (
 
 func readSub(r row) (store.Subscription, error) {
 	s := store.Subscription{Instance: r.ColumnText(0), InstanceSeq: r.ColumnInt64(1), Ticket: core.Ticket(r.ColumnInt64(2)), Name: r.ColumnText(3)}
-	var err error
-	if s.Filter, err = codec.DecodeFilter(blob(r, 4)); err != nil {
-		return s, fmt.Errorf("subscription %s of %s: %w", s.Ticket, s.Instance, err)
+	if err := codec.DecodeFilter(blob(r, 4), &s); err != nil {
+		return s, fmt.Errorf("subscription %s of %s is %w: %w", s.Ticket, s.Instance, store.ErrDamaged, err)
 	}
 	return s, nil
 }
@@ -205,13 +204,15 @@ func (v *view) Gatherings(definition, digest, key string) []store.Gathering {
 
 func (c *conn) gatherings(where string, args ...any) ([]store.Gathering, error) {
 	var out []store.Gathering
+	var damaged store.DamagedError
 	err := c.query("SELECT seq, definition, digest, key, until, rest FROM gatherings "+where, func(r row) error {
 		g := store.Gathering{Seq: r.ColumnInt64(0), Definition: r.ColumnText(1), Digest: r.ColumnText(2), Key: r.ColumnText(3), Until: core.Time(r.ColumnInt64(4))}
 		if err := codec.DecodeGathering(blob(r, 5), &g); err != nil {
-			return fmt.Errorf("gathering %d: %w", g.Seq, err)
+			damaged.Add(g.Seq, "", fmt.Errorf("gathering %d of %s is %w: %w", g.Seq, g.Definition, store.ErrDamaged, err))
+			return nil
 		}
 		out = append(out, g)
 		return nil
 	}, args...)
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }

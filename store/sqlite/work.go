@@ -104,27 +104,33 @@ func (s *Store) Messages(ctx context.Context, id string) (out []store.Message, e
 	return out, err
 }
 
+// messages reads an inbox; one that is damaged is there without its input.
 func (c *conn) messages(ns, inst int64, id string) (out []store.Message, err error) {
+	var damaged error
 	err = c.query("SELECT seq, at, event, input FROM inbox WHERE ns = ? AND inst = ? ORDER BY seq", func(r row) error {
 		m := store.Message{Seq: r.ColumnInt64(0), To: id, At: core.Time(r.ColumnInt64(1)), Event: r.ColumnInt64(2)}
-		var err error
-		if m.Input, err = codec.DecodeInput(blob(r, 3)); err != nil {
-			return fmt.Errorf("message %d: %w", m.Seq, err)
+		if err := codec.DecodeInput(blob(r, 3), &m); err != nil {
+			damaged = cmp.Or(damaged, fmt.Errorf("message %d to %s is %w: %w", m.Seq, m.To, store.ErrDamaged, err))
 		}
 		out = append(out, m)
 		return nil
 	}, ns, inst)
-	return out, err
+	return out, cmp.Or(err, damaged)
 }
 
 // Calls lists the calls without an answer.
 func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err error) {
-	const query = "SELECT c.seq, i.id, c.call, i.created FROM calls c CROSS JOIN instances i ON i.seq = c.inst WHERE i.aside IS NULL AND c.ns = ?"
+	const query = "SELECT c.seq, i.id, c.call, i.created, c.ticket FROM calls c CROSS JOIN instances i ON i.seq = c.inst WHERE i.aside IS NULL AND c.ns = ?"
+	var damaged store.DamagedError
 	read := func(r row) error {
 		call := store.Call{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1), Created: core.Time(r.ColumnInt64(3))}
-		var err error
-		if call.Invoke, err = codec.DecodeInvoke(blob(r, 2)); err != nil {
-			return fmt.Errorf("call of %s: %w", call.Instance, err)
+		err := codec.DecodeInvoke(blob(r, 2), &call)
+		if err == nil && int64(call.Ticket) != r.ColumnInt64(4) {
+			err = fmt.Errorf("it is that of ticket %s", call.Ticket)
+		}
+		if err != nil {
+			damaged.Add(call.Seq, call.Instance, fmt.Errorf("a call of %s is %w: %w", call.Instance, store.ErrDamaged, err))
+			return nil
 		}
 		out = append(out, call)
 		return nil
@@ -136,7 +142,7 @@ func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err err
 		return c.query(query+" AND c.inst = (SELECT seq FROM instances WHERE ns = ? AND id = ?)", read, s.ns, s.ns, id)
 	})
 	slices.SortFunc(out, func(a, b store.Call) int { return cmp.Compare(a.Seq, b.Seq) })
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // list reads a list unless it is known to be empty.
@@ -179,17 +185,18 @@ func (s *Store) Sent(ctx context.Context, seq int64) error {
 }
 
 func (s *Store) emitted(ctx context.Context, known *maybe, sink bool, limit int) (out []store.Emit, err error) {
+	var damaged store.DamagedError
 	err = s.list(ctx, known, func(c *conn) (int, error) {
 		err := c.query("SELECT seq, instance, definition, event FROM emits WHERE ns = ? AND sink = ? ORDER BY seq LIMIT ?", func(r row) error {
 			e := store.Emit{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1), Definition: r.ColumnText(2), Sink: sink}
-			var err error
-			if e.Event, err = codec.DecodeEvent(blob(r, 3)); err != nil {
-				return fmt.Errorf("emit %d: %w", e.Seq, err)
+			if err := codec.DecodeEmit(blob(r, 3), &e); err != nil {
+				damaged.Add(e.Seq, e.Instance, fmt.Errorf("event %d that %s produced is %w: %w", e.Seq, e.Instance, store.ErrDamaged, err))
+				return nil
 			}
 			out = append(out, e)
 			return nil
 		}, s.ns, sink, limit)
-		return len(out), err
+		return len(out), cmp.Or(err, damaged.Err())
 	})
 	return out, err
 }
