@@ -263,7 +263,7 @@ func (e *Engine) DeployDocument(ctx context.Context, d Document) (row store.Defi
 	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	before, err := e.store.Definition(ctx, row.ID, row.Version)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) { // deploying it again repairs it
 		return store.Definition{}, false, fmt.Errorf("deploy %s: %w", row.ID, err)
 	}
 	created = err != nil || before.Digest != row.Digest
@@ -282,7 +282,7 @@ func (e *Engine) CheckDocument(ctx context.Context, d Document) (store.Definitio
 	}
 	before, err := e.store.Definition(ctx, row.ID, row.Version)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
 		return row, nil
 	case err != nil:
 		return store.Definition{}, fmt.Errorf("deploy %s: %w", row.ID, err)

@@ -122,7 +122,8 @@ func (e *Engine) Feed(ctx context.Context, after int64, limit int) (store.Feed, 
 	return e.store.Feed(ctx, after, limit)
 }
 
-// DeleteInstance removes an instance that is over, at a revision if that is not 0.
+// DeleteInstance removes an instance that is over, at a revision if that is not 0. One whose row is
+// damaged is over, too: nothing else can be done with it.
 func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error {
 	l, err := e.live.acquire(ctx, id, onRequest)
 	if err != nil {
@@ -130,7 +131,10 @@ func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error
 	}
 	defer e.live.release(l)
 	row, err := e.Get(ctx, id)
+	d := store.Deletion{At: max(e.now(), row.Updated)}
 	switch {
+	case errors.Is(err, store.ErrDamaged):
+		d = store.Deletion{At: e.now(), Rev: rev, Live: true}
 	case err != nil:
 		return err
 	case rev != 0 && row.Rev != rev:
@@ -139,7 +143,6 @@ func (e *Engine) DeleteInstance(ctx context.Context, id string, rev int64) error
 		return &core.Rejected{Msg: fmt.Sprintf("the instance is %s; only one that is over can be deleted", row.Status)}
 	}
 	l.forget()
-	d := store.Deletion{At: max(e.now(), row.Updated)}
 	err = e.store.DeleteInstance(ctx, id, d)
 	if errors.Is(err, store.ErrLive) { // it was retried on another node
 		return &core.Rejected{Msg: "the instance is not over; only one that is can be deleted"}
@@ -166,7 +169,7 @@ func (e *Engine) deleted(id string, d store.Deletion) {
 func (e *Engine) DeleteDefinition(ctx context.Context, id, version string) error {
 	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
-	rows, err := e.store.ListDefinitions(ctx)
+	rows, err := e.Definitions(ctx)
 	if err != nil {
 		return fmt.Errorf("delete definition %s: %w", id, err)
 	}

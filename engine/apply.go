@@ -172,9 +172,9 @@ func (in input) interrupts() bool {
 // give. Interventions and choices are; without a state, as where it was given up in
 // quarantine, there is nothing that they could change.
 func (e *Engine) afterEnd(ctx context.Context, l *live, extra *[]input) (over bool, err error) {
-	messages, err := e.store.Messages(ctx, l.id)
+	messages, err := e.messages(ctx, l.id)
 	if err != nil {
-		return false, fmt.Errorf("inbox of %s: %w", l.id, err)
+		return false, err
 	}
 	if len(messages) > 0 {
 		c := store.Commit{Instance: l.row}
@@ -275,9 +275,9 @@ func (e *Engine) inputsFor(ctx context.Context, l *live, extra []input) ([]input
 	if l.row.Rev == 0 {
 		return extra, nil
 	}
-	messages, err := e.store.Messages(ctx, l.id)
+	messages, err := e.messages(ctx, l.id)
 	if err != nil {
-		return nil, fmt.Errorf("inbox of %s: %w", l.id, err)
+		return nil, err
 	}
 	var list []input
 	if err := guard(func() error { list = e.due(l); return nil }); err != nil {

@@ -136,7 +136,7 @@ func (e *Engine) deployedAt(n int64) bool {
 // readDefinitions reads the current definitions; n is how often they had changed before.
 func (e *Engine) readDefinitions(ctx context.Context, n int64) error {
 	rows, err := e.store.ListDefinitions(ctx)
-	if err != nil {
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return fmt.Errorf("read definitions: %w", err)
 	}
 	byID := map[aliasKey]*definition{}

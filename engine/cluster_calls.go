@@ -54,9 +54,11 @@ func (e *Engine) partsChanged() bool {
 
 func (e *Engine) handed(ctx context.Context) ([]store.Call, error) {
 	if e.cluster.joined.Load() || e.cluster.read {
-		return e.shared.Handed(ctx)
+		calls, err := e.shared.Handed(ctx)
+		return calls, e.withoutDamage(ctx, err)
 	}
 	calls, err := e.store.Calls(ctx, "")
+	err = e.withoutDamage(ctx, err)
 	e.cluster.read = err == nil
 	return calls, err
 }
@@ -66,7 +68,7 @@ func (e *Engine) audit(ctx context.Context) error {
 	waiting := e.calls.waiting(auditSize)
 	for _, id := range slices.Sorted(maps.Keys(waiting)) {
 		rows, err := e.store.Calls(ctx, id)
-		if err != nil {
+		if err = e.withoutDamage(ctx, err); err != nil {
 			return fmt.Errorf("read calls: %w", err)
 		}
 		open := map[string]bool{}

@@ -104,6 +104,11 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 	e.stored.Add(1)
 	e.calls.dropAll(id)
 	calls, err := e.store.Calls(ctx, id)
+	if errors.Is(err, store.ErrDamaged) {
+		if l.row, err = e.store.Instance(ctx, id); err == nil {
+			err = e.setAside(ctx, l, &brokenError{errors.New("a call that it waits for is damaged")}, nil)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("release instance %s: %w", id, err)
 	}
@@ -126,14 +131,14 @@ func (e *Engine) giveUp(ctx context.Context, c *store.Commit, now core.Time) err
 	row.Wake, row.HasWake, row.More, row.Active, row.Offers = 0, false, false, nil, nil
 	c.Records = append(c.Records, core.Record{Time: now, Type: core.RecFinished, Status: core.Terminated})
 	pages, err := e.store.Pages(ctx, row.ID)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return fmt.Errorf("read state: %w", err)
 	}
 	for _, p := range pages {
 		c.Pages = append(c.Pages, core.Page{Frame: p.Frame, Part: p.Part})
 	}
 	messages, err := e.store.Messages(ctx, row.ID)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return fmt.Errorf("read inbox: %w", err)
 	}
 	dropAll(c, messages)

@@ -339,5 +339,6 @@ func damaged(id string, err error) error {
 
 // Definitions lists what is deployed, by id, then in order of deployment.
 func (e *Engine) Definitions(ctx context.Context) ([]store.Definition, error) {
-	return e.store.ListDefinitions(ctx)
+	list, err := e.store.ListDefinitions(ctx)
+	return list, e.withoutDamage(ctx, err)
 }

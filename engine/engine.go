@@ -126,6 +126,7 @@ type Engine struct {
 	calls    callTable
 	begins   callsBegin
 	outbox   outbox
+	damages  damages
 	house    house
 	work     []source // all kinds of it
 	troubles troubles
@@ -237,7 +238,7 @@ func (e *Engine) recover(ctx context.Context) error {
 	}
 	_ = e.pauseSuspects(ctx, e.report) // before anybody can do anything with them
 	calls, err := e.store.Calls(ctx, "")
-	if err != nil {
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return fmt.Errorf("engine: read calls: %w", err)
 	}
 	e.calls.enqueue(calls)

@@ -164,7 +164,7 @@ func (e *Engine) fresh(ctx context.Context, _ core.Time, limit int) ([]task, err
 // expired are starts whose events did not all come in time.
 func (e *Engine) expired(ctx context.Context, now core.Time, limit int) ([]task, error) {
 	list, err := e.store.Expired(ctx, now, limit)
-	if err != nil {
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return nil, fmt.Errorf("read gatherings: %w", err)
 	}
 	var out []task

@@ -61,17 +61,20 @@ func (e *Engine) jobWith(ctx context.Context, row Instance, s *store.State) (Job
 	if s.Rev != row.Rev || s.Created != row.Created {
 		return Job{}, false, nil
 	}
-	data, err := e.storedData(ctx, row, s.Pages)
+	data, err := e.storedData(ctx, row, s)
 	return jobFrom(row, data), err == nil, err
 }
 
 // storedData is the data of a job as it is stored. One in quarantine may have none that
 // can be read; its row is all there is to show.
-func (e *Engine) storedData(ctx context.Context, row Instance, pages []core.Page) (expr.Value, error) {
+func (e *Engine) storedData(ctx context.Context, row Instance, s *store.State) (expr.Value, error) {
 	prog, err := e.program(ctx, row.Digest)
-	if err == nil && len(pages) > 0 {
+	if err == nil {
+		err = s.Damaged
+	}
+	if err == nil && len(s.Pages) > 0 {
 		var state *core.State
-		if state, err = decode(prog, pages); err == nil {
+		if state, err = decode(prog, s.Pages); err == nil {
 			return state.Data(), nil
 		}
 	}

@@ -287,7 +287,12 @@ func (e *Engine) load(ctx context.Context, l *live) error {
 		return nil
 	}
 	row, pages, err := e.read(ctx, l)
+	var broken *brokenError
 	switch {
+	case errors.As(err, &broken):
+		l.forget()
+		l.row = row
+		return err
 	case errors.Is(err, store.ErrNotFound):
 		return &NotFoundError{Kind: "instance", ID: l.id}
 	case err != nil:
@@ -322,11 +327,19 @@ func (e *Engine) read(ctx context.Context, l *live) (row store.Instance, pages [
 		if row, err = e.store.Instance(ctx, l.id); err != nil || l.loaded && l.isAt(&row) {
 			return row, nil, err
 		}
-		if pages, err = e.store.Pages(ctx, l.id); err != nil || e.memoryIsTruth() {
+		pages, err = e.store.Pages(ctx, l.id)
+		damaged := errors.Is(err, store.ErrDamaged)
+		if damaged {
+			err = &brokenError{err}
+		}
+		if err != nil && !damaged || e.memoryIsTruth() {
 			return row, pages, err
 		}
-		again, err := e.store.Instance(ctx, l.id)
-		if err != nil || again.Rev == row.Rev {
+		again, failed := e.store.Instance(ctx, l.id)
+		if failed != nil {
+			return row, nil, failed
+		}
+		if again.Rev == row.Rev {
 			return row, pages, err
 		}
 	}

@@ -92,7 +92,7 @@ func (e *Engine) sendOut(ctx, calls context.Context) (did bool, err error) {
 		return false, nil
 	}
 	x, now := &e.outbox, e.now()
-	if err := x.look(ctx, e.store, now); err != nil {
+	if err := e.lookOut(ctx, now); err != nil {
 		return false, err
 	}
 	for _, o := range x.next(now) {
@@ -119,8 +119,10 @@ func (x *outbox) mayLook(now core.Time) (at core.Time, ok bool) {
 	return x.looked + core.Time(lookAgain), true
 }
 
-// look reads the first part of what waits, unless nothing can have changed.
-func (x *outbox) look(ctx context.Context, s store.Store, now core.Time) error {
+// lookOut reads the first part of what waits, unless nothing can have changed. What the instance
+// of a damaged event produced after it goes out nevertheless.
+func (e *Engine) lookOut(ctx context.Context, now core.Time) error {
+	x := &e.outbox
 	x.mu.Lock()
 	at, ok := x.mayLook(now)
 	heard := x.heard
@@ -129,8 +131,12 @@ func (x *outbox) look(ctx context.Context, s store.Store, now core.Time) error {
 	if !ok || at > now {
 		return nil
 	}
-	list, err := s.Outbound(ctx, outboundWindow)
-	if err != nil {
+	list, err := e.store.Outbound(ctx, outboundWindow)
+	read := len(list)
+	if damaged := (*store.DamagedError)(nil); errors.As(err, &damaged) {
+		read += len(damaged.Rows)
+	}
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return fmt.Errorf("read events for the sink: %w", err)
 	}
 	x.mu.Lock()
@@ -150,7 +156,7 @@ func (x *outbox) look(ctx context.Context, s store.Store, now core.Time) error {
 		}
 	}
 	x.rows, x.looked, x.stirred = rows, now, true
-	x.more = x.heard != heard || len(list) == outboundWindow
+	x.more = x.heard != heard || read == outboundWindow
 	return nil
 }
 

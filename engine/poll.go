@@ -266,7 +266,7 @@ func (e *Engine) each(ctx context.Context, tasks []task) []error {
 // produced are events of instances, to be ingested.
 func (e *Engine) produced(ctx context.Context, _ core.Time, limit int) ([]task, error) {
 	emits, err := e.store.Emits(ctx, limit)
-	if err != nil {
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return nil, fmt.Errorf("read produced events: %w", err)
 	}
 	var out []task

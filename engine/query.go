@@ -73,7 +73,7 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 	}
 	out := Waiting{Instance: row}
 	pages, err := e.store.Pages(ctx, id)
-	if err != nil {
+	if err != nil && (row.Quarantine == "" || !errors.Is(err, store.ErrDamaged)) {
 		return Waiting{}, err
 	}
 	prog, err := e.program(ctx, row.Digest)

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/sqlite"
+)
+
+// mark is in whatever is stored of the instance that is to be damaged.
+const mark = "QUINCE-MARMALADE"
+
+// onFile is an engine over a database file, with a sink. It closes both with the returned function.
+func onFile(t *testing.T, file string, sink *receiver) (*harness, func()) {
+	t.Helper()
+	db, err := sqlite.Open(file, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store, c.Sink = db.Namespace("default"), sink.take })
+	return h, func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDamageIsSetAside flips one bit of a file wherever a value of one instance is, and goes on with the
+// file: that instance is set aside and says why, unless nothing that it needs is damaged. It never goes
+// on with another value, and all others end.
+func TestDamageIsSetAside(t *testing.T) {
+	w := build("w")
+	emit := w.emit("made", "")
+	emit.op.(*ir.Emit).From = w.expr(jsonpath.TemplateLang, `{"mark": "{{ $.mark }}"}`)
+	programs := []*ir.Program{w.main(w.call("f"), emit, delay(time.Minute), w.call("f")), build("p").main(spawn("w", true))}
+	for _, c := range []struct {
+		name, definition string
+		polls            int // before the file is damaged
+	}{
+		{"its call", "w", 0},
+		{"the start of its child", "p", 0},
+		{"its state and what it produced", "w", 1},
+		{"the state of its child", "p", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.db")
+			down := &receiver{answer: func(event.Event) error { return errDown }}
+			h, end := onFile(t, file, down)
+			h.deploy(programs...)
+			for id, value := range map[string]string{"sick": mark, "well": "plain"} {
+				if _, err := h.Start(context.Background(), StartRequest{Definition: c.definition, ID: id, Input: parse(t, `{"mark":"`+value+`"}`)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range c.polls {
+				_, _ = h.Poll(context.Background()) // it tells that the sink is down
+			}
+			end()
+			sound, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			aside := 0
+			for _, at := range marks(sound) {
+				bad := bytes.Clone(sound)
+				bad[at+3] ^= 1
+				if goOnDamaged(t, bad, at) {
+					aside++
+				}
+			}
+			if aside == 0 {
+				t.Error("nothing that is damaged matters")
+			}
+		})
+	}
+}
+
+// marks are the places of the mark.
+func marks(data []byte) (out []int) {
+	for at := 0; ; at++ {
+		next := bytes.Index(data[at:], []byte(mark))
+		if next < 0 {
+			return out
+		}
+		at += next
+		out = append(out, at)
+	}
+}
+
+// TestDamagedRowIsDeleted: an instance whose row cannot be read is listed with the reason, can be
+// deleted, and leaves nothing behind.
+func TestDamagedRowIsDeleted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db")
+	h, end := onFile(t, file, &receiver{})
+	h.deploy(build("w").main(delay(time.Minute)))
+	for id, value := range map[string]string{"sick": mark, "well": "plain"} {
+		if _, err := h.Start(t.Context(), StartRequest{Definition: "w", ID: id, Input: parse(t, `{"mark":"`+value+`"}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.run(time.Hour)
+	end()
+	sound, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleted := 0
+	for _, at := range marks(sound) {
+		bad := bytes.Clone(sound)
+		bad[at] ^= 4
+		if err := os.WriteFile(file, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, end := onFile(t, file, &receiver{})
+		if _, err := h.Get(t.Context(), "sick"); errors.Is(err, store.ErrDamaged) {
+			deleted++
+			list := h.list()
+			if len(list) != 2 || !strings.Contains(list[0].Quarantine+list[1].Quarantine, "sick: its row is damaged") {
+				t.Errorf("at %d: the list is %v", at, list)
+			}
+			if err := h.DeleteInstance(t.Context(), "sick", 0); err != nil {
+				t.Errorf("at %d: %v", at, err)
+			}
+			if problems, err := h.store.Check(t.Context()); err != nil || len(problems) > 0 {
+				t.Errorf("at %d: there is left %v %v", at, problems, err)
+			}
+			h.want("well", core.Completed, `{"mark":"plain"}`)
+		}
+		end()
+	}
+	if deleted == 0 {
+		t.Error("no row was damaged")
+	}
+}
+
+// goOnDamaged goes on with a file that is damaged, and says whether an instance was set aside.
+func goOnDamaged(t *testing.T, data []byte, at int) bool {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bad.db")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, end := onFile(t, file, &receiver{})
+	defer end()
+	ctx := context.Background()
+	problems, err := h.store.Check(ctx)
+	if err != nil {
+		t.Fatalf("at %d: %v", at, err)
+	}
+	for range 5 {
+		_, _ = h.Poll(ctx) // what it tells is in the instances
+		h.clock.Advance(h.clock.Now().Add(time.Hour))
+	}
+	h.clock.Advance(h.clock.Now().Add(48 * time.Hour))
+	h.poll() // also of what is damaged nothing is left that stops others
+	h.want("well", core.Completed, "")
+	aside := false
+	for _, in := range h.list() {
+		if text := in.Output.String(); in.Status == core.Completed && strings.Contains(text, "MARMALADE") && !strings.Contains(text, mark) {
+			t.Errorf("at %d: %s ends with %s", at, in.ID, text)
+		}
+		if in.Quarantine == "" {
+			if _, err := h.store.Records(ctx, in.ID, 0, 0); errors.Is(err, store.ErrDamaged) && len(problems) == 0 {
+				t.Errorf("at %d: the check does not tell that %v", at, err)
+			}
+			continue
+		}
+		aside = true
+		if !strings.Contains(in.Quarantine, "damaged: the checksum differs") || strings.Contains(in.ID, "well") {
+			t.Errorf("at %d: %s is set aside: %s", at, in.ID, in.Quarantine)
+		}
+		if len(problems) == 0 {
+			t.Errorf("at %d: the check does not tell that %s is damaged", at, in.ID)
+		}
+		if err := h.Control(ctx, in.ID, core.Control{Verb: core.VerbTerminate}); err != nil {
+			t.Errorf("at %d: terminate %s: %v", at, in.ID, err)
+		}
+		h.want(in.ID, core.Terminated, "")
+	}
+	for _, e := range h.events(t) {
+		if text := e.Event.Data.String(); strings.Contains(text, "MARMALADE") && !strings.Contains(text, mark) {
+			t.Errorf("at %d: there is an event with %s", at, text)
+		}
+	}
+	return aside
+}
+
+func (h *harness) events(t *testing.T) []store.Event {
+	t.Helper()
+	page, err := h.store.Events(context.Background(), store.EventQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Events
+}
