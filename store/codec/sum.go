@@ -83,6 +83,12 @@ func (o owner) unseal(data []byte) ([]byte, error) {
 	return body[1:], nil
 }
 
+// Plain takes the checksum off a value, in its own bytes: it is as values were before there were any.
+func Plain(data []byte) []byte {
+	data[0] = form
+	return data[:len(data)-sumSize]
+}
+
 // AppendPage appends a page of an instance, which is told by its id and the time of its creation.
 func AppendPage(dst []byte, id string, created core.Time, p *core.Page) []byte {
 	from := len(dst)

@@ -68,7 +68,7 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 		return nil, err
 	}
 	if len(c.Records) > 0 {
-		r.records = codec.AppendRecords(nil, codec.Told{Instance: in.ID, At: in.Updated, Status: in.Status}, c.Records)
+		r.records = sp.db.value(codec.AppendRecords(nil, codec.Told{Instance: in.ID, At: in.Updated, Status: in.Status}, c.Records))
 	}
 	r.bytes = len(r.row.rest) + len(r.records)
 	add := func(to *[][]byte, data []byte) {
@@ -77,15 +77,15 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 	}
 	r.pages = make([][]byte, 0, len(c.Pages))
 	for i := range c.Pages {
-		var data []byte
-		if c.Pages[i].Data != nil {
+		data := c.Pages[i].Data
+		if data != nil && sp.db.sums.Load() {
 			data = codec.AppendPage(nil, in.ID, in.Created, &c.Pages[i])
 		}
 		add(&r.pages, data)
 	}
 	if !in.Status.Final() { // else they would be gone at once
 		for i := range c.Calls {
-			add(&r.calls, codec.AppendInvoke(nil, in.ID, in.Created, &c.Calls[i].Invoke))
+			add(&r.calls, sp.db.value(codec.AppendInvoke(nil, in.ID, in.Created, &c.Calls[i].Invoke)))
 		}
 		if err := sp.encodeSubs(ctx, ns, r); err != nil {
 			return nil, err
@@ -95,13 +95,13 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 		if !storable(c.Emits[i].Definition) {
 			return nil, fmt.Errorf("commit instance %s: the definition of an event: %w", c.Instance.ID, store.ErrText)
 		}
-		add(&r.emits, codec.AppendEmit(nil, in.ID, &c.Emits[i]))
+		add(&r.emits, sp.db.value(codec.AppendEmit(nil, in.ID, &c.Emits[i])))
 	}
 	for i := range c.Messages {
 		if !storable(c.Messages[i].To) {
 			return nil, fmt.Errorf("commit instance %s: a message to %q: %w", c.Instance.ID, c.Messages[i].To, store.ErrText)
 		}
-		add(&r.messages, codec.AppendInput(nil, &c.Messages[i]))
+		add(&r.messages, sp.db.value(codec.AppendInput(nil, &c.Messages[i])))
 	}
 	for i := range c.Children {
 		child := &c.Children[i]
@@ -111,14 +111,14 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 		}
 		r.children = append(r.children, row)
 		r.bytes += len(row.rest)
-		add(&r.starts, startInput(child))
+		add(&r.starts, sp.startInput(child))
 	}
 	return r, nil
 }
 
 // startInput is the first message of a new instance.
-func startInput(n *store.NewInstance) []byte {
-	return codec.AppendInput(nil, &store.Message{To: n.Instance.ID, At: n.Instance.Created, Input: n.Start})
+func (sp *space) startInput(n *store.NewInstance) []byte {
+	return sp.db.value(codec.AppendInput(nil, &store.Message{To: n.Instance.ID, At: n.Instance.Created, Input: n.Start}))
 }
 
 func (sp *space) encodeSubs(ctx context.Context, ns int32, r *commitRequest) error {
@@ -131,7 +131,7 @@ func (sp *space) encodeSubs(ctx context.Context, ns int32, r *commitRequest) err
 				return fmt.Errorf("commit instance %s: %w", r.Instance.ID, err)
 			}
 		}
-		sub := encodedSub{int64(s.Ticket), typ, match, !s.Filter.Correlated(), []byte(s.Name), codec.AppendFilter(nil, r.Instance.ID, s)}
+		sub := encodedSub{int64(s.Ticket), typ, match, !s.Filter.Correlated(), []byte(s.Name), sp.db.value(codec.AppendFilter(nil, r.Instance.ID, s))}
 		r.bytes += len(sub.filter)
 		r.subs = slices.DeleteFunc(r.subs, func(o encodedSub) bool { return o.ticket == sub.ticket }) // the last one counts
 		r.subs = append(r.subs, sub)

@@ -65,7 +65,7 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 			return nil, err
 		}
 		v.noteShapes()
-		d.data, d.emit, d.keys = codec.SealEvent(data, &taken), emit, keysOf(v.known.shapes, &taken.Event)
+		d.data, d.emit, d.keys = s.db.value(codec.SealEvent(data, &taken)), emit, keysOf(v.known.shapes, &taken.Event)
 		kept = stored
 		kept.Taken = len(kept.Used) > 0
 		for _, x := range routing.Deliver {

@@ -24,7 +24,8 @@ var schemaFiles embed.FS
 type migration struct {
 	name, text string
 	// since is the oldest schema whose programs still work once this one is there. Files
-	// only add, so that nodes of the version before go on while a newer one migrates.
+	// only add, so that nodes of the version before go on while a newer one migrates; one
+	// that says otherwise waits until they are gone, and so do those behind it.
 	since int
 	// online: its statements are run one after the other, each by itself, because they would take long in
 	// a transaction, whose locks stop everybody. They may be run again.
@@ -88,6 +89,9 @@ const (
 	maxLockPause = time.Second
 	// migrateLimit is how long a migration is tried while others have locks that it needs ("migrate-limit").
 	migrateLimit = time.Minute
+	// upgradeWait is how long a node counts that was not heard of any more, where a file waits for nodes of an
+	// older version to go, and how often that is looked at. One that stops in order is gone at once.
+	upgradeWait = time.Minute
 )
 
 // errMigrating says that another process is at it.
@@ -97,13 +101,13 @@ var errMigrating = errors.New("another process brings the schema to its version"
 // processes that start at a time one does it, and the others wait for it.
 func (db *DB) migrate(ctx context.Context, steps []migration) error {
 	version, err := db.version(ctx, db.pool, steps)
-	if err != nil {
+	if err != nil || version >= len(steps) {
 		return err
 	}
-	if version >= len(steps) {
-		return db.outlive(ctx, steps)
-	}
 	if db.opts.KeepSchema {
+		if steps[version].since > 1 { // it waits for others to go
+			return nil
+		}
 		return fmt.Errorf("it has schema %d, this version would migrate it to %d; use the version that wrote it, or let a server migrate it", version, len(steps))
 	}
 	began, wait := time.Now(), lockPause
@@ -111,7 +115,7 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 		done, err := db.migrateOne(ctx, steps)
 		switch {
 		case err == nil && done:
-			return db.outlive(ctx, steps)
+			return nil
 		case err == nil:
 			began, wait = time.Now(), lockPause
 			continue
@@ -127,28 +131,6 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 	}
 }
 
-// outlive waits until the nodes are gone that a file of the schema left behind: until its next
-// heartbeat such a node does not know, and what is written now it would take for damaged.
-func (db *DB) outlive(ctx context.Context, steps []migration) error {
-	last := 0
-	for i := range steps {
-		if steps[i].since > 1 {
-			last = i + 1
-		}
-	}
-	for last > 0 {
-		there := false
-		err := db.oneOf(ctx, db.pool, "SELECT EXISTS (SELECT 1 FROM ~.nodes n, ~.schema_versions v WHERE v.version = $1 AND n.since < v.applied AND n.until > clock_timestamp())", []any{last}, &there)
-		if err != nil || !there {
-			return err
-		}
-		if err := sleep(ctx, lockPause); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // migrateTime is how long a migration is tried that fails with an error.
 func (db *DB) migrateTime(err error) time.Duration {
 	var pg *pgconn.PgError
@@ -161,7 +143,8 @@ func (db *DB) migrateTime(err error) time.Duration {
 	return 0
 }
 
-// migrateOne applies the first file that the schema does not have yet. done: it has all.
+// migrateOne applies the first file that the schema does not have yet. done: it has all, or
+// that one must wait.
 func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err error) {
 	err = db.begin(ctx, 0, func(t *tx) error {
 		defer unhurried(t.Conn())() // tables may be large
@@ -183,6 +166,12 @@ func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err
 			}
 		}
 		m := &steps[version]
+		if m.since > 1 {
+			if done, err = t.anyOlder(ctx, m.since); err != nil || done {
+				db.postponed.Store(done)
+				return err
+			}
+		}
 		if err := t.apply(ctx, m); err != nil {
 			return m.failed(version+1, err)
 		}
@@ -190,6 +179,29 @@ func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err
 		return err
 	})
 	return done && err == nil, err
+}
+
+// anyOlder reports whether a node was heard of lately that does not know a schema. One that comes at the same moment
+// has no parts yet, and its next heartbeat tells it.
+func (t *tx) anyOlder(ctx context.Context, schema int) (there bool, err error) {
+	err = t.one(ctx, "SELECT EXISTS (SELECT 1 FROM ~.nodes WHERE coalesce(knows, 0) < $1 AND seen > clock_timestamp() - $2::interval)", []any{schema, t.db.opts.upgrade}, &there)
+	return there, err
+}
+
+// finishMigration applies what was postponed, once the nodes are gone that it waits for.
+func (db *DB) finishMigration(ctx context.Context) {
+	for db.postponed.Load() {
+		if sleep(ctx, db.opts.upgrade) != nil {
+			return
+		}
+		db.postponed.Store(false)
+		if err := db.migrate(ctx, db.opts.steps); err != nil {
+			db.postponed.Store(true)
+			if db.opts.Log != nil && ctx.Err() == nil {
+				db.opts.Log.Warn("the schema stays at an older version for now", "error", err)
+			}
+		}
+	}
 }
 
 // failed says what to do about a migration that did not happen.
@@ -270,6 +282,7 @@ func (db *DB) version(ctx context.Context, q querier, steps []migration) (versio
 	if err == nil && since > len(steps) {
 		err = tooOld(since, len(steps))
 	}
+	db.learn(since)
 	return version, err
 }
 
@@ -280,7 +293,7 @@ func tooOld(since, knows int) error {
 
 // fits sees whether a newer version has left this one behind. If so, nothing is written any more.
 func (db *DB) fits(since int) error {
-	if since <= len(db.opts.steps) {
+	if db.learn(since); since <= len(db.opts.steps) {
 		return nil
 	}
 	err := tooOld(since, len(db.opts.steps))

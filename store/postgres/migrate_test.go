@@ -15,6 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/internal/pgtest"
 	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/store/storetest"
 )
 
 // nextVersion is this one with what a next one may add.
@@ -213,11 +214,7 @@ func TestOutgrown(t *testing.T) {
 	old := joined(t, url, Options{})
 	waitUntil(func() bool { return old.parts() == shardCount })
 	next := nextVersion(migration{name: "breaks", text: "SELECT 1", since: len(migrations) + 1})
-	openURL(t, url, Options{steps: next})
-	if old.parts() != 0 { // it would read what it does not know
-		t.Errorf("the newer one is open while the old one has %d parts", old.parts())
-	}
-	newer := joined(t, url, Options{steps: next})
+	newer := joined(t, url, Options{steps: next, upgrade: time.Nanosecond}) // as after a minute without a heartbeat
 	waitUntil(func() bool { return newer.parts() == shardCount })
 	if old.parts() != 0 {
 		t.Errorf("the old one has %d parts", old.parts())
@@ -239,6 +236,70 @@ func TestOutgrown(t *testing.T) {
 		t.Errorf("the nodes are %v, %v", list, err)
 	}
 	if err := errors.Join(old.leave(ctx), newer.leave(ctx)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRollingUpgrade: while a node of the version before is there, what is written has no checksums, and both
+// read it. Once it is gone, everything that is written has one, and none like it starts.
+func TestRollingUpgrade(t *testing.T) {
+	url := pgtest.Start(t).Database(t)
+	before := migrations[:sumsSince-1]
+	old := joined(t, url, Options{steps: before})
+	look := admin(t, url)
+	version := func() int { return ask1[int](t, look, "SELECT max(version) FROM lockstep.schema_versions") }
+	x := tables{t, look}
+	// sealed counts the values that have a checksum, and the others. Definitions, whose checksums anybody reads past, are
+	// not among them, nor are names and hashes.
+	sealed := func() (with, without int) {
+		for _, column := range x.Columns() {
+			switch column {
+			case "contents.program", "contents.source", "aliases.source", "events.key", "gatherings.key", "subs.name", "outcomes.results":
+				continue
+			}
+			for _, v := range x.Values(column) {
+				if v.Data[0] == 0xFE {
+					with++
+				} else {
+					without++
+				}
+			}
+		}
+		return with, without
+	}
+	waitUntil(func() bool { return old.parts() == shardCount })
+	newer := joined(t, url, Options{upgrade: 2 * defaultLease})
+	waitUntil(func() bool { return newer.parts() > 0 && old.parts() > 0 })
+	storetest.Fill(t, newer.Store)
+	openURL(t, url, Options{KeepSchema: true}) // who only looks need not wait
+	if with, without := sealed(); with > 0 || without == 0 || version() != len(before) {
+		t.Errorf("beside an old node %d of %d values have checksums, at schema %d", with, with+without, version())
+	}
+	problems, err := old.Check(ctx)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("the old node reads: %v %v", problems, err)
+	}
+	if err := old.leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(func() bool { return newer.db.sums.Load() })
+	in, err := newer.Instance(ctx, "a")
+	if err == nil {
+		err = newer.Commit(ctx, store.Commit{Instance: in, Records: []core.Record{{Text: "x"}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with, _ := sealed(); with != 2 { // the row and its record
+		t.Errorf("after the old node is gone, a commit writes %d values with checksums", with)
+	}
+	if problems, err := newer.Check(ctx); err != nil || len(problems) > 0 || version() != len(migrations) {
+		t.Errorf("both kinds are read: %v %v, at schema %d", problems, err, version())
+	}
+	if _, err := Open(ctx, url, Options{steps: before}); err == nil || !strings.Contains(err.Error(), "start a newer one") {
+		t.Errorf("an old one that starts: %v", err)
+	}
+	if err := newer.leave(ctx); err != nil {
 		t.Error(err)
 	}
 }

@@ -65,6 +65,7 @@ func (s *Store) Join(ctx context.Context, m store.Member) (func(context.Context)
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
 	n.done.Go(func() { n.run(run) })
+	n.done.Go(func() { s.db.finishMigration(run) })
 	if !s.db.opts.NoHints {
 		n.done.Go(func() { n.listen(run) })
 		n.done.Go(func() { n.tell(run) })
@@ -146,6 +147,11 @@ func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	fresh := n.heard.IsZero()
 	n.heard = came
 	_ = n.db.fits(since) // the next one knows
+	if late && !leaving { // then its row may be new
+		if err := n.beats.do(ctx, "UPDATE ~.nodes SET knows = $2 WHERE node = $1", n.id, len(n.db.opts.steps)); err != nil {
+			return 0, fmt.Errorf("heartbeat: %w", err)
+		}
+	}
 	n.leases.measure(sent, came, showed)
 	if n.leases.renewed(sent, n.lease(), shards, epochs, nodes) {
 		n.hints.hear(true) // a part that came has work

@@ -33,6 +33,7 @@ type Options struct {
 	answer    time.Duration         // how long a connection may be silent: answerLimit
 	outcome   time.Duration         // outcomeLimit
 	migration time.Duration         // migrateLimit
+	upgrade   time.Duration         // upgradeWait
 	steps     []migration           // tests have a next version
 	configure func(*pgxpool.Config) // tests watch connections
 	house     housekeeping          // generationRows and so on
@@ -58,7 +59,9 @@ type DB struct {
 	names   sync.Map
 	shards  atomic.Pointer[[]int16] // see own
 
-	outgrown atomic.Pointer[error] // not nil: the schema is that of a later version
+	outgrown  atomic.Pointer[error] // not nil: the schema is that of a later version
+	postponed atomic.Bool           // a file of the schema waits for nodes of an older version to go
+	sums      atomic.Bool           // values get checksums
 
 	mu     sync.Mutex // for what follows
 	spaces map[string]*space
@@ -143,6 +146,9 @@ func (o *Options) defaults() error {
 	}
 	if o.migration <= 0 {
 		o.migration = migrateLimit
+	}
+	if o.upgrade <= 0 {
+		o.upgrade = upgradeWait
 	}
 	if o.looks == 0 {
 		o.looks = maxLooks

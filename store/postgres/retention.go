@@ -16,7 +16,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion)
 	}
 	var verdict, status int16
 	var rev int64
-	args := []any{id, d.Rev, d.Live, int64(d.At), codec.AppendDeletion(nil, d)}
+	args := []any{id, d.Rev, d.Live, int64(d.At), s.db.value(codec.AppendDeletion(nil, d))}
 	if err := s.call(ctx, "SELECT o_verdict, o_rev, o_status FROM ~.delete_instance", args, func([]int16) { verdict = deleted }, &verdict, &rev, &status); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ const (
 // PurgeInstances deletes instances that ended long ago.
 func (s *Store) PurgeInstances(ctx context.Context, before, at core.Time, limit int) (n int, err error) {
 	d := store.Deletion{At: at}
-	args := []any{int64(before), limit, int64(at), codec.AppendDeletion(nil, d)}
+	args := []any{int64(before), limit, int64(at), s.db.value(codec.AppendDeletion(nil, d))}
 	if err := s.call(ctx, "SELECT ~.purge_instances", args, func(gone []int16) { n = len(gone) }, &n); err != nil {
 		return 0, err
 	}

@@ -46,6 +46,7 @@ func (*routeRequest) key() string { return "" }
 // decision is what a router decided, encoded.
 type decision struct {
 	rowColumns
+	db      *DB
 	numbers numbers
 	routing store.Routing
 	taken   *store.Event // the event that is taken, as it is stored; nil: none
@@ -62,7 +63,7 @@ type decision struct {
 // decide encodes a routing. The numbers come in the order in which the reference gives them
 // out.
 func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *store.Event) (*decision, error) {
-	d := &decision{routing: r, taken: taken}
+	d := &decision{db: sp.db, routing: r, taken: taken}
 	if taken != nil {
 		for _, e := range r.Events {
 			if e.Seq == taken.Seq {
@@ -83,7 +84,7 @@ func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *s
 			return nil, err
 		}
 		d.start = append(d.start, row)
-		d.input = append(d.input, startInput(n))
+		d.input = append(d.input, sp.startInput(n))
 	}
 	return d, nil
 }
@@ -131,20 +132,20 @@ func (d *decision) takenArgs() []any {
 	}
 	return []any{
 		e.Seq, eventID(&e.Event), typeOf(e.Event.Type), int64(e.Received), int64(e.Until), len(e.Used) > 0, e.Producer, e.Origin,
-		list(e.For), fateOf(e), d.data, typs, matches,
+		list(e.For), d.fateOf(e), d.data, typs, matches,
 	}
 }
 
 // fateOf encodes what became of an event but for whom it is kept.
-func fateOf(e *store.Event) []byte {
-	return codec.AppendFate(nil, &store.Event{Seq: e.Seq, Until: e.Until, Used: e.Used, Why: e.Why})
+func (d *decision) fateOf(e *store.Event) []byte {
+	return d.db.value(codec.AppendFate(nil, &store.Event{Seq: e.Seq, Until: e.Until, Used: e.Used, Why: e.Why}))
 }
 
 func (d *decision) eventArgs() []any {
 	seqs, until, started, fate, event, instance := []int64{}, []int64{}, []bool{}, [][]byte{}, []int64{}, []string{}
 	for i := range d.routing.Events {
 		e := &d.routing.Events[i]
-		seqs, until, started, fate = append(seqs, e.Seq), append(until, int64(e.Until)), append(started, len(e.Used) > 0), append(fate, fateOf(e))
+		seqs, until, started, fate = append(seqs, e.Seq), append(until, int64(e.Until)), append(started, len(e.Used) > 0), append(fate, d.fateOf(e))
 		for _, id := range e.For {
 			event, instance = append(event, e.Seq), append(instance, id)
 		}
@@ -157,7 +158,7 @@ func (d *decision) deliverArgs() []any {
 	for i := range d.routing.Deliver {
 		x := &d.routing.Deliver[i]
 		event, id, at, ticket = append(event, x.Event), append(id, x.Instance), append(at, int64(x.At)), append(ticket, int64(x.Reply.Ticket))
-		seq, input = append(seq, d.numbers.next()), append(input, codec.AppendInput(nil, &store.Message{To: x.Instance, At: x.At, Event: x.Event, Input: x.Reply}))
+		seq, input = append(seq, d.numbers.next()), append(input, d.db.value(codec.AppendInput(nil, &store.Message{To: x.Instance, At: x.At, Event: x.Event, Input: x.Reply})))
 	}
 	return []any{event, id, at, ticket, seq, input}
 }
@@ -168,7 +169,7 @@ func (d *decision) gatherArgs() []any {
 	for i := range d.routing.Gather {
 		g := &d.routing.Gather[i]
 		seq, offset, until, fits = append(seq, g.Seq), append(offset, d.numbers.next()), append(until, int64(g.Until)), append(fits, fitsOf(g.Key))
-		key, definition, digest, rest = append(key, []byte(g.Key)), append(definition, g.Definition), append(digest, g.Digest), append(rest, codec.AppendGathering(nil, g))
+		key, definition, digest, rest = append(key, []byte(g.Key)), append(definition, g.Definition), append(digest, g.Digest), append(rest, d.db.value(codec.AppendGathering(nil, g)))
 	}
 	return []any{seq, offset, until, fits, key, definition, digest, rest}
 }

@@ -48,7 +48,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, re
 	if err != nil {
 		return nil, err
 	}
-	r := &row{in: in, kind: kind, status: int16(status), rest: codec.AppendRest(nil, in, rev)}
+	r := &row{in: in, kind: kind, status: int16(status), rest: sp.db.value(codec.AppendRest(nil, in, rev))}
 	if needed {
 		r.need = in.Digest
 	}

@@ -187,6 +187,9 @@ func plain(in store.Instance) store.Instance {
 	return in
 }
 
+// Fill writes at least two different values of everything into an empty store.
+func Fill(t *testing.T, s store.Store) { fill(kit{s, t, 1}) }
+
 // fill writes two different values of everything at least, none of which could take the place of
 // another.
 func fill(k kit) {
@@ -205,8 +208,8 @@ func fill(k kit) {
 			Instance: row,
 			Pages: []core.Page{
 				{Data: []byte{1, byte(n)}},
-				{Part: -1, Data: bytes.Repeat([]byte{byte(n)}, 3000)},
-				{Frame: 1, Part: -1, Data: bytes.Repeat([]byte{byte(n)}, 2000)},
+				{Part: -1, Data: append([]byte{1}, bytes.Repeat([]byte{byte(n)}, 3000)...)},
+				{Frame: 1, Part: -1, Data: append([]byte{1}, bytes.Repeat([]byte{byte(n)}, 2000)...)},
 				{Frame: 1, Data: []byte{1, 9, byte(n)}},
 				{Frame: 1, Part: 3, Data: []byte{1, 8, byte(n)}},
 			},

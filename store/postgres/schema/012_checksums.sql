@@ -1,3 +1,0 @@
--- migration: since=12
--- Values and pages have checksums (package codec). Tables and functions stay as they are, and none of them looks into
--- the bytes. Nodes that cannot read them would take every instance for damaged: they stop.

@@ -1,0 +1,3 @@
+-- migration: since=13
+-- From here on values and pages have checksums (package codec). Tables and functions stay as they are, and none
+-- of them looks into the bytes; programs of the version before cannot read them.
