@@ -145,6 +145,49 @@ func TestDamagedRowIsDeleted(t *testing.T) {
 	}
 }
 
+// TestDamageHoldsUpNoEvent: a subscription or a kept event that is damaged is left out of what events and waits are
+// compared with. Its instance is set aside; events are taken, and everybody else gets theirs.
+func TestDamageHoldsUpNoEvent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db")
+	h, end := onFile(t, file, &receiver{})
+	h.deploy(waiter("s", time.Second, "go", "key="+mark), waiter("w", time.Second, "go", "key=1"), waiter("late", time.Hour, "go"))
+	sick, well, late := h.start("s", `{}`), h.start("w", `{}`), h.start("late", `{}`)
+	h.run(time.Minute)
+	h.send(`go kept key=2 {"mark":"` + mark + `"}`)
+	now := h.clock.Now()
+	end()
+	sound, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscriptions, events := 0, 0
+	for _, at := range marks(sound) {
+		bad := bytes.Clone(sound)
+		bad[at+3] ^= 1
+		if err := os.WriteFile(file, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, end := onFile(t, file, &receiver{})
+		h.clock.Advance(now)
+		h.send(`go nobodys key=3`)
+		h.send(`go e key=1 {"for":"well"}`)
+		h.poll()
+		h.want(well, core.Completed, `{"for":"well"}`)
+		if in, err := h.store.Instance(t.Context(), sick); err == nil && strings.Contains(in.Quarantine, "subscription") {
+			subscriptions++
+		}
+		if _, err := h.store.Events(t.Context(), store.EventQuery{}); errors.Is(err, store.ErrDamaged) {
+			events++
+		}
+		h.run(2 * time.Hour)
+		h.want(late, core.Completed, "")
+		end()
+	}
+	if subscriptions == 0 || events == 0 {
+		t.Errorf("%d subscriptions and %d events were damaged", subscriptions, events)
+	}
+}
+
 // goOnDamaged goes on with a file that is damaged, and says whether an instance was set aside.
 func goOnDamaged(t *testing.T, data []byte, at int) bool {
 	t.Helper()

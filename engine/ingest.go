@@ -76,12 +76,14 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 	row.Received = r.now
 	row.Until = r.now + core.Time(e.cfg.EventWindow)
 	var out ingested
+	var damaged error
 	stored, err := e.store.Ingest(ctx, row, emit, func(ev store.Event, v store.View) (store.Routing, error) {
 		err := guard(func() error {
 			d := r.event(ev, v, false)
 			out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
 			return nil
 		})
+		damaged = v.Damaged()
 		return out.routing, err
 	})
 	if errors.Is(err, store.ErrDuplicate) {
@@ -92,11 +94,12 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 	}
 	e.stored.Add(1)
 	e.wakeUp()
-	return out, nil
+	return out, e.withoutDamage(ctx, damaged)
 }
 
 // route decides again about kept events. A panic is an error: nothing happened then.
 func (e *Engine) route(ctx context.Context, decide func(*router, store.View) store.Routing) (err error) {
+	var damaged error
 	for range maxConflicts {
 		if err := e.upToDate(ctx); err != nil {
 			return err
@@ -104,16 +107,18 @@ func (e *Engine) route(ctx context.Context, decide func(*router, store.View) sto
 		r := e.newRouter()
 		err = e.store.Route(ctx, func(v store.View) (out store.Routing, err error) {
 			err = guard(func() error { out = decide(r, v); return nil })
+			damaged = v.Damaged()
 			return out, err
 		})
 		if !e.lost(ctx, err) {
 			break
 		}
 	}
-	if err == nil {
-		e.stored.Add(1)
+	if err != nil {
+		return err
 	}
-	return err
+	e.stored.Add(1)
+	return e.withoutDamage(ctx, damaged)
 }
 
 // unrouted are events whose instance ended without taking them.

@@ -141,6 +141,10 @@ type View interface {
 	// Gatherings lists the open ones of a definition's content that have this key or
 	// none, oldest first.
 	Gatherings(definition, digest, key string) []Gathering
+
+	// Damaged is a *DamagedError where subscriptions, kept events or gatherings are left out of
+	// the lists above because they cannot be read, else nil.
+	Damaged() error
 }
 
 // Definitions are stored by digest, and found by the alias (id, version). One

@@ -74,6 +74,8 @@ func (s *Store) supersede(definition, digest string) {
 	}
 }
 
+func (view) Damaged() error { return nil }
+
 func (v view) Gatherings(definition, digest, key string) []store.Gathering {
 	var seqs []int64
 	for _, key := range slices.Compact([]string{"", key}) {

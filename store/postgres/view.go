@@ -28,6 +28,7 @@ type view struct {
 	notes   notes
 	pending *store.Event // is being taken; it has no row yet
 	err     error
+	damaged store.DamagedError
 }
 
 var _ store.View = (*view)(nil)
@@ -53,6 +54,8 @@ func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err 
 	}
 	return out, err
 }
+
+func (v *view) Damaged() error { return v.damaged.Err() }
 
 // look is something that a router looks at.
 type look struct {
@@ -154,8 +157,7 @@ func sortSubs(list []store.Subscription) {
 func (v *view) subs(looks []look, text string, args ...any) (out []store.Subscription) {
 	v.query(looks, text, args, func(r pgx.Rows) error {
 		s, err := readSub(r)
-		out = append(out, s)
-		return err
+		return keep(&out, &v.damaged, s, 0, s.Instance, err)
 	})
 	sortSubs(out)
 	return out
@@ -226,10 +228,10 @@ func (v *view) Kept(s store.Subscription) (out []store.Event) {
 	}
 	v.query(looks, text, args, func(r pgx.Rows) error {
 		e, err := readEvent(r)
-		if ok, _ := s.Filter.Match(e.Event); ok && e.Producer != s.Instance {
-			out = append(out, e)
+		if ok, _ := s.Filter.Match(e.Event); err == nil && (!ok || e.Producer == s.Instance) {
+			return nil
 		}
-		return err
+		return keep(&out, &v.damaged, e, e.Seq, "", err)
 	})
 	if p := v.pending; p != nil && p.Producer != s.Instance {
 		if ok, _ := s.Filter.Match(p.Event); ok {
@@ -305,10 +307,10 @@ func (v *view) Gatherings(definition, digest, key string) (out []store.Gathering
 		"SELECT "+gatheringFields+" FROM ~.gatherings WHERE ns = $1 AND definition = $2 AND digest = $3 AND fits IN (0, $4) ORDER BY seq",
 		[]any{v.ns, definition, digest, fits}, func(r pgx.Rows) error {
 			g, err := readGathering(r)
-			if g.Key == "" || g.Key == key {
-				out = append(out, g)
+			if err == nil && g.Key != "" && g.Key != key {
+				return nil
 			}
-			return err
+			return keep(&out, &v.damaged, g, g.Seq, "", err)
 		})
 	return out
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -20,6 +21,7 @@ type view struct {
 	sp      *space
 	pending *store.Event // is being taken; it has no row yet
 	err     error
+	damaged store.DamagedError
 }
 
 var _ store.View = (*view)(nil)
@@ -39,10 +41,16 @@ func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err 
 }
 
 func (v *view) note(err error) {
-	if v.err == nil {
+	var damaged *store.DamagedError
+	switch {
+	case errors.As(err, &damaged): // the others are listed
+		v.damaged.Rows = append(v.damaged.Rows, damaged.Rows...)
+	case v.err == nil:
 		v.err = err
 	}
 }
+
+func (v *view) Damaged() error { return v.damaged.Err() }
 
 func (v *view) Event(seq int64) (store.Event, bool) {
 	if v.pending != nil && seq == v.pending.Seq {
@@ -68,16 +76,21 @@ func readSub(r row) (store.Subscription, error) {
 	return s, nil
 }
 
-// subs lists subscriptions in order.
+// subs lists subscriptions in order; of damaged ones a *DamagedError tells.
 func (c *conn) subs(query string, args ...any) ([]store.Subscription, error) {
 	var out []store.Subscription
+	var damaged store.DamagedError
 	err := c.query(query, func(r row) error {
 		s, err := readSub(r)
+		if err != nil {
+			damaged.Add(0, s.Instance, err)
+			return nil
+		}
 		out = append(out, s)
-		return err
+		return nil
 	}, args...)
 	sortSubs(out)
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 func sortSubs(list []store.Subscription) {
@@ -136,10 +149,12 @@ func (v *view) Kept(s store.Subscription) []store.Event {
 	var out []store.Event
 	add := func(r row) error {
 		e, err := readEvent(r)
-		if ok, _ := s.Filter.Match(e.Event); ok && e.Producer != s.Instance {
+		if err != nil {
+			v.damaged.Add(e.Seq, "", err)
+		} else if ok, _ := s.Filter.Match(e.Event); ok && e.Producer != s.Instance {
 			out = append(out, e)
 		}
-		return err
+		return nil
 	}
 	const open = "NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.ns = events.ns AND o.event = events.seq AND o.inst = ? AND (o.refused = 0 OR o.ticket = ?))"
 	var err error
