@@ -68,9 +68,9 @@ type writer struct {
 	from int // where the value begins
 }
 
-// begin makes room for a small value and its owner: most are.
+// begin makes room for a small value: most are.
 func begin(dst []byte) *writer {
-	return &writer{append(slices.Grow(dst, 192), sealed), len(dst)}
+	return &writer{append(slices.Grow(dst, 96), sealed), len(dst)}
 }
 
 // end is the buffer with the checksum.

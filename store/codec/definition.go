@@ -47,7 +47,8 @@ func info(kind byte, d store.Definition, program []byte) (string, error) {
 }
 
 func infoSum(kind byte, text string, program []byte) uint32 {
-	return owner{kind: kind, texts: [6]string{text}}.sum(program)
+	o := owner{kind: kind, texts: [6]string{text}}
+	return o.sum(program)
 }
 
 func sourceSum(kind byte, info uint32, source []byte) uint32 {

@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"slices"
-
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -27,7 +25,8 @@ func AppendEvent(dst []byte, e *store.Event) []byte {
 
 // SealEvent is what AppendEvent appends for the same event with another Seq: it is known late.
 func SealEvent(data []byte, e *store.Event) []byte {
-	return eventOwner(e).seal(slices.Clone(data[:len(data)-sumSize]), 0)
+	o := eventOwner(e)
+	return o.seal(append(make([]byte, 0, len(data)), data[:len(data)-sumSize]...), 0)
 }
 
 // DecodeEvent is the reverse of AppendEvent, of an event that has its columns.

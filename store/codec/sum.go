@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -47,7 +48,7 @@ const (
 	kindContent   = 'd'
 )
 
-func (o owner) append(b []byte) []byte {
+func (o *owner) append(b []byte) []byte {
 	b = append(b, o.kind)
 	for _, s := range o.texts {
 		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
@@ -58,21 +59,24 @@ func (o owner) append(b []byte) []byte {
 	return b
 }
 
+// owners are buffers for what values belong to: crc32 would have each on the heap.
+var owners = sync.Pool{New: func() any { return new([]byte) }}
+
 // sum is the checksum of bytes and of what they belong to.
-func (o owner) sum(data []byte) uint32 {
-	return crc32.Update(crc32.Checksum(data, castagnoli), castagnoli, o.append(make([]byte, 0, 128)))
+func (o *owner) sum(data []byte) uint32 {
+	b := owners.Get().(*[]byte)
+	defer owners.Put(b)
+	*b = o.append((*b)[:0])
+	return crc32.Update(crc32.Checksum(data, castagnoli), castagnoli, *b)
 }
 
-// seal appends the checksum of what is in a buffer from a place on. The owner goes through the same
-// buffer: it is large enough nearly always.
-func (o owner) seal(buf []byte, from int) []byte {
-	n := len(buf)
-	buf = o.append(buf)
-	return binary.LittleEndian.AppendUint32(buf[:n], crc32.Checksum(buf[from:], castagnoli))
+// seal appends the checksum of what is in a buffer from a place on.
+func (o *owner) seal(buf []byte, from int) []byte {
+	return binary.LittleEndian.AppendUint32(buf, o.sum(buf[from:]))
 }
 
 // unseal takes lead and checksum off.
-func (o owner) unseal(data []byte) ([]byte, error) {
+func (o *owner) unseal(data []byte) ([]byte, error) {
 	if len(data) <= sumSize {
 		return nil, errMalformed
 	}
@@ -92,8 +96,9 @@ func Plain(data []byte) []byte {
 // AppendPage appends a page of an instance, which is told by its id and the time of its creation.
 func AppendPage(dst []byte, id string, created core.Time, p *core.Page) []byte {
 	from := len(dst)
-	dst = slices.Grow(dst, len(p.Data)+len(id)+64)
-	return pageOwner(id, created, p).seal(append(append(dst, sealed), p.Data...), from)
+	dst = slices.Grow(dst, len(p.Data)+PageOverhead)
+	o := pageOwner(id, created, p)
+	return o.seal(append(append(dst, sealed), p.Data...), from)
 }
 
 // DecodePage is the reverse of AppendPage: p.Data is what is stored, and then the page. Pages
@@ -106,8 +111,9 @@ func DecodePage(id string, created core.Time, p *core.Page) (err error) {
 	case p.Data[0] != sealed:
 		err = unknownForm(p.Data[0])
 	default:
+		o := pageOwner(id, created, p)
 		var body []byte
-		if body, err = pageOwner(id, created, p).unseal(p.Data); err == nil {
+		if body, err = o.unseal(p.Data); err == nil {
 			p.Data = body
 		}
 	}

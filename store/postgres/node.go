@@ -146,7 +146,7 @@ func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	came := time.Now()
 	fresh := n.heard.IsZero()
 	n.heard = came
-	_ = n.db.fits(since) // the next one knows
+	_ = n.db.fits(since)  // the next one knows
 	if late && !leaving { // then its row may be new
 		if err := n.beats.do(ctx, "UPDATE ~.nodes SET knows = $2 WHERE node = $1", n.id, len(n.db.opts.steps)); err != nil {
 			return 0, fmt.Errorf("heartbeat: %w", err)

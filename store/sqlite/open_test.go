@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -153,11 +154,13 @@ func TestOldLibrary(t *testing.T) {
 	}
 }
 
+var timers = flag.Int("wake.timers", 3*wakeBatch, "how many timers of TestManyWake are due within a millisecond")
+
 // TestManyWake: when very many are due at once, all are woken, in order, a part at a time.
 func TestManyWake(t *testing.T) {
 	db := openTest(t)
 	s := db.Namespace("default")
-	const n = 3 * wakeBatch
+	n := *timers
 	err := db.writer.submit(ctx, 0, func(tr *tx) error {
 		for i := range n {
 			in := store.Instance{ID: fmt.Sprint(i), Status: core.Waiting, HasWake: true, Wake: core.Time(n - i)}
@@ -174,15 +177,17 @@ func TestManyWake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := n
+	last, most := n, 0
 	for last > 0 {
-		ready, err := s.Ready(ctx, n, 100)
+		ready, err := s.Ready(ctx, core.Time(n), 100)
 		if err != nil || len(ready) == 0 {
 			t.Fatalf("%d are left: %v", last, err)
 		}
 		if sp := s.(*Store).space; len(sp.work) > 2*wakeBatch {
 			t.Fatalf("%d are in memory", len(sp.work))
 		}
+		most = max(most, len(s.(*Store).space.work))
+		var done []*encoded
 		for _, id := range ready {
 			if last--; id != fmt.Sprint(last) {
 				t.Fatalf("%s is woken instead of %d", id, last)
@@ -196,12 +201,22 @@ func TestManyWake(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := db.writer.submit(ctx, 0, func(tr *tx) error { return tr.commit(s.(*Store).space, e) }); err != nil {
-				t.Fatal(err)
+			done = append(done, e)
+		}
+		err = db.writer.submit(ctx, 0, func(tr *tx) error {
+			for _, e := range done {
+				if err := tr.commit(s.(*Store).space, e); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	if ready, _ := s.Ready(ctx, n, 100); len(ready) != 0 {
+	t.Logf("%d timers woke in order, at most %d in memory at a time", n, most)
+	if ready, _ := s.Ready(ctx, core.Time(n), 100); len(ready) != 0 {
 		t.Errorf("%v are woken again", ready)
 	}
 }
