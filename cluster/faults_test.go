@@ -141,6 +141,7 @@ func TestOneKeyOneInstance(t *testing.T) {
 	}
 	l.starts["once"] = ids[0]
 	l.check()
+	t.Logf("%d starts with one key, on 3 nodes: 1 instance", len(ids))
 }
 
 // TestStoppedNode: a node that was stopped for longer than it has its part of the work
@@ -178,6 +179,7 @@ func TestStoppedNode(t *testing.T) {
 	if after, _ := l.calls.Count(); after != keys || keys != 3*starts {
 		t.Errorf("%d calls; after it woke there were %d; want %d", keys, after, 3*starts)
 	}
+	t.Logf("%d starts in the node that was stopped: all ended, %d calls, none after it woke", starts, keys)
 }
 
 // TestDatabaseAway: while the database is away no node is ready, and all are again when it is back.

@@ -175,6 +175,7 @@ node A branch {"cases":[{"when":1,"next":1}]} -> 1`)
 	if text := r.Records[len(r.Records)-1].Text; !strings.Contains(text, "work-without-waiting") {
 		t.Errorf("the history says %q", text)
 	}
+	t.Logf("paused after %d steps: %s", steps, r.Records[len(r.Records)-1].Text)
 }
 
 // What no expression does costs by its size.

@@ -74,6 +74,7 @@ func TestAliasBombs(t *testing.T) {
 		if ds[0].Code == CodeLimit && doc.Root != nil {
 			t.Error("a tree beyond a limit")
 		}
+		t.Logf("%d bytes: %v", len(src), ds[0].Message)
 	}
 }
 

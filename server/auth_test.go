@@ -44,9 +44,11 @@ func tokensOf(t *testing.T) (map[Role]string, *Tokens) {
 func TestRoutesByRole(t *testing.T) {
 	byRole, tokens := tokensOf(t)
 	w := newWorldAtRest(t, newMemory(), func(c *Config, _ *engine.Config) { c.Tokens = tokens })
+	answers := 0
 	path := strings.NewReplacer("{definition}", "none", "{instance}", "none", "{ticket}", "1.1", "{code}", "not-found", "{schema}", "0.5.json")
 	for _, rt := range routes {
 		ask := func(token string) int {
+			answers++
 			w.token = token
 			defer func() { w.token = "" }()
 			if rt.operation == "stream" { // it would not end
@@ -67,6 +69,7 @@ func TestRoutesByRole(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d routes × (%d roles and 4 wrong tokens): %d answers as the table says", len(routes), len(Roles), answers)
 }
 
 // TestRolesMeanWhatTheySay is the table in words: what must never be.

@@ -122,6 +122,7 @@ func TestStopWaitsForCallsInFlight(t *testing.T) {
 	if n := s.calls.Load(); n != 2 {
 		t.Errorf("%d calls, want 2", n)
 	}
+	t.Log("SIGTERM with a call in flight and a stream: exit code 0, its answer stored, no call made twice")
 }
 
 // TestSecondSignalEndsAtOnce: who cannot wait does not have to.

@@ -72,6 +72,7 @@ func TestNoBodyOutlivesItsCall(t *testing.T) {
 					c.Close()
 				})
 			}
+			t.Log("500 statuses: each call over after call-timeout at most")
 		})
 	}
 }

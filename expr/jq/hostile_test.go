@@ -73,6 +73,7 @@ func TestHostile(t *testing.T) {
 		if n := strings.Count(string(out), "ended "); err == nil && every == "1" && n != len(hostile) {
 			t.Errorf("with the %s, %d of %d ran", input, n, len(hostile))
 		}
+		t.Logf("with the %s, %d expressions ended", input, strings.Count(string(out), "ended "))
 	}
 }
 

@@ -90,7 +90,7 @@ const (
 	// migrateLimit is how long a migration is tried while others have locks that it needs ("migrate-limit").
 	migrateLimit = time.Minute
 	// upgradeWait is how long a node counts that was not heard of any more, where a file waits for nodes of an
-	// older version to go, and how often that is looked at. One that stops in order is gone at once.
+	// older version to go, and how often that is looked at. One that stops in order is gone at once ("upgrade-wait").
 	upgradeWait = time.Minute
 )
 

@@ -110,6 +110,11 @@ func TestMigrateUnderLoad(t *testing.T) {
 	for _, stop := range []func(){stop, stopOthers, stopThird} {
 		stop()
 	}
+	n := int64(0)
+	for _, user := range append(users, third...) {
+		n += user.Load()
+	}
+	t.Logf("two nodes of the version before, one newer that brings the schema from %d to %d: %d requests, none failed", len(migrations), len(migrations)+2, n)
 	look := admin(t, url)
 	if !ask1[bool](t, look, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'lockstep.instances_later'::regclass") {
 		t.Error("the index is not valid")

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,4 +63,10 @@ func TestBackupWhileWriting(t *testing.T) {
 		}
 	}
 	sound(t, copied)
+	there, err := s.Instances(ctx, store.Query{})
+	list, failed := copied.Instances(ctx, store.Query{})
+	if err := errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a copy with %d instances, made while 4 writers wrote %d: sound, and it has all of the 50 before", len(list), len(there))
 }

@@ -102,6 +102,7 @@ func TestFailedWrites(t *testing.T) {
 				t.Errorf("%d are ready: %v", len(ready), err)
 			}
 			sound(t, s)
+			t.Logf("20 writes refused, none acknowledged; when the disk is well again all 20 are taken, and %d instances are there", len(ready))
 		})
 	}
 }
