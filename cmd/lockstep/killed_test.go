@@ -18,7 +18,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/callcheck"
 )
 
-var kills = flag.Int("kills", 10, "how often TestKilledUnderLoad kills the server")
+var (
+	kills = flag.Int("kills", 10, "how often TestKilledUnderLoad kills the server")
+	terms = flag.Int("terms", 5, "how often TestTerminatedUnderLoad ends the server with SIGTERM")
+)
 
 // TestKilledUnderLoad kills a server under load, again and again, and counts afterwards: what
 // was acknowledged is there, nothing happened twice, except calls under the same key, and who
@@ -38,6 +41,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	l.up()
 	l.finish()
 	look.check(l.check())
+	t.Logf("%d kills", *kills)
 	if code, err := l.server.stop(); code != 0 || err != nil {
 		t.Errorf("the server ended with %d, %v:\n%s", code, err, l.server.stderr())
 	}
@@ -45,6 +49,24 @@ func TestKilledUnderLoad(t *testing.T) {
 	if code := lockstep([]string{"doctor", "--store", "sqlite:" + l.database}, strings.NewReader(""), &out, &told); code != exitOK {
 		t.Errorf("doctor: %s%s", out.String(), told.String())
 	}
+}
+
+// TestTerminatedUnderLoad: a server that gets SIGTERM under load ends with 0 each time, and nothing is lost or doubled.
+func TestTerminatedUnderLoad(t *testing.T) {
+	l := newLoad(t)
+	l.begin()
+	for range *terms {
+		l.up()
+		l.work(1 + rand.IntN(40))
+		if code, err := l.server.stop(); code != 0 || err != nil {
+			t.Fatalf("the server ended with %d, %v:\n%s", code, err, l.server.stderr())
+		}
+		l.server = nil
+	}
+	l.up()
+	l.finish()
+	l.check()
+	t.Logf("%d times SIGTERM, each ended with 0", *terms)
 }
 
 // workers is how many requests are under way at a time.
@@ -301,6 +323,6 @@ func (l *load) check() (instances []string) {
 	if len(v.Problems) > 0 {
 		t.Error(v.Text())
 	}
-	t.Logf("%d kills, %v", *kills, v)
+	t.Log(v)
 	return instances
 }
