@@ -1,10 +1,12 @@
 package hostile
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -38,16 +40,31 @@ states:
 	}
 	f := &flood{s: s, seen: map[string]bool{}}
 	f.run(ctx, share/2) // to warm up
+	began := s.processor()
 	peak, _ := f.run(ctx, share/2)
+	between := s.processor()
 	over, refused := f.run(ctx, overload*share)
+	cost, costOver := (between-began)/enough, (s.processor()-between)/enough
 	if refused == 0 {
 		t.Error("nothing was refused: this is no overload")
 	}
-	t.Logf("%.0f starts a second with %d clients, %.0f with %d, which is %.0f %%; %d requests refused with 429", peak, share/2, over, overload*share, 100*over/peak, refused)
+	t.Logf("%.0f starts a second with %d clients, %.0f with %d, which is %.0f %%; %d requests refused with 429; the server used %v of a processor for each start, and %v", peak, share/2, over, overload*share, 100*over/peak, refused, cost, costOver)
 	all, err := s.api(s.admin).CountInstances(ctx, "")
 	if err != nil || int(all.Count) != len(f.seen) {
 		t.Errorf("%d starts were acknowledged, there are %d: %v", len(f.seen), all.Count, err)
 	}
+}
+
+// processor is how much of the processors the server has used; 0 where the system does not tell.
+func (s *target) processor() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.node.PID()))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // flood sends starts.
