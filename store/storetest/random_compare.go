@@ -107,6 +107,7 @@ func (p *pair) query(t *rapid.T) {
 			for real, model := range p.toModel {
 				if model == q.After {
 					q.After = real
+					break // another instance may have this number in the model
 				}
 			}
 		}
