@@ -107,6 +107,7 @@ type Router func(View) (Routing, error)
 
 // View is what a Router may look at.
 type View interface {
+	// Event is false also for one that is damaged.
 	Event(seq int64) (Event, bool)
 
 	// Subscriptions lists the open ones that may match an event, oldest instance
@@ -130,7 +131,8 @@ type View interface {
 	Kept(s Subscription) []Event
 
 	// Owner is the oldest instance of a definition that is not over and has all these
-	// correlation attributes fixed to these values.
+	// correlation attributes fixed to these values. One whose row is damaged counts as having
+	// what it is found by, here and for Got: else another would be started in its place.
 	Owner(definition string, keys []core.Key) (Instance, bool)
 
 	// Got reports whether an instance of a definition that has all these correlation
@@ -142,8 +144,8 @@ type View interface {
 	// none, oldest first.
 	Gatherings(definition, digest, key string) []Gathering
 
-	// Damaged is a *DamagedError where subscriptions, kept events or gatherings are left out of
-	// the lists above because they cannot be read, else nil.
+	// Damaged is a *DamagedError of what was damaged of all that the methods above looked at,
+	// nil where nothing was. They leave it out, but for instances.
 	Damaged() error
 }
 
@@ -271,6 +273,8 @@ type Queries interface {
 	// records are large, see MaxFeedBytes; Next says whether there is more. An item whose
 	// records are damaged has a warning in their place.
 	Feed(ctx context.Context, after int64, limit int) (Feed, error)
+	// Subscriptions lists what an instance waits for. Of damaged ones, here and in the list of
+	// Events, a *DamagedError tells; the others are listed.
 	Subscriptions(ctx context.Context, instance string) ([]Subscription, error)
 	// Events lists kept ones, oldest first unless the query says otherwise.
 	Events(ctx context.Context, q EventQuery) (EventPage, error)

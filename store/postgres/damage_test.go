@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/storetest"
 )
 
@@ -72,4 +73,16 @@ func TestDamagedValues(t *testing.T) {
 	storetest.Damage(t, db.Namespace("default"), tables{t, admin(t, url)}, map[string]string{
 		"events.key": "it is a hash by which an event is found, not a part of it",
 	})
+}
+
+// TestDamagedNeighbours: routers look without a lock, and with one.
+func TestDamagedNeighbours(t *testing.T) {
+	for name, looks := range map[string]int{"without a lock": 0, "with the lock": -1} {
+		t.Run(name, func(t *testing.T) {
+			storetest.DamagedNeighbours(t, func(t *testing.T) (store.Store, storetest.Tables) {
+				url := pgtestURL(t)
+				return openURL(t, url, Options{looks: looks}).Namespace("default"), tables{t, admin(t, url)}
+			})
+		})
+	}
 }

@@ -103,13 +103,13 @@ func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 
 // Subscriptions lists what an instance waits for.
 func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subscription, err error) {
+	var damaged store.DamagedError
 	err = s.of(ctx, id, "x.id, x.inst, x.ticket, x.name, x.filter", "subs", "", nil, func(r pgx.Rows) error {
 		sub, err := readSub(r)
-		out = append(out, sub)
-		return err
+		return keep(&out, &damaged, sub, 0, sub.Instance, err)
 	})
 	sortSubs(out)
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // Records reads a part of an instance's history: the commits that tell of it are found by
@@ -152,6 +152,7 @@ const maxForgotten = 64 * store.MaxEventScan
 // Events lists kept events: of a type by its index, else as they came. Where very many that are forgotten
 // lie between them, a page has few, or none.
 func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.EventPage, err error) {
+	var damaged store.DamagedError
 	err = s.ask(ctx, func(ns int32) error {
 		from, args := "FROM ~.events e WHERE e.ns = $1 AND ", []any{ns}
 		if q.Type != "" {
@@ -165,7 +166,7 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 		args = append(args, after)
 		// One view: if a generation were emptied in between, the edge would lie behind events that nobody looked at.
 		return s.db.look(ctx, func(t *tx) error {
-			last, err := t.events(ctx, &q, from, order, args, &out)
+			last, err := t.events(ctx, &q, from, order, args, &out, &damaged)
 			if err != nil || out.Next != 0 {
 				return err
 			}
@@ -182,11 +183,11 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 			return err
 		})
 	})
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // events reads a page of events, and tells the last one that it looked at. Next is set where the page is full.
-func (t *tx) events(ctx context.Context, q *store.EventQuery, from, order string, args []any, out *store.EventPage) (last int64, err error) {
+func (t *tx) events(ctx context.Context, q *store.EventQuery, from, order string, args []any, out *store.EventPage, damaged *store.DamagedError) (last int64, err error) {
 	most := store.MaxEventScan
 	if q.Limit > 0 && !q.Untaken {
 		most = min(most, q.Limit)
@@ -203,10 +204,10 @@ func (t *tx) events(ctx context.Context, q *store.EventQuery, from, order string
 		}
 		e, err := readEvent(r)
 		seen, last = seen+1, e.Seq
-		if err == nil && q.Selects(&e) {
-			out.Events = append(out.Events, e)
+		if err == nil && !q.Selects(&e) {
+			return nil
 		}
-		return err
+		return keep(&out.Events, damaged, e, e.Seq, "", err)
 	})
 	return last, err
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -56,6 +57,15 @@ func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err 
 }
 
 func (v *view) Damaged() error { return v.damaged.Err() }
+
+// leaveOut notes that something is damaged. Any other error is one of the query.
+func (v *view) leaveOut(err error, seq int64, instance string) error {
+	if errors.Is(err, store.ErrDamaged) {
+		v.damaged.Add(seq, instance, err)
+		return nil
+	}
+	return err
+}
 
 // look is something that a router looks at.
 type look struct {
@@ -128,7 +138,7 @@ func (v *view) Event(seq int64) (out store.Event, ok bool) {
 		out, err = readEvent(withMore{r, []any{&again}})
 		out.Again = again
 		ok = err == nil
-		return err
+		return v.leaveOut(err, seq, "")
 	})
 	return out, ok
 }
@@ -255,8 +265,8 @@ func (v *view) Owner(definition string, keys []core.Key) (out store.Instance, fo
 				return nil
 			}
 			in, err := readInstance(r)
-			if err == nil && in.Definition == definition && in.Fixed(keys) {
-				out, found = in, true
+			if in.Definition == definition && (err != nil || in.Fixed(keys)) {
+				out, found, err = in, true, v.leaveOut(err, 0, in.ID)
 			}
 			return err
 		})
@@ -270,8 +280,8 @@ func (v *view) Got(event int64, definition string, keys []core.Key) (got bool) {
 	v.query([]look{{what: "e", a: event}}, "SELECT "+instanceFields+" FROM (SELECT ns, inst FROM ~.deliveries WHERE ns = $1 AND event = $2 AND NOT refused OFFSET 0) d "+
 		"JOIN ~.instances i ON i.ns = d.ns AND i.seq = d.inst JOIN ~.kinds k ON k.kind = i.kind WHERE k.definition = $3", []any{v.ns, event, definition}, func(r pgx.Rows) error {
 		in, err := readInstance(r)
-		got = got || err == nil && in.Fixed(keys)
-		return err
+		got = got || err != nil || in.Fixed(keys)
+		return v.leaveOut(err, 0, in.ID)
 	})
 	return got && v.err == nil
 }

@@ -60,6 +60,9 @@ func (t *tx) refuse(sp *space, h *head, event int64, ticket core.Ticket) error {
 	}
 	t.then(sp.unchecked.set)
 	e, ok, err := t.event(sp, event)
+	if errors.Is(err, store.ErrDamaged) { // it reaches nobody
+		return nil
+	}
 	if err != nil || !ok {
 		return err
 	}
@@ -233,6 +236,9 @@ func (t *tx) letGo(sp *space, h *head) error {
 	}
 	for _, seq := range events {
 		e, ok, err := t.event(sp, seq)
+		if errors.Is(err, store.ErrDamaged) { // it reaches nobody
+			ok, err = false, t.keepFor(sp, seq, []string{h.id}, nil)
+		}
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/store"
 	"github.com/lockstep-workflows/lockstep/store/storetest"
 )
 
@@ -81,4 +82,11 @@ func (x tables) Write(column string, at storetest.Stored, data []byte) {
 func TestDamagedValues(t *testing.T) {
 	db := openTest(t)
 	storetest.Damage(t, db.Namespace("default"), tables{t, db}, nil)
+}
+
+func TestDamagedNeighbours(t *testing.T) {
+	storetest.DamagedNeighbours(t, func(t *testing.T) (store.Store, storetest.Tables) {
+		db := openTest(t)
+		return db.Namespace("default"), tables{t, db}
+	})
 }

@@ -212,6 +212,7 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 		query, args = query+" seq > ? ORDER BY seq", append(args, q.After)
 	}
 	seen, last := 0, int64(0)
+	var damaged store.DamagedError
 	err = s.db.read(ctx, func(c *conn) error {
 		return c.query(query, func(r row) error {
 			if seen == store.MaxEventScan || q.Limit > 0 && len(out.Events) >= q.Limit {
@@ -224,16 +225,19 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 				return nil
 			}
 			e, err := readEvent(r)
-			if err == nil && q.Selects(&e) {
+			switch {
+			case err != nil:
+				damaged.Add(e.Seq, "", err)
+			case q.Selects(&e):
 				out.Events = append(out.Events, e)
 			}
-			return err
+			return nil
 		}, args...)
 	})
 	if err == errEnough {
 		err = nil
 	}
-	return out, err
+	return out, cmp.Or(err, damaged.Err())
 }
 
 // Stats counts instances.

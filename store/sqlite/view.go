@@ -57,6 +57,10 @@ func (v *view) Event(seq int64) (store.Event, bool) {
 		return *v.pending, true
 	}
 	e, ok, err := v.t.event(v.sp, seq)
+	if errors.Is(err, store.ErrDamaged) {
+		v.damaged.Add(seq, "", err)
+		return e, false
+	}
 	v.note(err)
 	return e, ok && err == nil
 }
@@ -192,6 +196,10 @@ func (v *view) Owner(definition string, keys []core.Key) (store.Instance, bool) 
 		return store.Instance{}, false
 	}
 	in, ok, err := v.t.conn.instance(v.t.kindRow, "WHERE seq = ?", seq)
+	if errors.Is(err, store.ErrDamaged) {
+		v.damaged.Add(0, in.ID, err)
+		return in, true
+	}
 	v.note(err)
 	return in, ok && err == nil
 }
@@ -204,8 +212,14 @@ func (v *view) Got(event int64, definition string, keys []core.Key) bool {
 	v.note(v.t.conn.query(strings.Replace(instanceColumns, "FROM instances ", "FROM deliveries d CROSS JOIN instances i ON i.seq = d.inst ", 1)+
 		"WHERE d.ns = ? AND d.event = ? AND d.refused = 0", func(r row) error {
 		in, err := readInstance(r, v.t.kindRow)
-		got = got || err == nil && in.Definition == definition && in.Fixed(keys)
-		return err
+		if in.Definition != definition {
+			return nil
+		}
+		if err != nil {
+			v.damaged.Add(0, in.ID, err)
+		}
+		got = got || err != nil || in.Fixed(keys)
+		return nil
 	}, v.sp.ns, event))
 	return got
 }

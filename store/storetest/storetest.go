@@ -13,6 +13,8 @@
 //	retention.go   what is forgotten
 //	names.go       names that no store takes
 //	suspects.go    instances whose step does not end
+//	damage.go      values that were altered below the store
+//	neighbours.go  what is not damaged goes on
 //	looks.go       routers that are called several times for one decision
 //	random.go      random calls to two stores at a time
 //	picture.go     all that a store has, as text
