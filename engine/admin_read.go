@@ -77,10 +77,10 @@ func (e *Engine) historyEnd(ctx context.Context, id string) (int64, error) {
 	return low, fault
 }
 
-// EventPage reads kept events; see [store.EventPage].
+// EventPage reads kept events; see [store.EventPage]. Those that are damaged are left out, and the log names them.
 func (e *Engine) EventPage(ctx context.Context, q store.EventQuery) (store.EventPage, error) {
 	page, err := e.store.Events(ctx, q)
-	if err != nil {
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return store.EventPage{}, fmt.Errorf("read events: %w", err)
 	}
 	return page, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/store"
 )
 
@@ -49,11 +50,19 @@ func (e *Engine) withoutDamage(ctx context.Context, err error) error {
 			e.report(row.Err)
 		}
 		if !done {
-			done = row.Instance == "" || e.quarantine(ctx, row.Instance, &brokenError{row.Err}) == nil
-			e.damages.note(text, done)
+			e.damages.note(text, row.Instance == "" || e.damagedIn(ctx, row.Instance, row.Err) == nil)
 		}
 	}
 	return nil
+}
+
+// damagedIn sets an instance aside that something damaged belongs to. Of one that was given up, or that is gone, what is
+// damaged may outlive it.
+func (e *Engine) damagedIn(ctx context.Context, id string, err error) error {
+	if in, err := e.store.Instance(ctx, id); err == nil && in.Status == core.Terminated || errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return e.quarantine(ctx, id, &brokenError{err})
 }
 
 // messages reads an inbox. What is damaged in it breaks its instance.

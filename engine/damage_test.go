@@ -176,9 +176,15 @@ func TestDamageHoldsUpNoEvent(t *testing.T) {
 		h.want(well, core.Completed, `{"for":"well"}`)
 		if in, err := h.store.Instance(t.Context(), sick); err == nil && strings.Contains(in.Quarantine, "subscription") {
 			subscriptions++
+			if _, err := h.Waiting(t.Context(), sick); err != nil {
+				t.Errorf("at %d: what it waits for: %v", at, err)
+			}
 		}
 		if _, err := h.store.Events(t.Context(), store.EventQuery{}); errors.Is(err, store.ErrDamaged) {
 			events++
+			if kept := h.events(t); len(kept) != 2 {
+				t.Errorf("at %d: of the other events there are %v", at, kept)
+			}
 		}
 		h.run(2 * time.Hour)
 		h.want(late, core.Completed, "")
@@ -186,6 +192,108 @@ func TestDamageHoldsUpNoEvent(t *testing.T) {
 	}
 	if subscriptions == 0 || events == 0 {
 		t.Errorf("%d subscriptions and %d events were damaged", subscriptions, events)
+	}
+}
+
+// TestDamageOfWhatEnded: an event that is damaged before the sink took it sets its instance aside, though it is over. Who
+// gives the instance up does so for good: also where the server starts again, it is not set aside once more.
+func TestDamageOfWhatEnded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db")
+	down := &receiver{answer: func(event.Event) error { return errDown }}
+	h, end := onFile(t, file, down)
+	w := build("w")
+	emit := w.emit("made", "")
+	emit.op.(*ir.Emit).From = w.expr(jsonpath.TemplateLang, `{"mark": "{{ $.mark }}"}`)
+	h.deploy(w.main(emit))
+	if _, err := h.Start(t.Context(), StartRequest{Definition: "w", ID: "sick", Input: parse(t, `{"mark":"`+mark+`"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = h.Poll(t.Context()) // it tells that the sink is down
+	h.want("sick", core.Completed, "")
+	end()
+	sound, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aside := 0
+	for _, at := range marks(sound) {
+		for _, verb := range []core.Verb{core.VerbResume, core.VerbTerminate} {
+			bad := bytes.Clone(sound)
+			bad[at+3] ^= 1
+			if err := os.WriteFile(file, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h, end := onFile(t, file, down)
+			_, _ = h.Poll(t.Context())
+			in, err := h.store.Instance(t.Context(), "sick")
+			if err != nil || in.Quarantine == "" {
+				end()
+				continue
+			}
+			aside++
+			if err := h.Control(t.Context(), "sick", core.Control{Verb: verb}); err != nil {
+				t.Errorf("at %d: %s: %v", at, verb, err)
+			}
+			_, _ = h.Poll(t.Context())
+			end()
+			h, end = onFile(t, file, down)
+			_, _ = h.Poll(t.Context())
+			if in, err = h.store.Instance(t.Context(), "sick"); err != nil || !in.Status.Final() || verb == core.VerbTerminate && in.Quarantine != "" {
+				t.Errorf("at %d: after %s it is %s, in quarantine: %q %v", at, verb, in.Status, in.Quarantine, err)
+			}
+			end()
+		}
+	}
+	if aside == 0 {
+		t.Error("no event was damaged")
+	}
+}
+
+// TestDamageOfEventsThatAreRoutedAgain: an event that must be routed again, and is damaged, stays in that list until its time is
+// up. It does not keep the engine busy, and several of them are not taken for a store that fails.
+func TestDamageOfEventsThatAreRoutedAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db")
+	h, end := onFile(t, file, &receiver{})
+	h.deploy(build("w").main(delay(time.Minute)))
+	seqs := []int64{}
+	for _, id := range []string{"1", "2"} {
+		h.send(`go ` + id + ` {"mark":"` + mark + `"}`)
+	}
+	for _, e := range h.events(t) {
+		seqs = append(seqs, e.Seq)
+	}
+	if err := h.store.Route(t.Context(), func(store.View) (store.Routing, error) { return store.Routing{Again: seqs}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	now := h.clock.Now()
+	end()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range marks(data) {
+		data[at+3] ^= 1
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, end = onFile(t, file, &receiver{})
+	defer end()
+	h.clock.Advance(now)
+	_, err = h.Poll(t.Context())
+	if !errors.Is(err, store.ErrDamaged) || strings.Contains(err.Error(), "things to do fail") {
+		t.Errorf("poll says %v", err)
+	}
+	if list, err := h.store.Again(t.Context(), 10); err != nil || len(list) != 2 {
+		t.Errorf("to be routed again are %v %v", list, err)
+	}
+	if next, ok := h.Next(); !ok || !next.After(h.clock.Now()) {
+		t.Errorf("there is something to do at once: %v %v", next, ok)
+	}
+	h.clock.Advance(now.Add(1000 * time.Hour))
+	h.poll()
+	if list, err := h.store.Again(t.Context(), 10); err != nil || len(list) != 0 {
+		t.Errorf("when their time is up, there are %v %v", list, err)
 	}
 }
 
@@ -243,7 +351,7 @@ func goOnDamaged(t *testing.T, data []byte, at int) bool {
 
 func (h *harness) events(t *testing.T) []store.Event {
 	t.Helper()
-	page, err := h.store.Events(context.Background(), store.EventQuery{})
+	page, err := h.EventPage(context.Background(), store.EventQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,13 +130,18 @@ func (e *Engine) unrouted(ctx context.Context, _ core.Time, limit int) ([]task, 
 	var out []task
 	for _, seq := range seqs {
 		out = append(out, task{key: taskKey{kind: "event", seq: seq}, do: func(ctx context.Context) error {
+			var damaged error
 			err := e.route(ctx, func(r *router, v store.View) store.Routing {
 				ev, ok := v.Event(seq)
 				if !ok {
+					damaged = v.Damaged()
 					return store.Routing{}
 				}
 				return r.event(ev, v, true).Routing
 			})
+			if err == nil && damaged != nil { // it stays in the list until its time is up
+				err = damaged
+			}
 			if err != nil {
 				return fmt.Errorf("route event %d again: %w", seq, err)
 			}

@@ -41,7 +41,7 @@ func (e *Engine) History(ctx context.Context, id string) ([]core.Record, error) 
 // Kept lists the newest of the events that are kept, oldest first: store.MaxEventScan of
 // them. Those that are not Taken are unmatched; their Why tells the reason.
 func (e *Engine) Kept(ctx context.Context) ([]store.Event, error) {
-	page, err := e.store.Events(ctx, store.EventQuery{Newest: true})
+	page, err := e.EventPage(ctx, store.EventQuery{Newest: true})
 	slices.Reverse(page.Events)
 	return page.Events, err
 }
@@ -89,7 +89,8 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 			return Waiting{}, fmt.Errorf("instance %s: %w", id, err)
 		}
 	}
-	if out.Subscriptions, err = e.store.Subscriptions(ctx, id); err != nil {
+	out.Subscriptions, err = e.store.Subscriptions(ctx, id)
+	if err = e.withoutDamage(ctx, err); err != nil {
 		return Waiting{}, err
 	}
 	if len(out.Subscriptions) == 0 {
@@ -108,9 +109,9 @@ func (e *Engine) nearMisses(ctx context.Context, subs []store.Subscription) (out
 			if len(byType) == maxNearMisses {
 				continue
 			}
-			page, err := e.store.Events(ctx, store.EventQuery{Type: s.Filter.Type, Newest: true, Limit: maxNearMisses})
+			page, err := e.EventPage(ctx, store.EventQuery{Type: s.Filter.Type, Newest: true, Limit: maxNearMisses})
 			if err != nil {
-				return nil, fmt.Errorf("read events: %w", err)
+				return nil, err
 			}
 			events = page.Events
 			slices.Reverse(events)
