@@ -328,6 +328,21 @@ func TestDamagedDefinition(t *testing.T) {
 	})
 	refused("no source", read(alias, content, d.Program, nil, d.Source))
 	refused("exchanged", read(content, alias, d.Program, d.Source, d.Source))
+	other := d
+	other.Digest, other.Program = "y", []byte(`{"edition":4}`)
+	others, err := ContentInfo(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("the program of another, with its checksum", CheckProgram(Content{"x", others, other.Program}))
+	for at := range 16 {
+		bad := func(info string) string {
+			at := len(info) - sumsSize + len(sumsLead) + at
+			return info[:at] + "g" + info[at+1:]
+		}
+		refused("no digit in the checksum", read(bad(alias), content, d.Program, d.Source, d.Source))
+		refused("no digit in the checksum of the content", read(alias, bad(content), d.Program, d.Source, d.Source))
+	}
 	// What is wrong with the checksum itself may go unnoticed; what it is of is as it was then.
 	flips([]byte(alias), func(b []byte) { _ = read(string(b), content, d.Program, d.Source, d.Source) })
 	flips([]byte(content), func(b []byte) { _ = read(alias, string(b), d.Program, d.Source, d.Source) })

@@ -42,8 +42,17 @@ func info(kind byte, d store.Definition, program []byte) (string, error) {
 		return "", err
 	}
 	text := string(b[:len(b)-1]) // without the brace
+	return text + sumsLead + digits(kind, text, program, source) + sumsEnd, nil
+}
+
+// digits are both checksums.
+func digits(kind byte, text string, program, source []byte) string {
 	first := infoSum(kind, text, program)
-	return fmt.Sprintf("%s%s%08x%08x%s", text, sumsLead, first, sourceSum(kind, first, source), sumsEnd), nil
+	o := owner{kind: kind, numbers: [4]int64{int64(first)}}
+	if source != nil {
+		o.numbers[1] = 1
+	}
+	return fmt.Sprintf("%08x%08x", first, o.sum(source))
 }
 
 func infoSum(kind byte, text string, program []byte) uint32 {
@@ -51,22 +60,13 @@ func infoSum(kind byte, text string, program []byte) uint32 {
 	return o.sum(program)
 }
 
-func sourceSum(kind byte, info uint32, source []byte) uint32 {
-	o := owner{kind: kind, numbers: [4]int64{int64(info)}}
-	if source != nil {
-		o.numbers[1] = 1
-	}
-	return o.sum(source)
-}
-
 // sums takes the checksums off an info; false: it has none.
-func sums(info string) (text string, first, second uint32, ok bool) {
+func sums(info string) (text, digits string, ok bool) {
 	at := len(info) - sumsSize
 	if at < 0 || !strings.HasPrefix(info[at:], sumsLead) {
-		return "", 0, 0, false
+		return "", "", false
 	}
-	n, err := fmt.Sscanf(info[at+len(sumsLead):], "%8x%8x", &first, &second)
-	return info[:at], first, second, n == 2 && err == nil
+	return info[:at], info[at+len(sumsLead) : len(info)-len(sumsEnd)], true
 }
 
 // Alias and Content are rows of a definition.
@@ -97,9 +97,17 @@ func DecodeAlias(a Alias) (d store.Definition, err error) {
 
 // CheckProgram says whether the program of a content is what was stored.
 func CheckProgram(c Content) error {
-	text, first, _, ok := sums(c.Info)
-	if ok && infoSum(kindContent, text, c.Program) != first {
-		return fmt.Errorf("the program with digest %s is %w: %w", c.Digest, store.ErrDamaged, errSum)
+	var of struct{ Digest string }
+	err := json.Unmarshal([]byte(c.Info), &of)
+	text, sum, ok := sums(c.Info)
+	switch {
+	case ok && fmt.Sprintf("%08x", infoSum(kindContent, text, c.Program)) != sum[:8]:
+		err = errSum
+	case err != nil || of.Digest != c.Digest:
+		err = errMalformed
+	}
+	if err != nil {
+		return fmt.Errorf("the program with digest %s is %w: %w", c.Digest, store.ErrDamaged, err)
 	}
 	return nil
 }
@@ -120,7 +128,7 @@ func DecodeContent(c Content, source []byte) (d store.Definition, err error) {
 }
 
 func decodeInfo(kind byte, info string, program, source []byte, d *store.Definition) error {
-	if text, first, second, ok := sums(info); ok && (infoSum(kind, text, program) != first || sourceSum(kind, first, source) != second) {
+	if text, sum, ok := sums(info); ok && digits(kind, text, program, source) != sum {
 		return errSum
 	}
 	if err := json.Unmarshal([]byte(info), d); err != nil {
