@@ -167,9 +167,13 @@ func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err
 		}
 		m := &steps[version]
 		if m.since > 1 {
-			if done, err = t.anyOlder(ctx, m.since); err != nil || done {
-				db.postponed.Store(done)
+			older, err := t.older(ctx, m.since)
+			if err != nil {
 				return err
+			}
+			if done = len(older) > 0; done {
+				db.older.Store(&older)
+				return nil
 			}
 		}
 		if err := t.apply(ctx, m); err != nil {
@@ -181,26 +185,35 @@ func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err
 	return done && err == nil, err
 }
 
-// anyOlder reports whether a node was heard of lately that does not know a schema. One that comes at the same moment
-// has no parts yet, and its next heartbeat tells it.
-func (t *tx) anyOlder(ctx context.Context, schema int) (there bool, err error) {
-	err = t.one(ctx, "SELECT EXISTS (SELECT 1 FROM ~.nodes WHERE coalesce(knows, 0) < $1 AND seen > clock_timestamp() - $2::interval)", []any{schema, t.db.opts.upgrade}, &there)
-	return there, err
+// older lists the nodes that were heard of lately and do not know a schema. One that comes at the same moment has no
+// parts yet, and its next heartbeat tells it.
+func (t *tx) older(ctx context.Context, schema int) (names []string, err error) {
+	err = t.one(ctx, "SELECT coalesce(array_agg(DISTINCT name || ' ' || version), '{}') FROM ~.nodes WHERE coalesce(knows, 0) < $1 AND seen > clock_timestamp() - $2::interval",
+		[]any{schema, t.db.opts.upgrade}, &names)
+	return names, err
 }
 
 // finishMigration applies what was postponed, once the nodes are gone that it waits for.
 func (db *DB) finishMigration(ctx context.Context) {
-	for db.postponed.Load() {
+	for older := db.older.Load(); older != nil; older = db.older.Load() {
 		if sleep(ctx, db.opts.upgrade) != nil {
 			return
 		}
-		db.postponed.Store(false)
+		db.older.Store(nil)
 		if err := db.migrate(ctx, db.opts.steps); err != nil {
-			db.postponed.Store(true)
+			db.older.Store(older)
 			if db.opts.Log != nil && ctx.Err() == nil {
 				db.opts.Log.Warn("the schema stays at an older version for now", "error", err)
 			}
+		} else if db.older.Load() == nil {
+			db.info("the servers of an older version are gone, and the schema is changed", "schema", len(db.opts.steps))
 		}
+	}
+}
+
+func (db *DB) info(message string, args ...any) {
+	if db.opts.Log != nil {
+		db.opts.Log.Info(message, args...)
 	}
 }
 

@@ -30,6 +30,7 @@ type node struct {
 	ns     int32
 	member store.Member
 	heard  time.Time // when a heartbeat was answered last
+	told   bool      // its row says which schema it knows
 
 	beats line // of their own: commits do not keep them waiting
 	kicks chan struct{}
@@ -146,11 +147,12 @@ func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	came := time.Now()
 	fresh := n.heard.IsZero()
 	n.heard = came
-	_ = n.db.fits(since)  // the next one knows
-	if late && !leaving { // then its row may be new
+	_ = n.db.fits(since)                               // the next one knows
+	if n.told = n.told && !late; !n.told && !leaving { // its row may be new
 		if err := n.beats.do(ctx, "UPDATE ~.nodes SET knows = $2 WHERE node = $1", n.id, len(n.db.opts.steps)); err != nil {
 			return 0, fmt.Errorf("heartbeat: %w", err)
 		}
+		n.told = true
 	}
 	n.leases.measure(sent, came, showed)
 	if n.leases.renewed(sent, n.lease(), shards, epochs, nodes) {

@@ -59,9 +59,9 @@ type DB struct {
 	names   sync.Map
 	shards  atomic.Pointer[[]int16] // see own
 
-	outgrown  atomic.Pointer[error] // not nil: the schema is that of a later version
-	postponed atomic.Bool           // a file of the schema waits for nodes of an older version to go
-	sums      atomic.Bool           // values get checksums
+	outgrown atomic.Pointer[error]    // not nil: the schema is that of a later version
+	older    atomic.Pointer[[]string] // not nil: a file of the schema waits until these nodes are gone
+	sums     atomic.Bool              // values get checksums
 
 	mu     sync.Mutex // for what follows
 	spaces map[string]*space
@@ -124,6 +124,9 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	if err := db.migrate(ctx, opts.steps); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open PostgreSQL at %s: %w", config.ConnConfig.Host, err)
+	}
+	if older := db.older.Load(); older != nil {
+		db.info("a change of the schema waits until servers of an older version are gone (upgrade-wait)", "servers", *older)
 	}
 	return db, nil
 }

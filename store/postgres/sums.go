@@ -6,8 +6,12 @@ import "github.com/lockstep-workflows/lockstep/store/codec"
 // older version are there, it waits, and values are written as these know them.
 const sumsSince = 13
 
-// learn notes which schema every program that uses the database knows.
-func (db *DB) learn(since int) { db.sums.Store(since >= sumsSince) }
+// learn notes which schema every program that uses the database knows at least: it never goes back.
+func (db *DB) learn(since int) {
+	if since >= sumsSince {
+		db.sums.Store(true)
+	}
+}
 
 // value is an encoded value as everybody can read it.
 func (db *DB) value(data []byte) []byte {
