@@ -57,12 +57,13 @@ func (e *Engine) withoutDamage(ctx context.Context, err error) error {
 }
 
 // damagedIn sets an instance aside that something damaged belongs to. Of one that was given up, or that is gone, what is
-// damaged may outlive it.
-func (e *Engine) damagedIn(ctx context.Context, id string, err error) error {
-	if in, err := e.store.Instance(ctx, id); err == nil && in.Status == core.Terminated || errors.Is(err, store.ErrNotFound) {
+// damaged may outlive it; one whose row is damaged cannot be written, and counts as set aside.
+func (e *Engine) damagedIn(ctx context.Context, id string, cause error) error {
+	in, err := e.store.Instance(ctx, id)
+	if err == nil && in.Status == core.Terminated || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) {
 		return nil
 	}
-	return e.quarantine(ctx, id, &brokenError{err})
+	return e.quarantine(ctx, id, &brokenError{cause})
 }
 
 // messages reads an inbox. What is damaged in it breaks its instance.

@@ -37,36 +37,47 @@ func onFile(t *testing.T, file string, sink *receiver) (*harness, func()) {
 	}
 }
 
+// damageCases are what an instance is at when something of it is damaged.
+var damageCases = []damageCase{
+	{"its call", "w", 0},
+	{"the start of its child", "p", 0},
+	{"its state and what it produced", "w", 1},
+	{"the state of its child", "p", 1},
+}
+
+type damageCase struct {
+	name, definition string
+	polls            int // before it is damaged
+}
+
+// begin starts the instance that is to be damaged, and its neighbour.
+func (c damageCase) begin(h *harness) {
+	h.t.Helper()
+	w := build("w")
+	emit := w.emit("made", "")
+	emit.op.(*ir.Emit).From = w.expr(jsonpath.TemplateLang, `{"mark": "{{ $.mark }}"}`)
+	h.deploy(w.main(w.call("f"), emit, delay(time.Minute), w.call("f")), build("p").main(spawn("w", true)))
+	for id, value := range map[string]string{"sick": mark, "well": "plain"} {
+		if _, err := h.Start(context.Background(), StartRequest{Definition: c.definition, ID: id, Input: parse(h.t, `{"mark":"`+value+`"}`)}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	for range c.polls {
+		_, _ = h.Poll(context.Background()) // it tells that the sink is down
+	}
+}
+
+func sinkDown() *receiver { return &receiver{answer: func(event.Event) error { return errDown }} }
+
 // TestDamageIsSetAside flips one bit of a file wherever a value of one instance is, and goes on with the
 // file: that instance is set aside and says why, unless nothing that it needs is damaged. It never goes
 // on with another value, and all others end.
 func TestDamageIsSetAside(t *testing.T) {
-	w := build("w")
-	emit := w.emit("made", "")
-	emit.op.(*ir.Emit).From = w.expr(jsonpath.TemplateLang, `{"mark": "{{ $.mark }}"}`)
-	programs := []*ir.Program{w.main(w.call("f"), emit, delay(time.Minute), w.call("f")), build("p").main(spawn("w", true))}
-	for _, c := range []struct {
-		name, definition string
-		polls            int // before the file is damaged
-	}{
-		{"its call", "w", 0},
-		{"the start of its child", "p", 0},
-		{"its state and what it produced", "w", 1},
-		{"the state of its child", "p", 1},
-	} {
+	for _, c := range damageCases {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "a.db")
-			down := &receiver{answer: func(event.Event) error { return errDown }}
-			h, end := onFile(t, file, down)
-			h.deploy(programs...)
-			for id, value := range map[string]string{"sick": mark, "well": "plain"} {
-				if _, err := h.Start(context.Background(), StartRequest{Definition: c.definition, ID: id, Input: parse(t, `{"mark":"`+value+`"}`)}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for range c.polls {
-				_, _ = h.Poll(context.Background()) // it tells that the sink is down
-			}
+			h, end := onFile(t, file, sinkDown())
+			c.begin(h)
 			end()
 			sound, err := os.ReadFile(file)
 			if err != nil {
@@ -199,7 +210,7 @@ func TestDamageHoldsUpNoEvent(t *testing.T) {
 // gives the instance up does so for good: also where the server starts again, it is not set aside once more.
 func TestDamageOfWhatEnded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.db")
-	down := &receiver{answer: func(event.Event) error { return errDown }}
+	down := sinkDown()
 	h, end := onFile(t, file, down)
 	w := build("w")
 	emit := w.emit("made", "")
@@ -306,10 +317,17 @@ func goOnDamaged(t *testing.T, data []byte, at int) bool {
 	}
 	h, end := onFile(t, file, &receiver{})
 	defer end()
+	return h.goesOn(t, at)
+}
+
+// goesOn runs until everything is over that can be, sees what became of the damaged instance and its neighbour, and says whether
+// one was set aside. at is what is damaged.
+func (h *harness) goesOn(t *testing.T, at any) bool {
+	t.Helper()
 	ctx := context.Background()
 	problems, err := h.store.Check(ctx)
 	if err != nil {
-		t.Fatalf("at %d: %v", at, err)
+		t.Fatalf("at %v: %v", at, err)
 	}
 	for range 5 {
 		_, _ = h.Poll(ctx) // what it tells is in the instances
@@ -321,29 +339,29 @@ func goOnDamaged(t *testing.T, data []byte, at int) bool {
 	aside := false
 	for _, in := range h.list() {
 		if text := in.Output.String(); in.Status == core.Completed && strings.Contains(text, "MARMALADE") && !strings.Contains(text, mark) {
-			t.Errorf("at %d: %s ends with %s", at, in.ID, text)
+			t.Errorf("at %v: %s ends with %s", at, in.ID, text)
 		}
 		if in.Quarantine == "" {
 			if _, err := h.store.Records(ctx, in.ID, 0, 0); errors.Is(err, store.ErrDamaged) && len(problems) == 0 {
-				t.Errorf("at %d: the check does not tell that %v", at, err)
+				t.Errorf("at %v: the check does not tell that %v", at, err)
 			}
 			continue
 		}
 		aside = true
 		if !strings.Contains(in.Quarantine, "damaged: the checksum differs") || strings.Contains(in.ID, "well") {
-			t.Errorf("at %d: %s is set aside: %s", at, in.ID, in.Quarantine)
+			t.Errorf("at %v: %s is set aside: %s", at, in.ID, in.Quarantine)
 		}
 		if len(problems) == 0 {
-			t.Errorf("at %d: the check does not tell that %s is damaged", at, in.ID)
+			t.Errorf("at %v: the check does not tell that %s is damaged", at, in.ID)
 		}
 		if err := h.Control(ctx, in.ID, core.Control{Verb: core.VerbTerminate}); err != nil {
-			t.Errorf("at %d: terminate %s: %v", at, in.ID, err)
+			t.Errorf("at %v: terminate %s: %v", at, in.ID, err)
 		}
 		h.want(in.ID, core.Terminated, "")
 	}
 	for _, e := range h.events(t) {
 		if text := e.Event.Data.String(); strings.Contains(text, "MARMALADE") && !strings.Contains(text, mark) {
-			t.Errorf("at %d: there is an event with %s", at, text)
+			t.Errorf("at %v: there is an event with %s", at, text)
 		}
 	}
 	return aside
