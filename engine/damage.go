@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -14,26 +16,44 @@ import (
 // repairs them.
 type damages struct {
 	mu    sync.Mutex
-	known map[string]bool // by the text of the error; true: there is nothing left to do about it
+	known map[string]bool  // the texts of their errors
+	open  map[string]error // instances that are yet to be set aside, and why
 }
 
 // maxDamages is how many of them are remembered; then all are reported anew.
 const maxDamages = 10_000
 
-func (d *damages) find(text string) (known, done bool) {
+// add notes a row, and reports whether it is a new one.
+func (d *damages) add(row store.DamagedRow) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	done, known = d.known[text]
-	return known, done
-}
-
-func (d *damages) note(text string, done bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	text := row.Err.Error()
+	if d.known[text] {
+		return false
+	}
 	if d.known == nil || len(d.known) >= maxDamages {
 		d.known = map[string]bool{}
 	}
-	d.known[text] = done
+	d.known[text] = true
+	if row.Instance != "" {
+		if d.open == nil {
+			d.open = map[string]error{}
+		}
+		d.open[row.Instance] = row.Err
+	}
+	return true
+}
+
+func (d *damages) list() map[string]error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.open)
+}
+
+func (d *damages) done(instance string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.open, instance)
 }
 
 // withoutDamage is the error of a list, nil where only some of its rows are damaged: the others are
@@ -44,16 +64,23 @@ func (e *Engine) withoutDamage(ctx context.Context, err error) error {
 		return err
 	}
 	for _, row := range damaged.Rows {
-		text := row.Err.Error()
-		known, done := e.damages.find(text)
-		if !known {
+		if e.damages.add(row) {
 			e.report(row.Err)
 		}
-		if !done {
-			e.damages.note(text, row.Instance == "" || e.damagedIn(ctx, row.Instance, row.Err) == nil)
+	}
+	e.setDamagedAside(ctx)
+	return nil
+}
+
+// setDamagedAside sets instances aside that something damaged belongs to. Where that fails, the next pass tries again: what is
+// damaged may be in no list any more.
+func (e *Engine) setDamagedAside(ctx context.Context) {
+	list := e.damages.list()
+	for _, id := range slices.Sorted(maps.Keys(list)) {
+		if e.damagedIn(ctx, id, list[id]) == nil {
+			e.damages.done(id)
 		}
 	}
-	return nil
 }
 
 // damagedIn sets an instance aside that something damaged belongs to. Of one that was given up, or that is gone, what is

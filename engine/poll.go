@@ -108,6 +108,7 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 	if err := e.pauseSuspects(ctx, tell); err != nil {
 		unread = append(unread, err)
 	}
+	e.setDamagedAside(ctx)
 	done := 0
 	for _, s := range e.work {
 		tasks, err := e.tasks(ctx, s, now, batch)
@@ -316,6 +317,7 @@ func (e *Engine) later(ctx context.Context, now core.Time) (time.Time, bool) {
 		sooner(e.calls.next(e.cfg.MaxCalls, now))
 	}
 	sooner(e.troubles.next(now))
+	sooner(now+core.Time(firstRest), len(e.damages.list()) > 0)
 	if e.cfg.Sink != nil && !joined {
 		sooner(e.outbox.due(now))
 	}
