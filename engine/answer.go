@@ -32,9 +32,10 @@ func (e *Engine) OpenCalls(ctx context.Context, instance string) ([]OpenCall, er
 // Answer gives a parked call its outcome. One that is not open any more is a
 // *NotFoundError, one that is under way is a *core.Rejected.
 func (e *Engine) Answer(ctx context.Context, instance string, t core.Ticket, out effect.Outcome) error {
-	c := e.calls.parked(callKey(instance, t))
-	if c != nil {
-		return e.answerByHand(ctx, c, replyOf(c.row.Invoke, out))
+	if c := e.calls.parked(callKey(instance, t)); c != nil {
+		if err := e.answerByHand(ctx, c, replyOf(c.row.Invoke, out)); !isMissing(err) {
+			return err
+		} // else another instance may have the id by now, and a call of its own
 	}
 	rows, err := e.store.Calls(ctx, instance)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect"
@@ -115,4 +116,61 @@ func TestAnswerToCallUnderWay(t *testing.T) {
 	if err := h.Answer(context.Background(), id, calls[0].Ticket, effect.Outcome{}); !errors.As(err, &rejected) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// parkedStore is a store that tells of every call that it waits for a person, as one does that nodes share.
+type parkedStore struct{ store.Store }
+
+func (s *parkedStore) Calls(ctx context.Context, instance string) ([]store.Call, error) {
+	list, err := s.Store.Calls(ctx, instance)
+	for i := range list {
+		list[i].Parked = true
+	}
+	return list, err
+}
+
+// TestAnswerAfterAnotherLife: a node remembers a call that waits for a person. Another node deletes its instance and
+// starts one that gets its id: an answer at the first node is for the call that is open.
+func TestAnswerAfterAnotherLife(t *testing.T) {
+	shared := &parkedStore{newStore(t)}
+	node := func() *harness {
+		h := newHarness(t, nil, func(c *Config) {
+			c.Store = shared
+			c.Invoker = effect.Func(func(context.Context, effect.Call) effect.Outcome { return effect.Outcome{Parked: true} })
+		})
+		h.alone = false
+		return h
+	}
+	first := node()
+	b := build("w")
+	first.deploy(b.main(b.call("approve")))
+	start := func(h *harness) string {
+		id, _, err := h.StartOnce(t.Context(), StartRequest{Definition: "w"}, "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.poll()
+		return id
+	}
+	id := start(first)
+	other := node()
+	other.clock.Advance(t0.Add(time.Second))
+	if err := other.Control(t.Context(), id, core.Control{Verb: core.VerbTerminate}); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.DeleteInstance(t.Context(), id, 0); err != nil {
+		t.Fatal(err)
+	}
+	if again := start(other); again != id {
+		t.Fatalf("%s and %s", id, again)
+	}
+	calls, err := first.OpenCalls(t.Context(), id)
+	if err != nil || len(calls) != 1 || !calls[0].Parked {
+		t.Fatalf("open calls: %+v, %v", calls, err)
+	}
+	first.clock.Advance(t0.Add(time.Second))
+	if err := first.Answer(t.Context(), id, calls[0].Ticket, effect.Outcome{Value: expr.EmptyObject}); err != nil {
+		t.Errorf("the answer to a call that is open: %v", err)
+	}
+	first.want(id, core.Completed, "")
 }
