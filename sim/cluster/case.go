@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/core"
@@ -21,6 +20,8 @@ type Case struct {
 	SQLite bool          // the store is SQLite, of one node
 	Oracle *sim.Case     // what is deployed besides the fixed definitions, with how its functions answer; nil: nothing
 	Retain time.Duration // how long instances stay that are over; 0: for ever
+	Forget time.Duration // how long the feed tells what happened; 0: for ever
+	Sweep  time.Duration // how long jobs stay that are over, or in a certain state; 0: for ever
 	Join   time.Duration // when the last node comes up, and others give parts to it; 0: with them
 	Acts   []Act         // by At
 	Faults []Fault
@@ -38,7 +39,7 @@ type Act struct {
 	Choice string    // of a device or an operator
 	Actor  string
 	Update *sim.Update // of the job of the generated definition
-	Since  bool        // of an update: the job is read first, and nothing must have changed since
+	Since  bool        // of an update, a control or a drop: the instance is read first, and nothing must have changed since; of an answer: there will be a call
 }
 
 // ActKind is what a client wants.
@@ -59,6 +60,9 @@ const (
 	ActAnswer  ActKind = "answer"  // to the call that waits for a person, of the instance with the key What
 
 	ActUndeploy ActKind = "undeploy" // all versions of What
+	ActRestart  ActKind = "restart"  // an instance like the one with the key What
+	ActDrop     ActKind = "drop"     // the job What, or that of the client Actor, whatever it does
+	ActFollow   ActKind = "follow"   // what happens, while it does
 )
 
 // Fault is something that goes wrong at a node.
@@ -94,7 +98,7 @@ const (
 
 var faultKinds = []FaultKind{FaultCrash, FaultDie, FaultFail, FaultLose, FaultPause, FaultSlow, FaultCut, FaultLag, FaultStep, FaultHang, FaultBreak, FaultAgain, FaultSink}
 
-var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate, ActRead, ActDevice, ActAnswer, ActUndeploy}
+var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate, ActRead, ActDevice, ActAnswer, ActUndeploy, ActRestart, ActDrop, ActFollow}
 
 // outside are the faults of those whom nodes ask.
 var outside = []FaultKind{FaultHang, FaultBreak, FaultAgain, FaultSink}
@@ -122,10 +126,19 @@ func Generate(seed uint64) *Case {
 		g.oracle(seed)
 	}
 	for range pick(g, 1, 1, 2, 3) {
-		pick(g, g.pairs, g.timers, g.retries, g.jobs, g.gatherings, g.families, g.redeploys, g.crons, g.nudges, g.fragiles, g.questions, g.bells, g.campaigns, g.briefs)()
+		pick(g, g.pairs, g.timers, g.retries, g.jobs, g.gatherings, g.families, g.redeploys, g.crons, g.nudges, g.fragiles, g.questions, g.bells, g.campaigns, g.briefs, g.rebirths)()
 	}
 	if g.c.Oracle == nil && g.chance(25) {
 		g.c.Retain = pick(g, time.Second, 20*time.Second)
+	}
+	if g.c.Retain > 0 && g.chance(30) {
+		g.c.Forget = pick(g, 2*time.Second, 20*time.Second)
+	}
+	if g.c.Oracle == nil && g.chance(25) && slices.ContainsFunc(g.c.Acts, func(a Act) bool { return a.Kind == ActJob || a.Kind == ActDevice }) {
+		g.c.Sweep = pick(g, 2*time.Second, 10*time.Second)
+	}
+	if g.chance(25) {
+		g.add(Act{Kind: ActFollow, At: g.soon()})
 	}
 	if g.c.Oracle == nil && g.c.Nodes > 1 && g.chance(40) { // what changes hands may take longer than the interpreter says
 		near := time.Duration(g.r.IntN(600)-300) * time.Millisecond // of the calls of timers
@@ -155,9 +168,13 @@ func (g *generator) soon() time.Duration {
 	return pick(g, 0, 0, time.Second, time.Duration(g.r.IntN(5000))*time.Millisecond)
 }
 
-func (g *generator) add(a Act) {
-	a.Node = g.r.IntN(g.c.Nodes)
+// add adds an act at any node, and tells which.
+func (g *generator) add(a Act) (node int) { return g.addAt(g.r.IntN(g.c.Nodes), a) }
+
+func (g *generator) addAt(node int, a Act) int {
+	a.Node = node
 	g.c.Acts = append(g.c.Acts, a)
+	return node
 }
 
 func (g *generator) name(kind string) string {
@@ -245,9 +262,10 @@ func (g *generator) start(definition string) (a Act) {
 	for range pick(g, 1, 1, 2) { // the same key twice is one instance
 		g.add(a)
 	}
+	g.likewise(a)
 	switch g.r.IntN(5) {
 	case 0:
-		g.add(Act{Kind: ActControl, At: a.At + g.soon(), What: a.Choice, Verb: pick(g, core.VerbCancel, core.VerbTerminate, core.VerbSuspend)})
+		g.add(Act{Kind: ActControl, At: a.At + g.soon(), What: a.Choice, Verb: pick(g, core.VerbCancel, core.VerbTerminate, core.VerbSuspend), Since: g.chance(30)})
 		if g.chance(50) {
 			g.add(Act{Kind: ActControl, At: a.At + 10*time.Second, What: a.Choice, Verb: core.VerbResume})
 		}
@@ -332,59 +350,4 @@ func (g *generator) fault() {
 		g.again(&f)
 	}
 	g.c.Faults = append(g.c.Faults, f)
-}
-
-// Store names the store.
-func (c *Case) Store() string {
-	if c.SQLite {
-		return "sqlite"
-	}
-	return "model"
-}
-
-// String writes a case for people.
-func (c *Case) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d nodes on %s, order by seed %d\n", c.Nodes, c.Store(), c.Seed)
-	if c.Oracle != nil {
-		b.WriteString(c.Oracle.String())
-	}
-	for i := range c.Acts {
-		fmt.Fprintf(&b, "%s\n", c.Acts[i].String())
-	}
-	if c.Retain > 0 {
-		fmt.Fprintf(&b, "what is over goes after %s\n", c.Retain)
-	}
-	if c.Join > 0 {
-		fmt.Fprintf(&b, "the last node comes up at %s\n", c.Join)
-	}
-	for _, f := range c.Faults {
-		if slices.Contains(outside, f.Kind) {
-			fmt.Fprintf(&b, "%s at the %d. of those that come, for %s\n", f.Kind, f.Op, f.For)
-			continue
-		}
-		fmt.Fprintf(&b, "%s of node %d at its %d. request to the store %s, for %s\n", f.Kind, f.Node, f.Op, f.On, f.For)
-	}
-	return b.String()
-}
-
-// String writes an act on one line.
-func (a *Act) String() string {
-	s := fmt.Sprintf("at %s, node %d: %s %s", a.At, a.Node, a.Kind, a.What)
-	switch a.Kind {
-	case ActEvent:
-		s += string(a.Event.Value().AppendJSON(nil))
-	case ActStart:
-		s += " " + a.Choice + " " + string(a.Input.AppendJSON(nil))
-	case ActControl:
-		s += " " + string(a.Verb) + " " + string(a.Input.AppendJSON(nil))
-	case ActUpdate:
-		if s += " " + a.Actor + " " + a.Choice; a.Update != nil {
-			s += a.Update.String()
-		}
-		if a.Since {
-			s += " unless it changes"
-		}
-	}
-	return s
 }

@@ -24,14 +24,18 @@ type ledger struct {
 	started  map[string]string // instances by the key of their start, acknowledged
 	events   map[string]*Act   // by id, acknowledged
 	logs     map[string]*jobcheck.Log
-	ticks    int64               // see tick
-	answers  map[string][]string // to calls that wait for a person, acknowledged, by instance
+	ticks    int64             // see tick
+	answers  map[life][]string // to calls that wait for a person, acknowledged
 	registry registry
 	sink     sink
 
+	followers     []*follower
 	interventions []*intervention
 
 	deleting    map[string]bool    // somebody wants them to go
+	dropping    map[string]bool    // clients whose job somebody wants to go
+	gone        map[life]bool      // that were deleted
+	revs        map[life]int64     // revisions that were stored
 	ended       map[life]core.Time // when, of those that are there; 0: they are not over
 	before      core.Time          // what ended before may be gone
 	broken      map[string]bool    // instances whose call failed
@@ -53,9 +57,9 @@ type life struct {
 
 func (l *ledger) init(w *world) {
 	*l = ledger{
-		w: w, started: map[string]string{}, events: map[string]*Act{}, logs: map[string]*jobcheck.Log{}, answers: map[string][]string{}, registry: registry{l: l},
+		w: w, started: map[string]string{}, events: map[string]*Act{}, logs: map[string]*jobcheck.Log{}, answers: map[life][]string{}, registry: registry{l: l},
 		sink:     sink{w: w, known: map[string]string{}, sent: map[life][]string{}, whose: map[string]life{}},
-		deleting: map[string]bool{}, ended: map[life]core.Time{}, broken: map[string]bool{}, decided: map[string]bool{}, history: map[life][]core.Record{}, definitions: map[life]string{},
+		deleting: map[string]bool{}, dropping: map[string]bool{}, gone: map[life]bool{}, revs: map[life]int64{}, ended: map[life]core.Time{}, broken: map[string]bool{}, decided: map[string]bool{}, history: map[life][]core.Record{}, definitions: map[life]string{},
 	}
 }
 
@@ -93,7 +97,11 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 	if n := len(l.history[me]); n > 0 {
 		last = l.history[me][n-1].Time
 	}
-	for _, r := range c.Records {
+	if l.revs[me] = in.Rev + 1; l.gone[me] && in.Rev > 0 {
+		w.violate("instance %s was deleted, and takes a step", in.ID)
+	}
+	delete(l.gone, me)
+	for i, r := range c.Records {
 		w.check(TimesGrow)
 		if r.Time > now {
 			w.violate("instance %s has a record of %s, and it is %s", in.ID, r.Time, now)
@@ -102,6 +110,8 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 			w.violate("instance %s has a record of %s after one of %s", in.ID, r.Time, last)
 		}
 		last = r.Time
+		l.ownAnswer(me, r)
+		l.atRevision(c, i)
 	}
 	l.history[me] = append(l.history[me], c.Records...)
 	l.folded(node, me, in.Rev)
@@ -147,7 +157,7 @@ func (l *ledger) purged(ctx context.Context, before core.Time) {
 // atRest checks what is left when nothing happens any more.
 func (w *world) atRest() error {
 	ctx := context.Background()
-	for _, check := range []func(context.Context) error{w.nothingLeft, w.acknowledged, w.histories, w.foldedAgain, w.fixedRules, w.asInterpreted} {
+	for _, check := range []func(context.Context) error{w.nothingLeft, w.acknowledged, w.histories, w.foldedAgain, w.fixedRules, w.stayGone, w.asInterpreted} {
 		if err := check(ctx); err != nil {
 			return err
 		}
@@ -178,7 +188,7 @@ func (w *world) nothingLeft(ctx context.Context) error {
 	calls, err6 := s.Calls(ctx, "")
 	for _, c := range calls {
 		in, _ := s.Instance(ctx, c.Instance)
-		if in.Status != core.Paused {
+		if in.Status != core.Paused && !w.unasked(&in) {
 			return fmt.Errorf("nobody makes call %s of %s", c.Ticket, c.Instance)
 		}
 	}
@@ -225,51 +235,6 @@ func (w *world) acknowledged(ctx context.Context) error {
 	return nil
 }
 
-// histories: what is stored of an instance is what its commits said, in their order, and streams
-// tell the same.
-func (w *world) histories(ctx context.Context) error {
-	s, l := w.db.Store, &w.ledger
-	streamed := map[string][]core.Record{}
-	for after := int64(0); ; {
-		feed, err := s.Feed(ctx, after, 1000)
-		if err != nil {
-			return err
-		}
-		for _, item := range feed.Items {
-			streamed[item.Instance] = append(streamed[item.Instance], item.Records...)
-		}
-		if after = feed.Next; len(feed.Items) == 0 {
-			break
-		}
-	}
-	for id, list := range streamed {
-		streamed[id] = slices.DeleteFunc(list, func(r core.Record) bool { return r.Type == core.RecDeleted })
-	}
-	committed := map[string][]core.Record{}
-	for _, me := range l.lives {
-		committed[me.id] = append(committed[me.id], l.history[me]...)
-		in, err := s.Instance(ctx, me.id)
-		if err != nil || in.Created != me.created {
-			continue // it was deleted
-		}
-		records, err := s.Records(ctx, me.id, 0, 0)
-		if err != nil {
-			return err
-		}
-		w.check(SameHistory)
-		if got, want := fmt.Sprint(records), fmt.Sprint(l.history[me]); got != want {
-			return fmt.Errorf("the history of %s is\n%s\nand its commits said\n%s", me.id, got, want)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(committed)) {
-		w.check(SameStream)
-		if got, want := fmt.Sprint(streamed[id]), fmt.Sprint(committed[id]); got != want {
-			return fmt.Errorf("of %s a stream tells\n%s\nand its commits said\n%s", id, got, want)
-		}
-	}
-	return nil
-}
-
 // fixedRules: what the fixed definitions promise.
 func (w *world) fixedRules(ctx context.Context) error {
 	l := &w.ledger
@@ -293,9 +258,9 @@ func (w *world) fixedRules(ctx context.Context) error {
 		in := &rows[i]
 		records := l.history[life{in.ID, in.Created}]
 		switch in.Definition {
-		case "timer", "retry", "parent", "gather", "nudged", "fragile", "question", "bells", "brief":
+		case "timer", "retry", "parent", "gather", "nudged", "fragile", "question", "bells", "brief", "slow":
 			w.check(Ends)
-			if !in.Status.Final() && in.Status != core.Paused && !w.heldUp(ctx, in) {
+			if !in.Status.Final() && in.Status != core.Paused && !w.heldUp(ctx, in) && !w.unasked(in) {
 				return fmt.Errorf("%s instance %s is %s for ever", in.Definition, in.ID, in.Status)
 			}
 			if in.Status == core.Failed && !w.mayFail(ctx, in) {
@@ -304,17 +269,13 @@ func (w *world) fixedRules(ctx context.Context) error {
 			if err := inTime(in, records); err != nil {
 				return err
 			}
-		case "device":
-			if err := l.linear(in, records); err != nil {
-				return err
-			}
 		case "campaign":
 			if err := w.campaigned(in, rows, records); err != nil {
 				return err
 			}
 		}
 	}
-	for _, check := range []func() error{l.intervened, l.answeredOnce, l.registry.linear, l.sink.complete} {
+	for _, check := range []func() error{l.linearJobs, l.intervened, l.answeredOnce, l.registry.linear, l.sink.complete} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -358,6 +319,12 @@ func (w *world) mayFail(ctx context.Context, in *store.Instance) bool {
 func (w *world) heldUp(ctx context.Context, in *store.Instance) bool {
 	children, _ := w.db.Store.Instances(ctx, store.Query{Parent: in.ID})
 	return slices.ContainsFunc(children, func(c store.Instance) bool { return c.Status == core.Paused })
+}
+
+// unasked reports whether an instance is a question that nobody may be left to answer: they answered the one that had
+// its id before.
+func (w *world) unasked(in *store.Instance) bool {
+	return in.Definition == "question" && w.ledger.hadID(life{in.ID, in.Created})
 }
 
 // inTime: a delay of five seconds is over after five seconds, not before.

@@ -23,6 +23,8 @@ type client struct {
 	tries  int
 	asks   *process // whom it has asked; nil: nobody
 	done   bool
+
+	follows *follower // of the feed
 }
 
 // maxTries is how often a client asks for something that may never be possible.
@@ -103,7 +105,8 @@ func refused(err error) bool {
 	var version *engine.VersionConflictError
 	var schedule *engine.ScheduleError
 	var used *store.InUseError
-	return errors.As(err, &used) || errors.As(err, &rejected) || errors.As(err, &missing) || errors.As(err, &exists) || errors.As(err, &rev) ||
+	var key *engine.KeyConflictError
+	return errors.As(err, &key) || errors.As(err, &used) || errors.As(err, &rejected) || errors.As(err, &missing) || errors.As(err, &exists) || errors.As(err, &rev) ||
 		errors.As(err, &input) || errors.As(err, &version) || errors.As(err, &schedule)
 }
 
@@ -111,15 +114,13 @@ func (c *client) do(p *process) error {
 	a, l := c.act, &c.w.ledger
 	switch a.Kind {
 	case ActStart:
-		done := l.registry.begin(c, "start")
-		id, again, err := p.engine.StartOnce(p.ctx, engine.StartRequest{Definition: a.What, Input: a.Input}, c.key())
-		if !again {
-			done(p, err)
-		}
-		if err == nil && !p.dead {
-			l.start(c.key(), id)
-		}
-		return err
+		return c.start(p)
+	case ActRestart:
+		return c.restart(p)
+	case ActDrop:
+		return c.drop(p)
+	case ActFollow:
+		return c.followFeed(p)
 	case ActEvent:
 		_, err := p.engine.Send(p.ctx, a.Event)
 		if err == nil && !p.dead {

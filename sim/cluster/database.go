@@ -29,6 +29,10 @@ type Database struct {
 	parked  map[callID]bool
 
 	committed func(node string, before *store.Instance, c *store.Commit) // told of every step that is stored
+	overtaken func(instance string, waiting int, looked bool)            // likewise, of one whose instance has messages
+	deletes   func(row *store.Instance)                                  // told of a deletion before it is made
+	deleted   func(me life)                                              // and of one that is
+	forgets   func(ctx context.Context, before core.Time) func()         // told of what the feed forgets, before and after
 	purged    func(ctx context.Context, before core.Time)                // told that what ended before is gone
 }
 
@@ -52,7 +56,7 @@ func NewDatabase(now func() time.Time, lease time.Duration) *Database {
 
 // Connect returns a session for a node.
 func (db *Database) Connect(node string, l link) *Session {
-	return &Session{db: db, node: node, link: l}
+	return &Session{db: db, node: node, link: l, looked: inboxes{}}
 }
 
 // partOf is the part of an instance, from 0.

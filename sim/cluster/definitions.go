@@ -103,6 +103,15 @@ functions: [{name: question.f}]
 states:
 - {name: Ask, type: operation, start: {kind: default}, actions: [{functionRef: {refName: question.f}}], end: {kind: default}}
 `,
+	// A call that takes its time.
+	"slow": `
+id: slow
+name: slow
+version: "1"
+functions: [{name: slow.f}]
+states:
+- {name: Act, type: operation, start: {kind: default}, actions: [{functionRef: {refName: slow.f}}], end: {kind: default}}
+`,
 	// Three events, the second after a while.
 	"bells": `
 id: bells
@@ -171,7 +180,7 @@ transitions:
 }
 
 // order is that in which they are deployed at first: children first.
-var order = []string{"pair", "nudged", "gather", "timer", "retry", "parent", "device", "fragile", "question", "bells", "campaign", "brief"}
+var order = []string{"pair", "nudged", "gather", "timer", "retry", "parent", "device", "fragile", "question", "bells", "campaign", "brief", "slow"}
 
 // programs are compiled once.
 var programs = sync.OnceValue(func() map[string]*ir.Program {

@@ -276,6 +276,9 @@ func (d *disk) recovered(ctx context.Context) {
 		err = w.acknowledged(ctx)
 	}
 	if err == nil {
+		err = w.stayGone(ctx)
+	}
+	if err == nil {
 		err = w.foldedAgain(ctx)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/effect/mock"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/sim"
 	"github.com/lockstep-workflows/lockstep/store"
 )
@@ -94,10 +95,14 @@ func (x *endpoints) second(c effect.Call, out effect.Outcome) effect.Outcome {
 		x.w.faults[f.Kind]++
 		x.w.tell("endpoint", "endpoint", "answers otherwise")
 		x.w.ledger.broken[c.Instance] = true
-		if out.Failure == nil {
-			return effect.Fail(effect.Failure{Name: effect.Unnamed})
+		switch {
+		case out.Failure != nil:
+			return answerTo(c)
+		case fixedFunction(c.Function) && f.For%2 == 0: // likewise, but for the data
+			out.Value = out.Value.With("again", expr.Int(int64(x.repeated)))
+			return out
 		}
-		return effect.Outcome{None: true}
+		return failureOf(c, effect.Unnamed)
 	}
 	return out
 }
@@ -114,7 +119,7 @@ func (x *endpoints) harmed(c effect.Call, out effect.Outcome) effect.Outcome {
 			out.Delay += f.For
 			continue
 		}
-		out = effect.Fail(effect.Failure{Name: effect.Unnamed})
+		out = failureOf(c, effect.Unnamed)
 		x.w.ledger.broken[c.Instance] = true
 	}
 	return out
@@ -138,30 +143,31 @@ func (x *endpoints) claims(p *process, instance, ticket string) bool {
 }
 
 func fixedFunction(name string) bool {
-	return slices.Contains([]string{"timer.f", "retry.f", "fragile.f", "question.f"}, name)
+	return slices.Contains([]string{"timer.f", "retry.f", "fragile.f", "question.f", "slow.f"}, name)
 }
 
-// answer answers a call that comes for the first time.
+// answer answers a call that comes for the first time, those of the fixed definitions with its key.
 func (x *endpoints) answer(c effect.Call) effect.Outcome {
+	out := answerTo(c)
 	switch c.Function {
 	case "timer.f":
-		d := 300 * time.Millisecond
-		if len(x.known)%2 == 0 {
-			d = 2 * time.Second // several heartbeats
+		if out.Delay = 300 * time.Millisecond; len(x.known)%2 == 0 {
+			out.Delay = 2 * time.Second // several heartbeats
 		}
-		return effect.Outcome{None: true, Delay: d}
+	case "slow.f":
+		out.Delay = time.Duration(1+len(x.known)%3) * time.Second
 	case "question.f":
 		return effect.Outcome{Parked: true}
 	case "fragile.f":
 		if x.tried[c.Instance]++; x.tried[c.Instance] < 3 {
-			return effect.Fail(effect.Failure{Name: "Broken"})
+			return failureOf(c, "Broken")
 		}
-		return effect.Outcome{None: true}
 	case "retry.f":
 		if x.tried[c.Instance]++; x.tried[c.Instance] < 3 {
-			return effect.Fail(effect.Failure{Name: "Busy"})
+			return failureOf(c, "Busy")
 		}
-		return effect.Outcome{None: true}
+	default:
+		return x.mocks.Invoke(context.Background(), c)
 	}
-	return x.mocks.Invoke(context.Background(), c)
+	return out
 }

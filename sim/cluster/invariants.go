@@ -19,6 +19,16 @@ const (
 	OwnCall        Invariant = "a node makes its own calls"
 	SameCall       Invariant = "a call made again is the same"
 	OneAnswer      Invariant = "a call has one answer"
+	OwnAnswer      Invariant = "an answer is to its own call"
+	InboxFirst     Invariant = "a step takes what is in the inbox"
+	Answerable     Invariant = "an open call can be answered"
+	OneInput       Invariant = "a key stands for one input"
+	SameInput      Invariant = "a restart has the input of the first"
+	AtRevision     Invariant = "what names a revision follows it"
+	Followed       Invariant = "who follows the feed misses nothing"
+	FeedKept       Invariant = "the feed forgets nothing too early"
+	StaysGone      Invariant = "what was deleted stays gone"
+	Swept          Invariant = "housekeeping deletes nothing too early"
 	AckedAnswer    Invariant = "the answer is the acknowledged one"
 	OneConsumer    Invariant = "an event has one consumer"
 	Released       Invariant = "an event that nobody consumed is free"
@@ -36,7 +46,7 @@ const (
 )
 
 var invariants = []Invariant{
-	KeptStart, KeptEvent, OneStart, StaysOver, TimesGrow, SameHistory, SameStream, SameState, NeverEarly, DecidedCall, OwnCall, SameCall, OneAnswer, AckedAnswer, OneConsumer, Released,
+	KeptStart, KeptEvent, OneStart, StaysOver, TimesGrow, SameHistory, SameStream, SameState, NeverEarly, DecidedCall, OwnCall, SameCall, OneAnswer, OwnAnswer, InboxFirst, Answerable, OneInput, SameInput, AtRevision, Followed, FeedKept, StaysGone, Swept, AckedAnswer, OneConsumer, Released,
 	LinearJob, LinearRegistry, WholeCampaign, ToldOperator, InOrderAtSink, EachFire, Ends, Retained, AsInterpreted, Recovered, RefusedTwice,
 }
 

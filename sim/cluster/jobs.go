@@ -64,7 +64,7 @@ func (c *client) read(p *process, id string) (job engine.Job, err error) {
 // missing: a job that is known is there, unless somebody deletes it.
 func (c *client) missing(p *process, id string, err error) {
 	var missing *engine.NotFoundError
-	if !p.dead && c.w.c.Retain == 0 && errors.As(err, &missing) {
+	if !p.dead && c.w.c.Retain == 0 && !c.w.ledger.deleting[id] && errors.As(err, &missing) {
 		c.w.violate("job %s is known, and: %w", id, err)
 	}
 }
@@ -146,11 +146,27 @@ func (c *client) device(p *process) error {
 	return &notYet{"its job goes on"}
 }
 
+// linearJobs checks each job, also those that were deleted.
+func (l *ledger) linearJobs() error {
+	for _, me := range l.lives {
+		if l.definitions[me] != "device" || l.hadID(me) {
+			continue
+		}
+		if _, kept := l.ended[me]; (l.gone[me] || !kept) && l.w.disk != nil {
+			continue // there may have been a commit that nobody heard of
+		}
+		if err := l.linear(me.id, l.history[me]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // linear: there is an order of all updates and reads of a job that a single job could have gone through, and it
 // is that of its history.
-func (l *ledger) linear(in *store.Instance, records []core.Record) error {
+func (l *ledger) linear(id string, records []core.Record) error {
 	var history []jobcheck.Status
-	log := l.log(in.ID)
+	log := l.log(id)
 	for i, r := range records {
 		switch r.Type {
 		case core.RecControl:
@@ -168,7 +184,7 @@ func (l *ledger) linear(in *store.Instance, records []core.Record) error {
 		l.w.check(LinearJob)
 	}
 	if err := log.Check(history); err != nil {
-		return fmt.Errorf("job %s: %w\n%v", in.ID, err, history)
+		return fmt.Errorf("job %s: %w\n%v", id, err, history)
 	}
 	return nil
 }
@@ -189,7 +205,7 @@ func (w *world) campaigned(in *store.Instance, rows []store.Instance, records []
 	input, _ := records[0].Data.Get("devices")
 	for _, d := range input.Items() {
 		n := devices[d.Str()]
-		if n > 1 || n == 0 && in.Status == core.Completed && w.c.Retain == 0 {
+		if n > 1 || n == 0 && in.Status == core.Completed && w.c.Retain == 0 && w.c.Sweep == 0 && !w.ledger.dropping[d.Str()] {
 			return fmt.Errorf("campaign %s has %d jobs for %s", in.ID, n, d.Str())
 		}
 	}

@@ -198,7 +198,7 @@ func (p *process) comeUp() (err error) {
 		w.disk.recovered(p.ctx)
 	}
 	p.engine, err = engine.New(engine.Config{
-		Store: w.store(p.session), Clock: w.clockOf(p.n), Languages: languages.All(), Timezone: "UTC", Inline: true, MissedFires: engine.MissedAll, Retention: w.c.Retain,
+		Store: w.store(p.session), Clock: w.clockOf(p.n), Languages: languages.All(), Timezone: "UTC", Inline: true, MissedFires: engine.MissedAll, Retention: w.c.Retain, FeedRetention: w.c.Forget, Housekeeping: w.c.housekeeping(),
 		Invoker: effect.Func(func(_ context.Context, c effect.Call) effect.Outcome { return w.endpoints.invoke(p, c) }),
 		NewID: func() string {
 			w.ledger.ids++

@@ -1,12 +1,14 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/jobcheck"
@@ -20,6 +22,7 @@ func (d *deployment) String() string {
 // intervention is what an operator was told of a control.
 type intervention struct {
 	instance, actor string
+	rev             int64 // that it named; 0: none
 	verdict         jobcheck.Verdict
 }
 
@@ -34,9 +37,25 @@ func (c *client) control(p *process) error {
 		return &notYet{"it has not been started"}
 	}
 	i := &intervention{instance: id, actor: fmt.Sprintf("%s/%d", c.name(), c.tries)}
+	if a.Since {
+		row, err := p.engine.Get(p.ctx, id)
+		if err != nil {
+			return err
+		}
+		i.rev = row.Rev
+	}
 	l.interventions = append(l.interventions, i)
-	err := p.engine.Control(p.ctx, id, core.Control{Verb: a.Verb, Actor: i.actor, Data: a.Input, HasData: !a.Input.IsNull()})
+	control := core.Control{Verb: a.Verb, Actor: i.actor, Data: a.Input, HasData: !a.Input.IsNull()}
+	var err error
+	if a.Since {
+		err = p.engine.ControlAt(p.ctx, id, control, i.rev)
+	} else {
+		err = p.engine.Control(p.ctx, id, control)
+	}
 	i.verdict = verdict(p, err)
+	if i.verdict == jobcheck.Stale && a.Since && c.tries < patience {
+		return &notYet{err.Error()}
+	}
 	if i.verdict == jobcheck.Refused && (a.Verb == core.VerbRetry || a.Verb == core.VerbSkip) && c.tries < patience {
 		return &notYet{err.Error()}
 	}
@@ -54,6 +73,9 @@ func (c *client) answer(p *process) error {
 	if err != nil {
 		return err
 	}
+	if len(calls) == 0 && c.act.Since {
+		return &notYet{"there is no call"}
+	}
 	if len(calls) == 0 {
 		return nil // another operator was faster
 	}
@@ -61,10 +83,44 @@ func (c *client) answer(p *process) error {
 		return &notYet{"the call is not made"}
 	}
 	err = p.engine.Answer(p.ctx, id, calls[0].Ticket, effect.Outcome{Value: object("said", expr.String(c.act.Choice))})
+	if missing := (*engine.NotFoundError)(nil); !p.dead && errors.As(err, &missing) {
+		c.answerable(p.ctx, &calls[0])
+		if c.act.Since {
+			return &notYet{err.Error()} // another one was faster
+		}
+	}
 	if err == nil && !p.dead {
-		l.answers[id] = append(l.answers[id], c.act.Choice)
+		me := life{id, calls[0].Created}
+		l.answers[me] = append(l.answers[me], c.act.Choice)
 	}
 	return err
+}
+
+// answerable: who is told that there is no call is told so of one that is over.
+func (c *client) answerable(ctx context.Context, call *engine.OpenCall) {
+	c.w.check(Answerable)
+	open, _ := c.w.db.Store.Calls(ctx, call.Instance)
+	for i := range open {
+		if idOf(&open[i]) == idOf(&call.Call) {
+			c.w.violate("the answer to call %s of %s finds no call, and it is open", call.Ticket, call.Instance)
+		}
+	}
+}
+
+// atRevision: an intervention at a revision follows what was read there, and nothing else.
+func (l *ledger) atRevision(c *store.Commit, at int) {
+	r := &c.Records[at]
+	if r.Type != core.RecControl {
+		return
+	}
+	for _, i := range l.interventions {
+		if i.rev == 0 || i.instance != c.Instance.ID || i.actor != r.Text {
+			continue
+		}
+		if l.w.check(AtRevision); i.rev != c.Instance.Rev || at > 0 {
+			l.w.violate("the intervention %s in %s is for revision %d, and it is made at %d, after %d records", i.actor, i.instance, i.rev, c.Instance.Rev, at)
+		}
+	}
 }
 
 // intervened: what an operator was told is what happened.
@@ -102,7 +158,7 @@ func (l *ledger) answeredOnce() error {
 				return fmt.Errorf("call %s of %s has two answers", r.Ticket, me.id)
 			}
 			said, _ := r.Data.Get("said")
-			told := l.answers[me.id]
+			told := l.answers[me]
 			if len(told) > 0 {
 				l.w.check(AckedAnswer)
 			}

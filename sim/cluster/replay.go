@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/core"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/expr/languages"
 	"github.com/lockstep-workflows/lockstep/ir"
 	"github.com/lockstep-workflows/lockstep/store"
@@ -94,6 +95,9 @@ func (w *world) foldedAgain(ctx context.Context) error {
 		}
 		if r.state == nil {
 			continue
+		}
+		if row.Status != r.state.Status() || !expr.Equal(row.Output, r.state.Output()) {
+			return fmt.Errorf("instance %s is stored as %s with %s, and its inputs, folded again, give %s with %s", me.id, row.Status, row.Output, r.state.Status(), r.state.Output())
 		}
 		wake, has := r.state.Wake()
 		if row.HasWake != has || has && row.Wake != wake {

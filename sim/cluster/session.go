@@ -40,6 +40,7 @@ type Session struct {
 	joins  int
 	doubts int // how often calls may have come that this node does not know of, though they are its
 	solved int // as many of them
+	looked inboxes
 }
 
 var _ store.Shared = (*Session)(nil)
@@ -87,7 +88,7 @@ func change(s *Session, ctx context.Context, op string, f func() error) error {
 // Commit writes the outcome of a step.
 func (s *Session) Commit(ctx context.Context, c store.Commit) error {
 	return change(s, ctx, fmt.Sprintf("commit %s at %d", c.Instance.ID, c.Instance.Rev), func() error {
-		return s.db.commit(ctx, s.node, c, func(p int) int64 { return s.leases.epochs[p] })
+		return s.commit(ctx, c)
 	})
 }
 
@@ -203,7 +204,10 @@ func (s *Session) Ready(ctx context.Context, now core.Time, limit int) ([]string
 
 // Messages lists an inbox.
 func (s *Session) Messages(ctx context.Context, instance string) ([]store.Message, error) {
-	return read(s, ctx, "inbox "+instance, func() ([]store.Message, error) { return s.db.Store.Messages(ctx, instance) })
+	return read(s, ctx, "inbox "+instance, func() ([]store.Message, error) {
+		s.looked[instance] = true
+		return s.db.Store.Messages(ctx, instance)
+	})
 }
 
 // Calls lists calls without an answer.
@@ -359,7 +363,7 @@ func (s *Session) Check(ctx context.Context) ([]store.Problem, error) {
 
 // DeleteInstance removes an instance.
 func (s *Session) DeleteInstance(ctx context.Context, id string, d store.Deletion) error {
-	return change(s, ctx, "delete "+id, func() error { return s.db.Store.DeleteInstance(ctx, id, d) })
+	return change(s, ctx, "delete "+id, func() error { return s.delete(ctx, id, d) })
 }
 
 // PurgeInstances removes those that ended long ago.
@@ -375,7 +379,12 @@ func (s *Session) PurgeInstances(ctx context.Context, before, at core.Time, limi
 
 // PurgeFeed forgets what happened long ago.
 func (s *Session) PurgeFeed(ctx context.Context, before core.Time, limit int) (int, error) {
-	return s.purge(ctx, "purge feed", func() (int, error) { return s.db.Store.PurgeFeed(ctx, before, limit) })
+	return s.purge(ctx, "purge feed", func() (int, error) {
+		if s.db.forgets != nil {
+			defer s.db.forgets(ctx, before)()
+		}
+		return s.db.Store.PurgeFeed(ctx, before, limit)
+	})
 }
 
 func (s *Session) purge(ctx context.Context, op string, f func() (int, error)) (int, error) {

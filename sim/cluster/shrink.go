@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/sim"
 )
@@ -91,13 +92,13 @@ func (c *Case) size() (n int) {
 		n += 1000 + int(min(1, a.At))
 	}
 	for _, f := range c.Faults {
-		n += 1000 + int(min(1, f.For))
+		n += 1000 + int(min(1, f.For.Abs()))
 	}
 	if c.Oracle != nil {
 		n++
 	}
-	if c.Join > 0 {
-		n++
+	for _, d := range []time.Duration{c.Join, c.Forget, c.Sweep} {
+		n += int(min(1, d))
 	}
 	return 10*(n+c.Nodes) + int(min(c.Seed, 9))
 }
@@ -132,6 +133,8 @@ func (c *Case) smaller() (out []*Case) {
 		})
 	}
 	with(func(n *Case) { n.Join = 0 })
+	with(func(n *Case) { n.Forget = 0 })
+	with(func(n *Case) { n.Sweep = 0 })
 	for i := range c.Faults {
 		with(func(n *Case) { n.Faults = slices.Delete(n.Faults, i, i+1) })
 	}

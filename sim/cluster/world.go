@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -20,8 +22,9 @@ const (
 	beat  = 300 * time.Millisecond
 	// warmUp is how long before the first client the nodes come up.
 	warmUp = 10 * time.Second
-	// maxSteps bounds a run: what takes longer does not end.
-	maxSteps = 300_000
+	// maxSteps bounds a run: what takes longer does not end. The error tells of its last lastSteps.
+	maxSteps  = 300_000
+	lastSteps = 3000
 )
 
 // Result is what came of a case.
@@ -93,6 +96,7 @@ type world struct {
 	steps  int
 	faults map[FaultKind]int
 	checks map[Invariant]int
+	last   map[string]int // how often the last lines were told
 	hash   hash.Hash
 	keep   bool
 	trace  []Line
@@ -101,11 +105,16 @@ type world struct {
 func newWorld(c *Case, keep bool) *world {
 	w := &world{
 		c: c, r: rand.New(rand.NewPCG(c.Seed, 1)), now: sim.Epoch.Add(-warmUp), keep: keep,
-		faults: map[FaultKind]int{}, checks: map[Invariant]int{}, hash: sha256.New(),
+		faults: map[FaultKind]int{}, checks: map[Invariant]int{}, last: map[string]int{}, hash: sha256.New(),
 	}
 	w.db = NewDatabase(w.clock, lease)
 	w.ledger.init(w)
 	w.db.committed, w.db.purged = w.ledger.committed, w.ledger.purged
+	if !c.SQLite { // there memory is what is stored
+		w.db.overtaken = w.ledger.overtaken
+	}
+	w.db.deletes, w.db.forgets = w.ledger.goes, w.ledger.forgets
+	w.db.deleted = func(me life) { w.ledger.gone[me] = true }
 	w.endpoints.init(w)
 	for i := range c.Nodes {
 		w.nodes = append(w.nodes, &node{w: w, number: i, name: fmt.Sprint("n", i), ops: map[string]int{}, upAt: w.now, beatAt: w.now})
@@ -149,6 +158,9 @@ func (w *world) tell(from, to, format string, args ...any) {
 
 func (w *world) add(l Line) {
 	_, _ = fmt.Fprintln(w.hash, l)
+	if w.steps > maxSteps-lastSteps {
+		w.last[fmt.Sprintf("%s → %s: %s", l.From, l.To, l.Text)]++
+	}
 	if w.keep {
 		w.trace = append(w.trace, l)
 	}
@@ -168,7 +180,7 @@ func (w *world) run() error {
 		list := w.possible()
 		if len(list) > 0 && (w.calm() || w.r.IntN(64) != 0) {
 			if w.steps++; w.steps == maxSteps {
-				return fmt.Errorf("after %d steps there is still something to do", maxSteps)
+				return w.stillBusy()
 			}
 			list[w.r.IntN(len(list))]()
 			continue
@@ -191,9 +203,28 @@ func (w *world) run() error {
 	return w.violation
 }
 
+// stillBusy says that a run does not end: who did what in the last steps, what was done most often first, and who
+// has no answer.
+func (w *world) stillBusy() error {
+	lines := slices.SortedFunc(maps.Keys(w.last), func(a, b string) int {
+		return cmp.Or(cmp.Compare(w.last[b], w.last[a]), cmp.Compare(a, b))
+	})
+	text := ""
+	for _, line := range lines[:min(12, len(lines))] {
+		text += fmt.Sprintf("\n%d times %s", w.last[line], line)
+	}
+	for _, c := range w.clients {
+		if !c.done {
+			text += fmt.Sprintf("\nclient %d has no answer to: %s", c.number, c.act)
+		}
+	}
+	return fmt.Errorf("after %d steps there is still something to do: it is %s, and the last %d did%s", maxSteps, w.since(), lastSteps, text)
+}
+
 // idle reports whether only retention goes on, which never ends.
 func (w *world) idle() bool {
-	if w.c.Retain == 0 {
+	longest := max(w.c.Retain, w.c.Forget, w.c.Sweep)
+	if longest == 0 {
 		return false
 	}
 	if w.changes != w.db.writes || slices.ContainsFunc(w.clients, func(c *client) bool { return !c.done }) || !w.settled() {
@@ -201,7 +232,7 @@ func (w *world) idle() bool {
 		return false
 	}
 	_, more, err := w.db.Store.Next(context.Background(), core.TimeOf(w.clock()))
-	return !more && err == nil && w.now.Sub(w.changed) > 2*w.c.Retain+time.Minute
+	return !more && err == nil && w.now.Sub(w.changed) > 2*longest+time.Minute
 }
 
 // possible lists what may happen next.
