@@ -109,7 +109,7 @@ func TestPlantedBugs(t *testing.T) {
 				if listed == "" && !*flagUpdate {
 					t.Errorf("the table of README.md lacks %q: go test ./sim -run TestPlantedBugs -sim.plants -sim.update", p.name)
 				}
-				file, patched, err := p.patch()
+				patched, err := p.patches()
 				if err != nil {
 					t.Errorf("%s: %v", p.name, err)
 					continue
@@ -118,7 +118,7 @@ func TestPlantedBugs(t *testing.T) {
 					continue
 				}
 				t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
-					by := p.find(t, k.suites(p), file, patched)
+					by := p.find(t, k.suites(p), patched)
 					table[p.name] = by
 					switch {
 					case by == "":
@@ -156,6 +156,19 @@ func unnumbered(by string) string {
 	return name
 }
 
+// patches are the files of the bug, with the bug in them.
+func (p plant) patches() (map[string]string, error) {
+	out := map[string]string{}
+	for next := &p; next != nil; next = next.and {
+		file, patched, err := next.patch()
+		if err != nil {
+			return nil, err
+		}
+		out[file] = patched
+	}
+	return out, nil
+}
+
 // patch finds the file of the bug and gives it with the bug in it.
 func (p plant) patch() (file, patched string, err error) {
 	pattern := filepath.Join("..", p.in)
@@ -190,18 +203,24 @@ func (p plant) patch() (file, patched string, err error) {
 }
 
 // find runs the suites over the bug and names the first that fails.
-func (p plant) find(t *testing.T, look []suite, file, patched string) string {
+func (p plant) find(t *testing.T, look []suite, patched map[string]string) string {
 	dir := t.TempDir()
-	original, err := filepath.Abs(file)
+	replace, files := map[string]string{}, map[string]string{}
+	for file, text := range patched {
+		original, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := filepath.Join(dir, filepath.Base(file))
+		replace[original], files[copied] = copied, text
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied, list := filepath.Join(dir, filepath.Base(file)), filepath.Join(dir, "overlay.json")
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: copied}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{copied: patched, list: string(overlay)} {
+	list := filepath.Join(dir, "overlay.json")
+	files[list] = string(overlay)
+	for name, text := range files {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -168,4 +168,65 @@ var plantsCluster = []plant{
 		old: "slices.Sorted(maps.Keys(waiting))",
 		new: "slices.Collect(maps.Keys(waiting))",
 	},
+	{
+		name: "the answer to a call of another instance with the same id is taken", in: "engine",
+		old: "func (l *live) isStranger(in input) bool { return in.call != 0 && in.created != l.row.Created }",
+		new: "func (l *live) isStranger(in input) bool { return in.call != 0 && in.created < 0 }",
+	},
+	{
+		name: "an answer overtakes what is in the inbox", in: "engine",
+		old: "	f.c.Unread = true\n",
+		new: "",
+	},
+	{
+		name: "a person answers only the call that a node remembers", in: "engine",
+		old: "replyOf(c.row.Invoke, out)); !isMissing(err) {",
+		new: "replyOf(c.row.Invoke, out)); !isMissing(err) || c.parked {",
+	},
+	{
+		name: "timers of the next seconds fire with whatever comes", in: "engine",
+		old: "	if l.state == nil || !e.overdue(l) {\n		return nil\n	}\n	now := e.timeFor(l)\n",
+		new: "	if l.state == nil {\n		return nil\n	}\n	now := e.timeFor(l) + 5_000_000_000\n",
+		and: &plant{in: "core", old: "		if m.now < w.at {\n			return false // never early", new: "		if m.now < 0 {\n			return false // never early"},
+	},
+	{
+		name: "a step that was overtaken by one like it is taken for stored", in: "engine",
+		old: "	if err != nil {\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
+		new: "	if row, no := e.store.Instance(ctx, f.l.id); f.l.how == ordinary && errors.Is(err, store.ErrConflict) && no == nil && row.Created == c.Instance.Created && row.Rev == c.Instance.Rev+1 && len(c.Answered) > 0 && len(c.Calls) == 0 && slices.Equal(row.Active, c.Instance.Active) {\n		err = nil\n	}\n	if err != nil {\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
+	},
+	{
+		name: "a key is anybody's, whatever the input", in: "engine",
+		old: "	case known && !expr.Equal(input, r.Input), r.Version",
+		new: "	case known && input.IsNull(), r.Version",
+	},
+	{
+		name: "a restart begins without the input", in: "engine",
+		old: "Version: row.Version, Input: input, RestartOf: id}",
+		new: "Version: row.Version, Input: input.With(\"n\", expr.Null), RestartOf: id}",
+	},
+	{
+		name: "an intervention at a revision follows what comes before it", in: "engine",
+		old: "	in.rev = rev\n	err = e.applyTo(ctx, l, &[]input{in})\n",
+		new: "	err = e.applyTo(ctx, l, &[]input{in})\n",
+	},
+	{
+		name: "a job is deleted at an old revision", in: "engine",
+		old: "		case rev != 0 && row.Rev != rev:\n			return &RevisionError{id, rev, row.Rev}\n		case row.Awaited",
+		new: "		case rev > row.Rev:\n			return &RevisionError{id, rev, row.Rev}\n		case row.Awaited",
+	},
+	{
+		name: "who waits for a job is not told that it was deleted", in: "engine",
+		old: "		case row.Awaited && !row.Status.Final():\n			if err = e.endJob",
+		new: "		case row.Awaited && row.Status.Final():\n			if err = e.endJob",
+	},
+	{
+		name: "the feed forgets too early", in: "engine",
+		old: "e.store.PurgeFeed(ctx, before, limit)",
+		new: "e.store.PurgeFeed(ctx, before+1_000_000_000, limit)",
+	},
+	{
+		name: "housekeeping deletes too early", in: "engine",
+		old: "		if due := row.Updated + after; due > now {",
+		new: "		if due := row.Updated + after; due > now+1_000_000_000 {",
+	},
 }

@@ -64,6 +64,11 @@ var plantsRules = []plant{
 		new: "	case errors.As(err, &dirty) && len(live) > maxBatch:\n",
 	},
 	{
+		name: "what was in memory of instances stays when a transaction is undone", in: "store/sqlite", by: "store/sqlite TestPoisonedBatch",
+		old: "	w.heads.clear()\n	clear(w.contents)\n	w.granted = w.tx.granted\n",
+		new: "	clear(w.contents)\n	w.granted = w.tx.granted\n",
+	},
+	{
 		name: "an instance whose input is expensive is created without its start", in: "engine", by: "engine TestExpensiveWorkStarvesOthers",
 		old: "		Messages: []store.Message{{To: row.ID, At: row.Created, Input: start}},\n",
 		new: "",

@@ -98,4 +98,9 @@ var plantsSQLite = []plant{
 		old: "ok && core.Time(at) <= sp.wakes {\n",
 		new: "ok && core.Time(at) <= sp.wakes && core.Time(at) > sp.woken {\n",
 	},
+	{
+		name: "who follows the feed skips what comes next", in: "store/sqlite",
+		old: "		out.Next, out.Last = max(after, end), max(end, out.Oldest)\n",
+		new: "		out.Next, out.Last = max(after, end+1), max(end, out.Oldest)\n",
+	},
 }

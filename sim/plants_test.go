@@ -7,6 +7,7 @@ type plant struct {
 	in       string // the package's folder, or a file that is not Go
 	old, new string
 	by       string // the package and the test that must find it; empty: the suites of its kind
+	and      *plant // where two places keep it from happening: the other one, in another file
 }
 
 // plants are the bugs that the tests must find, see README.md for what finds each.
