@@ -50,7 +50,7 @@ type goPlant struct {
 
 var goPlants = []goPlant{
 	{"a look begins with the event of the look before", "events.go", "kept.For = slices.DeleteFunc(slices.Clone(kept.For), func(id string) bool { return id == x.Instance })\n\t\t\t}\n\t\t}\n", "kept.For = slices.DeleteFunc(slices.Clone(kept.For), func(id string) bool { return id == x.Instance })\n\t\t\t}\n\t\t}\n\t\tcame = kept\n", []string{"event c", "event d"}},
-	{"nobody got an event", "view.go", "got = got || err == nil && in.Fixed(keys)", "_ = in", []string{"end n", "route seven"}},
+	{"nobody got an event", "view.go", "got = got || err != nil || in.Fixed(keys)", "_ = in", []string{"end n", "route seven"}},
 	{"what is looked at is not noted", "view.go", "if !v.noting || v.noted(l) {", "if true {", []string{"event c", "event d"}},
 	{"the last look is without the lock", "route.go", "if err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tknown", "known", []string{"event c", "event d"}},
 	{"a wait of a new kind does not see what is kept", "shapes.go", "return all.write(ctx, t)", "return nil", []string{"event l", "o waits by l"}},
