@@ -84,6 +84,7 @@ const (
 	FaultFail  FaultKind = "fail"  // the store does not do it, and says so
 	FaultLose  FaultKind = "lose"  // it does it, and the answer is lost
 	FaultPause FaultKind = "pause" // the node stands still, also its heartbeats
+	FaultStall FaultKind = "stall" // likewise, after the store did it
 	FaultSlow  FaultKind = "slow"  // the store takes its time for this; heartbeats go on
 	FaultCut   FaultKind = "cut"   // the node does not reach the store; heartbeats neither
 	FaultLag   FaultKind = "lag"   // from now on the node's clock is late by For
@@ -148,6 +149,7 @@ func Generate(seed uint64) *Case {
 		for range 1 + g.r.IntN(6) {
 			g.fault()
 		}
+		g.stall()
 	}
 	slices.SortStableFunc(g.c.Acts, func(a, b Act) int { return int(a.At - b.At) })
 	return g.c
@@ -321,6 +323,20 @@ func (g *generator) crons() {
 		for i := range g.c.Nodes {
 			g.c.Faults = append(g.c.Faults, Fault{Kind: FaultCrash, Node: i, On: "schedules", Op: op, For: outage})
 		}
+	}
+}
+
+// stall lets a node stand still until its lease is over, between a decision and what follows from it. Not where ids
+// come again: requests that waited would read one instant of the simulated clock, and create two instances in it.
+func (g *generator) stall() {
+	comesAgain := slices.ContainsFunc(g.c.Acts, func(a Act) bool { return a.Kind == ActDelete })
+	if g.c.SQLite || !g.chance(15) {
+		return
+	}
+	long := lease + time.Duration(g.r.IntN(3000))*time.Millisecond
+	f := Fault{Kind: FaultStall, Node: g.r.IntN(g.c.Nodes), On: "commit", Op: 1 + g.r.IntN(12), For: long}
+	if !comesAgain {
+		g.c.Faults = append(g.c.Faults, f)
 	}
 }
 

@@ -112,7 +112,7 @@ func (s *tally) check(t *testing.T) {
 	if *flagSeeds < 500 || *flagFast || *flagStore != "" {
 		return
 	}
-	for _, kind := range slices.Concat(faultKinds, diskFaults) {
+	for _, kind := range slices.Concat(faultKinds, diskFaults, []FaultKind{FaultStall}) {
 		if s.faults[kind] == 0 {
 			t.Errorf("no case has the fault %q", kind)
 		}

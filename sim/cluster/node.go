@@ -291,7 +291,7 @@ func (p *process) answer(op string, writes bool) error {
 		return errCrashed
 	}
 	word, _, _ := strings.Cut(op, " ")
-	return p.faults(word, FaultDie, FaultLose)
+	return p.faults(word, FaultDie, FaultLose, FaultStall)
 }
 
 // faults lets happen what goes wrong now.
@@ -336,7 +336,7 @@ func (p *process) suffer(f Fault) error {
 			n.w.shown = n.w.latest()
 			n.w.step += f.For
 		}
-	case FaultPause:
+	case FaultPause, FaultStall:
 		n.pause = until
 		return p.wait()
 	case FaultSlow:
