@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // childVariable says that the process is a child of a measurement: ROLE.

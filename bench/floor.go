@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/event"
-	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 // recorder notes what an engine asks its store to write for one instance.

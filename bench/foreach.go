@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // fanOut is a foreach that calls a function for each item and collects the results.

@@ -9,10 +9,10 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/dialect/wfx"
-	"github.com/lockstep-workflows/lockstep/engine"
-	"github.com/lockstep-workflows/lockstep/server"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/server"
 )
 
 // jobWorkflow is what the jobs of load J are jobs of.

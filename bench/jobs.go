@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 // jobOf is the i-th of n jobs as a store keeps it: of four workflows, three in four closed,

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lockstep-workflows/lockstep/internal/pgtest"
-	"github.com/lockstep-workflows/lockstep/store/postgres"
+	"github.com/lockstep-workflows/lockstep/internal/store/postgres"
 )
 
 func isPostgres(kind string) bool {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/store"
-	"github.com/lockstep-workflows/lockstep/store/sqlite"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/sqlite"
 )
 
 // residence is what a process has of it, in bytes; 0 where the system does not tell.

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // TestForeachIsLinear: a foreach over several times as many items writes so many times the

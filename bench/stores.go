@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/lockstep-workflows/lockstep/store"
-	"github.com/lockstep-workflows/lockstep/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
 
 // opened is a store that is measured.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // eventCost is what one event costs that one instance waits for, until the instance is over.

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/client"
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/dialect/sw05"
-	"github.com/lockstep-workflows/lockstep/engine"
-	"github.com/lockstep-workflows/lockstep/expr/languages"
-	"github.com/lockstep-workflows/lockstep/server"
-	"github.com/lockstep-workflows/lockstep/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/server"
+	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
 
 // newServer is a server in this process; `lockstep serve` is one of its own.

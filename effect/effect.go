@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // Call is one invocation of a function.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 )
 
 // Find returns what stands somewhere in an event, as text: how attributes are compared.

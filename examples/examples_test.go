@@ -13,14 +13,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/dialect/sw01"
-	"github.com/lockstep-workflows/lockstep/dialect/sw05"
-	"github.com/lockstep-workflows/lockstep/dialect/wfx"
-	"github.com/lockstep-workflows/lockstep/expr/languages"
-	"github.com/lockstep-workflows/lockstep/format"
-	"github.com/lockstep-workflows/lockstep/graph"
-	"github.com/lockstep-workflows/lockstep/scenario"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/format"
+	"github.com/lockstep-workflows/lockstep/internal/graph"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
 var update = flag.Bool("update", false, "draw the diagrams anew")

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/dialect/sw01"
-	"github.com/lockstep-workflows/lockstep/dialect/sw05"
-	"github.com/lockstep-workflows/lockstep/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 )
 
 // app is what every command shares. Data goes to out; progress, hints and errors

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/client"
-	"github.com/lockstep-workflows/lockstep/graph"
+	"github.com/lockstep-workflows/lockstep/internal/graph"
 )
 
 func definitionListing() listing[client.Definition] {

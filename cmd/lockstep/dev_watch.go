@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // pollEvery is how often files are looked at. Asking the system to tell would need a

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // Why a run ended without a result; explain turns them into words.

@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/expr/languages"
-	"github.com/lockstep-workflows/lockstep/store"
-	"github.com/lockstep-workflows/lockstep/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
 
 // slowReader is a store whose answer to who asks with asks set is old when it comes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
 // TestDialectExamplesHold compiles the examples of DIA codes as this program would:

@@ -11,10 +11,10 @@ import (
 	"sort"
 	"time"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/scenario"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
 // feed is where the events of a run come from: a list in order of time, and maybe a

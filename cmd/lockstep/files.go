@@ -11,8 +11,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/scenario"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
 // readFile reads a file and, where it is missing, names one that may be meant.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/graph"
+	"github.com/lockstep-workflows/lockstep/internal/graph"
 )
 
 func (a *app) graphCommand() *cobra.Command {

@@ -15,15 +15,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/core"
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/effect/http"
-	"github.com/lockstep-workflows/lockstep/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/event"
-	"github.com/lockstep-workflows/lockstep/expr/languages"
-	"github.com/lockstep-workflows/lockstep/server"
-	"github.com/lockstep-workflows/lockstep/ui"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/server"
+	"github.com/lockstep-workflows/lockstep/internal/ui"
 )
 
 // hostFlags are the settings that `lockstep serve` and `lockstep dev` share.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/engine"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/ir"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // readInput reads the value of --input: JSON, @FILE (JSON or YAML), or - for stdin.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/effect/catalogue"
+	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
 )
 
 // invoker carries out the calls of a server. Its catalogue can be replaced while it runs.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/client"
-	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
 // Answers of the wfx API do not name what is not there. These do, and say what was likely meant.

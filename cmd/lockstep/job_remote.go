@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/calendar"
 	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/internal/calendar"
 )
 
 // defaultSouth is where devices find `lockstep serve` and `lockstep dev` unless they are told otherwise, and

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/server/admit"
+	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
 
 // minMemory is the least memory limit: below it a server could do nothing.

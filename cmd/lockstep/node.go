@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/client"
-	"github.com/lockstep-workflows/lockstep/store"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 func (a *app) nodeCommand() *cobra.Command {

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
 func TestYAMLReadsBack(t *testing.T) {

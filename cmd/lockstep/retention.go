@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/engine"
-	"github.com/lockstep-workflows/lockstep/query"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/query"
 )
 
 // retentionFlags say what is deleted by itself.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/scenario"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
 // namedSchema is a JSON Schema for a kind of documents.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockstep-workflows/lockstep/server"
+	"github.com/lockstep-workflows/lockstep/internal/server"
 )
 
 // serveFlags are the settings of `lockstep serve`.

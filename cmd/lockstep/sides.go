@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockstep-workflows/lockstep/server"
+	"github.com/lockstep-workflows/lockstep/internal/server"
 )
 
 // A server has two sides: operators come by the north, devices by the south.

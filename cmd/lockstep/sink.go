@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/effect/http"
 	"github.com/lockstep-workflows/lockstep/event"
-	eventhttp "github.com/lockstep-workflows/lockstep/event/http"
-	"github.com/lockstep-workflows/lockstep/event/nats"
+	"github.com/lockstep-workflows/lockstep/internal/effect/http"
+	eventhttp "github.com/lockstep-workflows/lockstep/internal/event/http"
+	"github.com/lockstep-workflows/lockstep/internal/event/nats"
 )
 
 // sinkFlags say where events go that instances produce, besides this server.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
 // stepper stops a run before every state and asks what to do: lockstep run --step.

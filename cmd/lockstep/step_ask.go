@@ -10,9 +10,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/dialect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
 // typed is an answer, or why there is none.

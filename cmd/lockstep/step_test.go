@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/core"
-	"github.com/lockstep-workflows/lockstep/engine"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // writeFiles writes files of a test, given as name and text by turns, and returns their

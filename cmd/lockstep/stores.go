@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/store"
-	"github.com/lockstep-workflows/lockstep/store/memory"
-	"github.com/lockstep-workflows/lockstep/store/postgres"
-	"github.com/lockstep-workflows/lockstep/store/sqlite"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/store/postgres"
+	"github.com/lockstep-workflows/lockstep/internal/store/sqlite"
 )
 
 // stateDir is where files of the server are, below the working directory.

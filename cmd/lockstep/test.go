@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstep-workflows/lockstep/dialect"
-	"github.com/lockstep-workflows/lockstep/effect/http"
-	"github.com/lockstep-workflows/lockstep/expr/languages"
-	"github.com/lockstep-workflows/lockstep/scenario"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
 func (a *app) testCommand() *cobra.Command {

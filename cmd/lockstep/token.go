@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/server"
+	"github.com/lockstep-workflows/lockstep/internal/server"
 )
 
 func (a *app) tokenCommand() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockstep-workflows/lockstep/server"
+	"github.com/lockstep-workflows/lockstep/internal/server"
 )
 
 // wfxFlags are the names that users of wfx know: flags, keys of the settings file and

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
 )
 
 // Contract is an OpenAPI document as tests read it.

@@ -1,0 +1,178 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// scoped is what an action's expressions see: the filtered data, and below it
+// what the frame lends (SEMANTICS §Data filters 6, 8).
+func (m *machine) scoped(f *frame, scope *ir.Pick) (view, *Fault) {
+	if scope.Expr == 0 {
+		return f.view(), nil
+	}
+	v, ok, fault := m.pick(scope, f.view())
+	if fault != nil || !ok {
+		return f.view(), fault // selects nothing: not filtered
+	}
+	return view{data: v}, nil
+}
+
+// arguments are what a function is called with.
+func (m *machine) arguments(f *frame, op *ir.Call) (expr.Result, *Fault) {
+	scope, fault := m.scoped(f, &op.Scope)
+	switch {
+	case fault != nil:
+		return expr.Result{}, fault
+	case op.Args != 0:
+		return m.eval(op.Args, scope)
+	case op.Data:
+		return expr.Result{Value: scope.data}, nil
+	}
+	return expr.Result{Value: expr.EmptyObject}, nil
+}
+
+func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
+	r, fault := m.arguments(f, op)
+	if fault != nil {
+		m.raise(f, fault)
+		return
+	}
+	m.holes(f, n, r)
+	args := r.Value
+	fn := m.p.Functions[op.Function]
+	t := f.open(WaitCall, 0, 0)
+	f.phase = phaseWait
+	m.command(Invoke{Ticket: t, Function: fn, Args: args, Attempt: int(f.attempt), Node: n.Name})
+	m.record(Record{Type: RecCalled, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: fn.Name, Ticket: t, Attempt: int(f.attempt), Data: args, HasData: true})
+}
+
+// returned takes a call's answer.
+func (m *machine) returned(f *frame, in Reply) {
+	n := &m.p.Nodes[f.node]
+	op, ok := n.Op.(*ir.Call)
+	if !ok {
+		m.breakf("frame %d waits for a call at a node that makes none", f.id)
+		return
+	}
+	name := m.p.Functions[op.Function].Name
+	if in.Fault != nil {
+		m.record(Record{Type: RecCallFailed, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Fault: in.Fault})
+		m.raise(f, in.Fault)
+		return
+	}
+	m.record(Record{Type: RecReturned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Data: in.Value, HasData: !in.None})
+	if !in.None {
+		if fault := m.put(f, n, &op.Result, in.Value, false); fault != nil {
+			m.raise(f, fault)
+			return
+		}
+	}
+	m.advance(f, n)
+}
+
+func (m *machine) spawn(f *frame, n *ir.Node, op *ir.Spawn) {
+	if !f.data.IsObject() {
+		m.raise(f, &Fault{Name: FaultData, Data: f.data, Detail: fmt.Sprintf("the input of workflow %q must be an object, not %s", op.Workflow, article(f.data.Kind()))})
+		return
+	}
+	f.tickets++
+	t := ticket(f.id, f.tickets)
+	m.command(Spawn{Ticket: t, Workflow: op.Workflow, Version: op.Version, Input: f.data, Wait: op.Wait})
+	m.record(Record{Type: RecSpawned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: t, Data: f.data, HasData: true})
+	if !op.Wait {
+		m.advance(f, n)
+		return
+	}
+	f.waits = append(f.waits, wait{n: f.tickets, kind: WaitChild})
+	f.phase = phaseWait
+}
+
+// childEnded takes the end of a child that was waited for.
+func (m *machine) childEnded(f *frame, in Reply) {
+	n := &m.p.Nodes[f.node]
+	op, ok := n.Op.(*ir.Spawn)
+	if !ok {
+		m.breakf("frame %d waits for a child at a node that starts none", f.id)
+		return
+	}
+	m.record(Record{Type: RecChildEnded, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: in.Ticket, Data: in.Value, HasData: in.Fault == nil && !in.None, Fault: in.Fault})
+	if in.Fault != nil {
+		m.raise(f, in.Fault)
+		return
+	}
+	if !in.None {
+		if fault := m.put(f, n, &op.Result, in.Value, false); fault != nil {
+			m.raise(f, fault)
+			return
+		}
+	}
+	if in.Terminate {
+		// SEMANTICS §Control flow: terminate ends everything, also from inside a
+		// sub-flow; the output is the active state's data.
+		m.finish(Completed, m.stateData(f), nil, true)
+		return
+	}
+	m.advance(f, n)
+}
+
+// stateData is the data of the state that frame f works for: that of the
+// outermost fan around it, else its own.
+func (m *machine) stateData(f *frame) expr.Value {
+	data := f.data
+	for f.kind != kindRoot {
+		inFan := f.kind == kindBranch
+		if f = m.s.frame(f.parent); inFan {
+			data = f.data
+		}
+	}
+	return data
+}
+
+func (m *machine) emit(f *frame, n *ir.Node, op *ir.Emit) {
+	ev := &m.p.Events[op.Event]
+	scope, fault := m.scoped(f, &op.Scope)
+	out := Emit{Name: ev.Name, Source: ev.Source, Type: ev.Type}
+	var r expr.Result
+	switch {
+	case fault != nil:
+	case op.From != 0:
+		if r, fault = m.eval(op.From, scope); fault == nil {
+			m.holes(f, n, r)
+			out.Data, out.HasData = r.Value, true
+		}
+	case op.Pick.Expr != 0:
+		if out.Data, out.HasData, fault = m.pick(&op.Pick, scope); fault == nil && !out.HasData {
+			m.warn(f, n, "%s selects nothing; event %q has no data", clip(m.p.Exprs[op.Pick.Expr].Src), ev.Name)
+		}
+	}
+	if fault == nil && op.Attrs != 0 {
+		if r, fault = m.eval(op.Attrs, scope); fault == nil {
+			m.holes(f, n, r)
+			for _, a := range r.Value.Members() {
+				if !a.Value.IsNull() {
+					out.Attrs = append(out.Attrs, expr.Member{Key: a.Key, Value: attribute(a.Value)})
+				}
+			}
+		}
+	}
+	if fault != nil {
+		m.raise(f, fault)
+		return
+	}
+	f.tickets++
+	out.Ticket = ticket(f.id, f.tickets)
+	m.command(out)
+	m.record(Record{Type: RecProduced, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: ev.Name, Ticket: out.Ticket, Data: out.Data, HasData: out.HasData})
+	m.advance(f, n)
+}
+
+// attribute makes a value fit for a CloudEvents context attribute.
+func attribute(v expr.Value) expr.Value {
+	if v.IsArray() || v.IsObject() {
+		return expr.String(v.String())
+	}
+	return v
+}

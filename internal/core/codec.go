@@ -1,0 +1,374 @@
+package core
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// Page is a part of a stored state. Frame 0 is the instance itself, its further
+// parts the log of what can be undone; part 0 of another frame is that frame, part
+// k+1 the result of the k-th item of its fan. Part −1 holds the values of an instance
+// or frame where they are large. Data nil means: delete the page.
+type Page struct {
+	Frame FrameID
+	Part  int32
+	Data  []byte
+}
+
+// pageFormat is the version of the encoding; it leads every page.
+const pageFormat = 1
+
+var errPage = errors.New("malformed page")
+
+// TakeDirty returns the pages that changed since it was last called, in order.
+func (s *State) TakeDirty() []Page {
+	var out []Page
+	if s.headDirty {
+		out = s.encodeHead(out)
+		s.headDirty = false
+	}
+	out = s.done.pages(out)
+	for _, f := range s.frames {
+		if f.dirty || f.bulk.changed(f.values()) {
+			out = s.encodeFrame(out, f)
+			f.dirty, f.stored = false, true
+		}
+		if f.fan != nil {
+			for _, slot := range f.fan.dirty {
+				w := newWriter()
+				w.value(f.fan.results[slot].value)
+				out = append(out, Page{f.id, slot + 1, w.buf})
+				f.fan.results[slot].stored = true
+			}
+			f.fan.dirty = nil
+		}
+	}
+	out = append(out, s.gone...)
+	s.gone = nil
+	slices.SortStableFunc(out, comparePages)
+	// A page that one fan of a frame left and the next one wrote is written.
+	return slices.CompactFunc(out, func(a, b Page) bool { return comparePages(a, b) == 0 })
+}
+
+func comparePages(a, b Page) int {
+	return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Part, b.Part))
+}
+
+// pages appends the chunks of the log that changed.
+func (l *undoLog) pages(out []Page) []Page {
+	chunks := (len(l.regions) + undoChunk - 1) / undoChunk
+	for c := l.from / undoChunk; c < chunks && l.from < len(l.regions); c++ {
+		w := newWriter()
+		part := l.regions[c*undoChunk : min((c+1)*undoChunk, len(l.regions))]
+		w.uint(uint64(len(part)))
+		for _, r := range part {
+			w.uint(uint64(r))
+		}
+		out = append(out, Page{Part: int32(c) + 1, Data: w.buf})
+	}
+	for c := chunks; c < l.chunks; c++ {
+		out = append(out, Page{Part: int32(c) + 1})
+	}
+	l.from, l.chunks = len(l.regions), chunks
+	return out
+}
+
+func (s *State) encodeHead(out []Page) []Page {
+	w := newWriter()
+	w.text(string(s.status))
+	w.bool(s.paused)
+	w.bool(s.undoing)
+	w.uint(s.seed)
+	w.uint(uint64(s.nextFrame))
+	w.uint(uint64(s.steps))
+	w.uint(uint64(len(s.keys)))
+	for _, k := range s.keys {
+		w.text(k.Name)
+		w.text(k.Value)
+	}
+	w.uint(uint64(len(s.stash)))
+	for _, a := range s.stash {
+		w.uint(uint64(a.Event))
+		w.value(a.Value)
+	}
+	fault := ""
+	if s.fault != nil {
+		b, err := json.Marshal(s.fault)
+		if err != nil {
+			panic(err) // a Fault is plain data
+		}
+		fault = string(b)
+	}
+	w.text(fault)
+	w.uint(uint64(len(s.done.regions)))
+	w.uint(uint64(len(s.frames)))
+	out = s.bulk.write(out, w, 0, s.values(), nil)
+	if s.work > 0 || s.costly { // pages of before there was such a count end here
+		w.uint(uint64(s.work))
+		w.bool(s.costly)
+	}
+	return append(out, Page{Data: w.buf})
+}
+
+func (s *State) encodeFrame(out []Page, f *frame) []Page {
+	w := newWriter()
+	w.uint(uint64(f.parent))
+	w.uint(uint64(f.kind))
+	w.uint(uint64(f.phase))
+	w.uint(uint64(f.region))
+	w.uint(uint64(f.node))
+	w.int(int64(f.slot))
+	w.bool(f.gather)
+	w.uint(uint64(f.againAt))
+	w.uint(uint64(f.againLen))
+	w.uint(uint64(f.stopped))
+	w.uint(uint64(f.attempt))
+	w.uint(uint64(f.tickets))
+	w.uint(uint64(len(f.attempts)))
+	for _, a := range f.attempts {
+		w.uint(uint64(a))
+	}
+	w.uint(uint64(len(f.waits)))
+	for _, x := range f.waits {
+		w.uint(uint64(x.n))
+		w.uint(uint64(x.kind))
+		w.uint(uint64(x.arm))
+		w.int(int64(x.at))
+	}
+	for _, list := range [][]heard{f.heard, f.taken} {
+		w.uint(uint64(len(list)))
+		for _, h := range list {
+			w.uint(uint64(h.index))
+			w.value(h.event)
+		}
+	}
+	w.bool(f.fan != nil)
+	if x := f.fan; x != nil {
+		for _, n := range []int32{x.total, x.next, x.live, x.ended, x.need, x.limit, x.held} {
+			w.uint(uint64(n))
+		}
+	}
+	out = f.bulk.write(out, w, f.id, f.values(), s.knownTo(f))
+	return append(out, Page{Frame: f.id, Data: w.buf})
+}
+
+// values are the values of an instance in the order in which pages hold them.
+func (s *State) values() []*expr.Value {
+	return []*expr.Value{&s.input, &s.output, &s.labels}
+}
+
+// values are the values of a frame in the order in which pages hold them.
+func (f *frame) values() []*expr.Value {
+	return []*expr.Value{&f.data, &f.input, &f.under, &f.delta, &f.again}
+}
+
+// knownTo lists values that a page may refer to instead of repeating them: those
+// of the frame that waits for this one, which cannot change meanwhile. Nobody
+// waits for a detached frame.
+func (s *State) knownTo(f *frame) []expr.Value {
+	if f.kind == kindRoot || f.kind == kindDetached {
+		return []expr.Value{s.input}
+	}
+	parent := s.frame(f.parent)
+	return []expr.Value{parent.data, parent.input, parent.under}
+}
+
+// DecodeState reads a state from all its pages, in any order.
+func DecodeState(p *Program, pages []Page) (*State, error) {
+	pages = slices.Clone(pages)
+	slices.SortFunc(pages, comparePages)
+	s := new(State)
+	counts := headCounts{undo: -1}
+	large := 0 // pages of values that are yet to be asked for
+	for i, page := range pages {
+		if i > 0 && comparePages(page, pages[i-1]) == 0 {
+			return nil, fmt.Errorf("decode page %d/%d: %w: it is there twice", page.Frame, page.Part, errPage)
+		}
+		r := newReader(page.Data)
+		apart := func() *reader {
+			if i == 0 || comparePages(pages[i-1], Page{Frame: page.Frame, Part: -1}) != 0 {
+				return nil
+			}
+			large--
+			return newReader(pages[i-1].Data)
+		}
+		switch {
+		case page.Part == -1:
+			large++
+			continue // read by the page that follows
+		case page.Frame == 0 && page.Part == 0:
+			counts = s.decodeHead(r, apart)
+		case page.Frame == 0:
+			for range r.count() {
+				s.done.regions = append(s.done.regions, ir.RegionID(r.index(len(p.Regions))))
+			}
+		case page.Part == 0:
+			s.decodeFrame(p, page.Frame, r, apart)
+		default:
+			s.decodeResult(page, r)
+		}
+		if r.err != nil || len(r.data) > 0 {
+			return nil, fmt.Errorf("decode page %d/%d: %w", page.Frame, page.Part, errPage)
+		}
+	}
+	if counts != (headCounts{len(s.done.regions), len(s.frames)}) || large != 0 || !s.whole() {
+		return nil, fmt.Errorf("decode state: %w: the pages are not complete", errPage)
+	}
+	s.done.from = len(s.done.regions)
+	s.done.chunks = (len(s.done.regions) + undoChunk - 1) / undoChunk
+	return s, nil
+}
+
+// headCounts say how much else there must be, so that a lost page is found when
+// the state is read and not by an instance that waits for ever.
+type headCounts struct{ undo, frames int }
+
+// whole reports whether there is a root, and every result of every fan.
+func (s *State) whole() bool {
+	if len(s.frames) == 0 {
+		return s.status.Final()
+	}
+	for _, f := range s.frames {
+		if f.fan != nil && f.fan.kept != 0 {
+			return false // counted down by decodeResult
+		}
+	}
+	return true
+}
+
+func (s *State) decodeHead(r *reader, apart func() *reader) headCounts {
+	s.status = Status(r.text())
+	s.paused = r.bool()
+	s.undoing = r.bool()
+	s.seed = r.uint()
+	s.nextFrame = FrameID(r.uint())
+	s.steps = int(r.uint())
+	for range r.count() {
+		s.keys = append(s.keys, Key{Name: r.text(), Value: r.text(), Fixed: true})
+	}
+	for range r.count() {
+		s.stash = append(s.stash, Arrival{ir.EventID(r.uint()), r.value()})
+	}
+	if text := r.text(); text != "" {
+		s.fault = new(Fault)
+		if err := json.Unmarshal([]byte(text), s.fault); err != nil {
+			r.err = err
+		}
+	}
+	counts := headCounts{int(r.uint()), int(r.uint())}
+	s.bulk.read(r, apart, s.values(), nil)
+	if len(r.data) > 0 {
+		s.work = r.index(math.MaxInt)
+		s.costly = r.bool()
+	}
+	return counts
+}
+
+func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *reader) {
+	f := &frame{
+		id:     id,
+		stored: true,
+		parent: FrameID(r.uint()),
+		kind:   frameKind(r.index(int(kindDetached) + 1)),
+		phase:  phase(r.index(int(phaseParked) + 1)),
+		region: ir.RegionID(r.index(len(p.Regions))),
+		node:   ir.NodeID(r.index(len(p.Nodes))),
+		slot:   int32(r.int()),
+		gather: r.bool(),
+	}
+	f.againAt = ir.NodeID(r.index(len(p.Nodes)))
+	f.againLen = r.index(1 << 30)
+	f.stopped = ir.NodeID(r.index(len(p.Nodes)))
+	f.attempt = int32(r.uint())
+	f.tickets = uint32(r.uint())
+	isFirst := len(s.frames) == 0
+	if isFirst != (f.kind == kindRoot) || id >= s.nextFrame || !isFirst && (f.parent >= id || s.frame(f.parent) == nil) {
+		r.fail()
+		return
+	}
+	for range r.count() {
+		f.attempts = append(f.attempts, int32(r.uint()))
+	}
+	for range r.count() {
+		f.waits = append(f.waits, wait{uint32(r.uint()), WaitKind(r.index(int(WaitOffer) + 1)), int32(r.index(1 << 30)), Time(r.int())})
+	}
+	for _, list := range []*[]heard{&f.heard, &f.taken} {
+		for range r.count() {
+			*list = append(*list, heard{int32(r.index(1 << 30)), r.value()})
+		}
+	}
+	if r.bool() {
+		x := new(fan)
+		for _, n := range []*int32{&x.total, &x.next, &x.live, &x.ended, &x.need, &x.limit, &x.kept} {
+			*n = int32(r.index(1 << 30))
+		}
+		if int(x.total) > p.Limits.FanWidth {
+			r.fail()
+			return
+		}
+		x.results = make([]result, x.total)
+		f.fan = x
+	}
+	f.bulk.read(r, apart, f.values(), s.knownTo(f))
+	if !f.fits(p) {
+		r.fail()
+		return
+	}
+	f.inner = f.kind == kindBranch || f.kind == kindDetached || !isFirst && s.frame(f.parent).inner
+	s.frames = append(s.frames, f)
+}
+
+// fits checks that what a frame waits for exists in the program, so that damaged
+// pages are found here and not by a panic later.
+func (f *frame) fits(p *Program) bool {
+	r := &p.Regions[f.region]
+	await, _ := p.Nodes[f.node].Op.(*ir.Await)
+	arms := 0
+	if await != nil {
+		arms = len(await.Arms)
+	}
+	for _, w := range f.waits {
+		switch w.kind {
+		case WaitEvent, WaitOffer:
+			if int(w.arm) >= arms || (w.kind == WaitOffer) != (await.Arms[w.arm].Offer != nil) {
+				return false
+			}
+		case WaitListen:
+			if int(w.arm) >= len(r.Listen) {
+				return false
+			}
+		}
+	}
+	for _, h := range f.taken {
+		if int(h.index) >= arms {
+			return false
+		}
+	}
+	if f.fan != nil {
+		if _, ok := p.Nodes[f.node].Op.(*ir.Fan); !ok {
+			return false
+		}
+	}
+	if f.kind == kindUndo && int(f.slot) >= len(p.Regions) {
+		return false
+	}
+	return len(f.attempts) == 0 || len(f.attempts) == len(r.Catch)
+}
+
+func (s *State) decodeResult(page Page, r *reader) {
+	f := s.frame(page.Frame)
+	if f == nil || f.fan == nil || page.Part < 1 || page.Part > f.fan.total {
+		r.fail()
+		return
+	}
+	f.fan.results[page.Part-1] = result{has: true, stored: true, value: r.value()}
+	f.fan.kept--
+	f.fan.held++
+}

@@ -1,0 +1,246 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// fan is the progress of a Fan: which items were launched, what came back. The
+// items themselves are not stored: they follow from the frame's data, which does
+// not change while the fan runs. Each result is a page of its own, so that a
+// finished item costs one small write however many there are.
+type fan struct {
+	total, next, live, ended, need, limit int32
+	results                               []result
+	items                                 []expr.Value // of Each; nil after decoding, until needed
+	dirty                                 []int32      // results to write
+	held                                  int32        // results that are there
+	kept                                  int32        // while decoding: results that are yet to be read
+}
+
+// result is what the slot-th branch or item gave.
+type result struct {
+	value  expr.Value // the list of what it put, or its output (JoinArray)
+	has    bool
+	stored bool // a page holds it
+}
+
+func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
+	fan := &fan{total: int32(len(op.Branches)), limit: int32(m.p.Limits.FanInFlight)}
+	if op.Each != nil {
+		items, fault := m.items(f, op.Each)
+		if fault == nil && len(items) > m.p.Limits.FanWidth {
+			fault = limitFault("fan-width", m.p.Limits.FanWidth, fmt.Sprintf("%d items", len(items)))
+		}
+		most := int64(0)
+		if fault == nil {
+			most, fault = m.count(f, op.Each.Max, "max")
+		}
+		if fault != nil {
+			m.raise(f, fault)
+			return
+		}
+		fan.items, fan.total = items, int32(len(items))
+		if most > 0 && most < int64(fan.limit) {
+			fan.limit = int32(most)
+		}
+	}
+	need, fault := m.count(f, op.Need, "n")
+	if fault != nil {
+		m.raise(f, fault)
+		return
+	}
+	waited := fan.total
+	for _, b := range op.Branches {
+		if b.Detached {
+			waited--
+		}
+	}
+	fan.need = waited
+	if op.Need != 0 && need < int64(waited) {
+		fan.need = int32(need)
+	}
+	m.pay(int(fan.total) / itemsPerStep)
+	fan.results = make([]result, fan.total)
+	f.fan, f.phase, f.dirty = fan, phaseWait, true
+	m.launch(f, n, op)
+}
+
+// items are the elements of the collection of an Each.
+func (m *machine) items(f *frame, each *ir.Each) ([]expr.Value, *Fault) {
+	r, fault := m.eval(each.Over, f.view())
+	if fault != nil {
+		return nil, fault
+	}
+	src, pos := clip(m.p.Exprs[each.Over].Src), m.p.Exprs[each.Over].Pos
+	if r.Missing && !r.List {
+		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.view().whole(), Detail: fmt.Sprintf("the collection %s does not exist in the state data", src)}
+	}
+	if !r.Value.IsArray() {
+		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.view().whole(), Detail: fmt.Sprintf("the collection %s is %s, not an array", src, article(r.Value.Kind()))}
+	}
+	return r.Value.Items(), nil
+}
+
+// count evaluates a number that may be written as text.
+func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
+	if id == 0 {
+		return 0, nil
+	}
+	r, fault := m.eval(id, f.view())
+	if fault != nil {
+		return 0, fault
+	}
+	v := r.Value
+	if v.Kind() == expr.KindString {
+		if num, err := expr.Number(v.Str()); err == nil {
+			v = num
+		}
+	}
+	i, ok := v.Int()
+	if !ok || i < 0 {
+		return 0, &Fault{Name: FaultData, Pos: m.p.Exprs[id].Pos, Data: f.view().whole(), Detail: fmt.Sprintf("%s must be a whole number, not %s", what, clip(r.Value.String()))}
+	}
+	return i, nil
+}
+
+// launch starts branches or items up to the limit.
+func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
+	fan := f.fan
+	lent := m.overlay(f.data, f.under)
+	for fan.next < fan.total && fan.live < fan.limit && f.fan == fan && !m.s.status.Final() && m.broken == nil { // a launch may fail the fan
+		slot := fan.next
+		fan.next++
+		f.dirty = true
+		region, kind, data, under := ir.RegionID(0), kindBranch, f.data, f.under
+		if op.Each != nil {
+			if fan.items == nil {
+				items, fault := m.items(f, op.Each)
+				if fault != nil || len(items) != int(fan.total) {
+					m.breakf("the collection of node %d changed while its fan ran", f.node)
+					return
+				}
+				fan.items = items
+			}
+			region = op.Each.Body
+			data = expr.Object(expr.Member{Key: op.Each.Var, Value: fan.items[slot]})
+			under = lent
+		} else {
+			region = op.Branches[slot].Region
+			if op.Branches[slot].Detached {
+				kind = kindDetached
+			}
+		}
+		parent := f
+		if kind == kindDetached {
+			parent = m.s.root() // nobody waits for it: it belongs to the instance
+		} else {
+			fan.live++
+		}
+		m.enter(parent, kind, region, data, under).slot = slot
+	}
+	if f.fan == fan && fan.need == 0 {
+		m.join(f, n, op) // nothing to wait for: no items, or every branch is detached
+	}
+}
+
+// branchEnded takes the result of a branch or item.
+func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) {
+	fan := f.fan
+	n := &m.p.Nodes[f.node]
+	op, ok := n.Op.(*ir.Fan)
+	if !ok || fan == nil || slot < 0 || slot >= fan.total {
+		m.breakf("a branch ended in frame %d, which runs none", f.id)
+		return
+	}
+	fan.live--
+	fan.ended++
+	f.dirty = true
+	if op.Each != nil && !f.inner {
+		m.s.steps = 0 // a long list is no runaway: it ends. What happens in one item is counted
+	}
+	if has && op.Join != ir.JoinDrop {
+		fan.results[slot] = result{value: value, has: true}
+		fan.held++
+		fan.dirty = append(fan.dirty, slot)
+	}
+	if fan.ended < fan.need {
+		m.launch(f, n, op)
+		return
+	}
+	m.join(f, n, op)
+}
+
+// join ends a fan: losers are cancelled, results become data in order of
+// declaration, whoever came first.
+func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
+	m.closeChildren(f)
+	fan := f.fan
+	m.forgetFan(f)
+	f.phase = phaseRun
+	var fault *Fault
+	switch op.Join {
+	case ir.JoinMerge:
+		fault = m.joinMerge(f, fan.results)
+	case ir.JoinAppend:
+		old, _ := f.data.Lookup(op.Path...)
+		items := make([]expr.Value, 0, old.Len()+len(fan.results))
+		items = append(items, old.Items()...)
+		for _, r := range fan.results {
+			if r.has {
+				items = append(items, m.folded(r.value))
+			}
+		}
+		list := expr.Array(items...)
+		m.collect(f, expr.Null.WithPath(op.Path, list))
+		fault = m.setData(f, f.data.WithPath(op.Path, list))
+	case ir.JoinArray:
+		items := make([]expr.Value, fan.total)
+		for i, r := range fan.results {
+			items[i] = r.value
+		}
+		fault = m.setData(f, expr.Array(items...))
+	}
+	if fault != nil {
+		m.raise(f, fault)
+		return
+	}
+	m.advance(f, n)
+}
+
+// joinMerge merges results into the data of frame f. The data is as large as its parts
+// at most, so the whole is measured only where that is too much.
+func (m *machine) joinMerge(f *frame, results []result) *Fault {
+	bytes := m.measure(f.data).bytes
+	for _, r := range results {
+		for _, v := range r.value.Items() {
+			if m.collect(f, v); !v.IsObject() || m.broken != nil {
+				continue
+			}
+			merged, size := m.merge(f.data, v), m.measure(v)
+			if bytes += size.bytes; size.deep || bytes > m.p.Limits.DataBytes {
+				if fault := m.tooLarge(merged); fault != nil {
+					return fault
+				}
+				bytes = m.last.bytes
+			}
+			f.data, f.dirty = merged, true
+		}
+	}
+	return nil
+}
+
+// forgetFan drops the progress of a fan and the pages of its results.
+func (m *machine) forgetFan(f *frame) {
+	if f.fan == nil {
+		return
+	}
+	for i := range f.fan.results {
+		if f.fan.results[i].stored {
+			m.s.gone = append(m.s.gone, Page{Frame: f.id, Part: int32(i) + 1})
+		}
+	}
+	f.fan, f.dirty = nil, true
+}

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// complete ends the region of frame f: its data goes back to whoever waits.
+func (m *machine) complete(f *frame) { m.leave(f, 0) }
+
+// leave ends the region of frame f; the frame that entered it goes on at out, or
+// at the Next of its Enter.
+func (m *machine) leave(f *frame, out ir.NodeID) {
+	switch f.kind {
+	case kindRoot: // the last node of the workflow without an End
+		m.end(f, &ir.End{})
+		return
+	case kindDetached:
+		m.remove(f)
+		if r := m.s.root(); r.phase == phaseParked && len(m.s.frames) == 1 {
+			m.finish(Completed, r.data, nil, false)
+		}
+		return
+	}
+	parent := m.s.frame(f.parent)
+	if parent == nil {
+		m.breakf("frame %d has no parent", f.id)
+		return
+	}
+	slot := f.slot
+	f.slot = -1 // it completed: nothing is interrupted
+	m.remove(f)
+	region := &m.p.Regions[f.region]
+	if region.Undo != 0 && f.kind != kindUndo {
+		m.s.done.push(f.region)
+	}
+	n := &m.p.Nodes[parent.node]
+	switch f.kind {
+	case kindEnter:
+		for _, v := range f.delta.Items() {
+			m.collect(parent, v)
+		}
+		parent.data, parent.dirty = f.data, true
+		if out != 0 {
+			m.goTo(parent, out)
+			return
+		}
+		m.advance(parent, n)
+	case kindBranch:
+		if op, ok := n.Op.(*ir.Fan); ok && op.Join == ir.JoinArray {
+			m.branchEnded(parent, slot, f.data, true)
+			return
+		}
+		m.branchEnded(parent, slot, f.delta, f.delta.Len() > 0)
+	case kindUndo:
+		parent.data, parent.phase, parent.dirty = f.data, phaseRun, true
+		if m.s.undoing {
+			m.undo(parent)
+		}
+	}
+}
+
+// end finishes the instance with the data of frame f as output.
+func (m *machine) end(f *frame, op *ir.End) {
+	out := f.data
+	switch {
+	case m.p.Job:
+		out = jobStatus(f.data)
+	case op.Terminate:
+		out = m.stateData(f)
+	}
+	if m.p.OutputSchema != 0 {
+		violations, fault := m.violations(m.p.OutputSchema, out)
+		if fault == nil && len(violations) > 0 {
+			text := "the workflow output does not adhere to its schema: " + describe(violations)
+			if m.p.WarnSchemas {
+				m.warn(f, &m.p.Nodes[f.node], "%s", text)
+			} else {
+				fault = &Fault{Name: FaultSchema, Detail: text, Data: out, Final: true, Pos: m.p.Exprs[m.p.OutputSchema].Pos}
+			}
+		}
+		if fault != nil {
+			m.raise(f, fault)
+			return
+		}
+	}
+	if op.Fail != "" {
+		m.finish(Failed, out, &Fault{Name: op.Fail, Detail: fmt.Sprintf("the workflow ended with status %s", op.Fail), Node: m.p.Nodes[f.node].Name}, false)
+		return
+	}
+	if !op.Terminate && f.kind == kindRoot && slices.ContainsFunc(m.s.frames, func(o *frame) bool { return o.kind == kindDetached }) {
+		f.phase, f.dirty = phaseParked, true
+		return
+	}
+	m.finish(Completed, out, nil, op.Terminate)
+}
+
+// finish ends the instance: every frame but the root is closed. The root of a
+// failed instance stays where it was, so that it can be retried from there, and so
+// does that of a job, which has all that is known of it.
+func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate bool) {
+	root := m.s.root()
+	m.closeAll()
+	m.closeWaits(root, func(wait) bool { return true })
+	m.forgetFan(root)
+	root.taken, root.heard, root.phase = nil, nil, phaseWait
+	if status != Failed && !m.p.Job { // a job is read, and may be taken up, when it is over
+		m.s.frames = nil
+		if root.stored {
+			m.s.gone = append(root.bulk.gone(m.s.gone, root.id), Page{Frame: root.id})
+		}
+	}
+	if status != Failed {
+		m.s.done.clear()
+	}
+	m.s.status, m.s.output, m.s.fault, m.s.stash, m.s.undoing = status, out, fault, nil, false
+	m.command(Finish{Status: status, Output: out, Fault: fault, Terminate: terminate})
+	m.record(Record{Type: RecFinished, Status: status, Data: out, HasData: fault == nil || !out.IsNull(), Fault: fault})
+}

@@ -1,0 +1,301 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// Time is an instant in nanoseconds since 1970 UTC.
+type Time int64
+
+// TimeOf converts from the standard library's time.
+func TimeOf(t time.Time) Time { return Time(t.UnixNano()) }
+
+// Std converts to the standard library's time, in UTC.
+func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }
+
+func (t Time) String() string { return t.Std().Format(time.RFC3339Nano) }
+
+// FrameID names a frame of an instance. Ids grow and are never used again.
+type FrameID uint32
+
+// Ticket names one thing an instance waits for: the frame and a number of its own.
+type Ticket uint64
+
+func ticket(f FrameID, n uint32) Ticket { return Ticket(f)<<32 | Ticket(n) }
+
+func (t Ticket) frame() FrameID { return FrameID(t >> 32) }
+
+func (t Ticket) String() string { return fmt.Sprintf("%d.%d", uint32(t>>32), uint32(t)) }
+
+// ParseTicket reads what Ticket.String writes.
+func ParseTicket(s string) (Ticket, error) {
+	frame, n, _ := strings.Cut(s, ".")
+	f, err := strconv.ParseUint(frame, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a ticket", s)
+	}
+	k, err := strconv.ParseUint(n, 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a ticket", s)
+	}
+	return ticket(FrameID(f), uint32(k)), nil
+}
+
+// Status is where an instance stands.
+type Status string
+
+// The statuses. The last four are final.
+const (
+	Running    Status = "running"
+	Waiting    Status = "waiting"
+	Paused     Status = "paused"
+	Completed  Status = "completed"
+	Failed     Status = "failed"
+	Cancelled  Status = "cancelled"
+	Terminated Status = "terminated"
+)
+
+// Final reports whether the instance is over.
+func (s Status) Final() bool {
+	return s == Completed || s == Failed || s == Cancelled || s == Terminated
+}
+
+// Input is what an instance is given: Start, Reply, Take, Control or Continue.
+type Input interface{ input() }
+
+// Start begins an instance.
+type Start struct {
+	Data   expr.Value // the workflow input; must be an object
+	Seed   uint64     // for jitter; fixed for the life of the instance
+	Events []Arrival  // what it was started by, if by events
+}
+
+// Arrival is an event that reached an instance.
+type Arrival struct {
+	Event ir.EventID
+	Value expr.Value // the CloudEvent as an object: attributes and data
+}
+
+// Reply answers a ticket: a call's result, a fired timer, an event (the CloudEvent
+// as an object), a finished child's output.
+type Reply struct {
+	Ticket    Ticket
+	Value     expr.Value
+	None      bool   // there is no value: the child's schedule was not active
+	Fault     *Fault // instead of a value
+	Terminate bool   // the child ended with terminate: so does everything that waits for it
+}
+
+// Take is an actor's choice among the offers.
+type Take struct {
+	Actor, Choice string
+	Value         expr.Value
+}
+
+// Verb is what a Control asks for.
+type Verb string
+
+// The verbs (UX.md: they mean the same everywhere).
+const (
+	VerbCancel    Verb = "cancel"
+	VerbTerminate Verb = "terminate"
+	VerbSuspend   Verb = "suspend"
+	VerbResume    Verb = "resume"
+	VerbRetry     Verb = "retry" // from the failed node, with Data instead of its input if HasData
+	VerbSkip      Verb = "skip"  // go on as if the failed state had given Data
+	VerbAmend     Verb = "amend" // replace the data of the current state
+	VerbLabel     Verb = "label" // merge Data into the labels
+)
+
+// Control intervenes.
+type Control struct {
+	Verb       Verb
+	Data       expr.Value
+	HasData    bool
+	Compensate bool // with cancel: undo completed states first
+	Actor      string
+
+	TooExpensive bool // with suspend: that is the reason, see [State.PauseReason]
+}
+
+// Continue goes on after a step that ran out of fuel.
+type Continue struct{}
+
+func (Start) input()    {}
+func (Reply) input()    {}
+func (Take) input()     {}
+func (Control) input()  {}
+func (Continue) input() {}
+
+// Command is something the host must do once the state is durable.
+type Command interface{ command() }
+
+// Invoke calls a function; answer with Reply.
+type Invoke struct {
+	Ticket   Ticket
+	Function ir.Function
+	Args     expr.Value
+	Attempt  int    // of the region around it, from 1
+	Node     string // for people
+}
+
+// Subscribe asks for the next event that matches. Given again for the same ticket
+// it replaces what was asked before. Source and Type match exactly where not empty.
+type Subscribe struct {
+	Ticket Ticket
+	Event  ir.EventID
+	Name   string
+	Source string
+	Type   string
+	Keys   []Key
+}
+
+// Key is an attribute that an event must have. Without a fixed value any value
+// does, also none; with one it must be equal. Void says that the value it must
+// equal does not exist: no event matches.
+type Key struct {
+	Name  string
+	Value string
+	Fixed bool
+	Void  bool
+}
+
+// Offers tells what actors may choose now.
+type Offers struct {
+	Ticket Ticket
+	Offers []ir.Offer
+}
+
+// Spawn starts a child. Its id is derived from the instance and the ticket. Where
+// Wait is set, answer with Reply when it is over.
+type Spawn struct {
+	Ticket            Ticket
+	Workflow, Version string
+	Input             expr.Value
+	Wait              bool
+}
+
+// Emit sends an event; the ticket is its identity.
+type Emit struct {
+	Ticket  Ticket
+	Name    string
+	Source  string // empty: the host's
+	Type    string
+	Data    expr.Value
+	HasData bool
+	Attrs   []expr.Member // extension context attributes, sorted, values are strings, numbers or booleans
+}
+
+// Cancel says that nobody waits for the ticket any more. A child that was waited
+// for must be cancelled too.
+type Cancel struct {
+	Ticket Ticket
+	Kind   WaitKind
+}
+
+// Finish says that the instance is over.
+type Finish struct {
+	Status    Status
+	Output    expr.Value
+	Fault     *Fault
+	Terminate bool // by a terminate end
+}
+
+func (Invoke) command()    {}
+func (Subscribe) command() {}
+func (Offers) command()    {}
+func (Spawn) command()     {}
+func (Emit) command()      {}
+func (Cancel) command()    {}
+func (Finish) command()    {}
+
+// WaitKind is a kind of thing that is waited for.
+type WaitKind uint8
+
+// The kinds.
+const (
+	WaitCall     WaitKind = iota + 1
+	WaitEvent             // an arm of an Await
+	WaitListen            // a subscription of a region
+	WaitTimer             // the timeout of an Await
+	WaitDeadline          // the timeout of a region's attempt
+	WaitTotal             // the timeout of a region in all
+	WaitRetry             // the back-off before the next attempt
+	WaitChild
+	WaitOffer
+)
+
+func (k WaitKind) String() string {
+	return [...]string{"", "call", "event", "listen", "timer", "deadline", "total", "retry", "child", "offer"}[k]
+}
+
+// Result is the outcome of a step.
+type Result struct {
+	State    *State
+	Commands []Command
+	Records  []Record
+	Spent    int  // steps of expressions that it took, and work that counts like them
+	Stale    bool // the input was for a ticket nobody waits for; nothing changed
+	More     bool // out of fuel: commit, then give Continue
+}
+
+// RecordType says what a record tells.
+type RecordType string
+
+// The types of records.
+const (
+	RecStarted      RecordType = "started"
+	RecEntered      RecordType = "entered" // a state, with its input
+	RecLeft         RecordType = "left"    // a state, with its output
+	RecCalled       RecordType = "called"  // with the arguments
+	RecReturned     RecordType = "returned"
+	RecCallFailed   RecordType = "callFailed"
+	RecWaiting      RecordType = "waiting"
+	RecConsumed     RecordType = "consumed" // an event
+	RecProduced     RecordType = "produced"
+	RecTimedOut     RecordType = "timedOut"
+	RecRetrying     RecordType = "retrying" // at At, for the Attempt-th time
+	RecCaught       RecordType = "caught"
+	RecCompensating RecordType = "compensating"
+	RecSpawned      RecordType = "spawned"
+	RecChildEnded   RecordType = "childEnded"
+	RecTaken        RecordType = "taken"
+	RecWarning      RecordType = "warning"
+	RecControl      RecordType = "control"
+	RecStopped      RecordType = "stopped" // before a state, with its input, because it was told to
+	RecFinished     RecordType = "finished"
+	RecDeleted      RecordType = "deleted" // the instance itself; only streams tell it
+)
+
+// Record is one line of an instance's history, for people and tests.
+type Record struct {
+	Time    Time
+	Type    RecordType
+	Frame   FrameID
+	Depth   int    // 0: the outermost scope
+	Node    string // the state, action or branch
+	Pos     ir.Pos
+	Name    string // function, event, workflow, actor, verb
+	Ticket  Ticket
+	Attempt int
+	At      Time
+	Data    expr.Value
+	HasData bool
+	Fault   *Fault
+	Text    string
+	Status  Status
+}
+
+// Rejected says that an input is not allowed now. The state is unchanged.
+type Rejected struct {
+	Msg     string
+	Allowed []ir.Offer // for a Take that is not among them; nil: that is not why
+}
+
+func (e *Rejected) Error() string { return e.Msg }

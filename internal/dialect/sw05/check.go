@@ -1,0 +1,258 @@
+package sw05
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+)
+
+// checker says what only the whole definition can tell: references, flow, what
+// is never used. It resolves the references on its way.
+type checker struct {
+	r *dialect.Reporter
+	w *workflow
+	dialect.Hinter
+
+	states    index[*state]
+	ids       index[*state]
+	functions index[*function]
+	events    index[*event]
+	retries   index[*retry]
+
+	catalogue  map[string]bool // names that need no definition here
+	callable   []string        // those, behind the functions that are defined
+	correlated map[string]bool // attributes that consumed events lend to the actions' expressions (SEMANTICS §Data filters 6)
+}
+
+// index finds what has a name.
+type index[T named] struct {
+	what  string
+	by    map[string]T
+	names []string // in order of definition
+}
+
+func newIndex[T named](what string) index[T] { return index[T]{what: what, by: map[string]T{}} }
+
+func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
+	c := &checker{
+		r: r, w: w, catalogue: map[string]bool{}, correlated: map[string]bool{}, states: newIndex[*state]("state"), ids: newIndex[*state]("state id"),
+		functions: newIndex[*function]("function"), events: newIndex[*event]("event"), retries: newIndex[*retry]("retry"),
+	}
+	c.collect()
+	for _, name := range opts.Functions {
+		c.catalogue[name] = true
+	}
+	c.callable = slices.Concat(c.functions.names, opts.Functions)
+	for _, e := range w.events {
+		for _, k := range e.correlation {
+			c.correlated[k.attribute.Text] = true
+		}
+	}
+	for _, s := range w.states {
+		c.resolve(s)
+	}
+	c.findStart()
+	for _, s := range w.states {
+		c.exits(s)
+		c.errors(s)
+		c.compensation(s)
+		c.lint(s)
+	}
+	c.reachable()
+	c.unused()
+}
+
+// collect finds every definition by its name and reports names that repeat.
+func (c *checker) collect() {
+	for _, s := range c.w.states {
+		c.states.add(c.r, s.name, s)
+		c.ids.add(c.r, s.id, s)
+	}
+	for _, f := range c.w.functions {
+		c.functions.add(c.r, f.name, f)
+	}
+	for _, e := range c.w.events {
+		c.events.add(c.r, e.name, e)
+	}
+	for _, r := range c.w.retries {
+		c.retries.add(c.r, r.name, r)
+	}
+}
+
+// named is what can be in an index.
+type named interface{ nameNode() *dialect.Node }
+
+func (d *definition) nameNode() *dialect.Node { return d.name }
+func (s *state) nameNode() *dialect.Node      { return s.name }
+
+func (x *index[T]) add(r *dialect.Reporter, name *dialect.Node, one T) {
+	if name == nil {
+		return
+	}
+	first, ok := x.by[name.Text]
+	if !ok {
+		x.by[name.Text] = one
+		x.names = append(x.names, name.Text)
+		return
+	}
+	if m, ok := any(one).(marker); ok {
+		m.mark() // that it is never used follows
+	}
+	at := first.nameNode().Pos()
+	where := fmt.Sprintf("line %d", at.Line)
+	if at.File != name.File() {
+		where = at.String()
+	}
+	r.Errorf(name, codeDuplicate, "%s %q is defined twice; the first is at %s", x.what, name.Text, where)
+}
+
+// exits reports a state that leads nowhere. A compensating state need not: there
+// the compensation of that state is over.
+func (c *checker) exits(s *state) {
+	if s.typ != "" && !s.hasExit && !s.compensating() {
+		c.r.Errorf(s.node, codeNoExit, "%s has neither a transition nor an end", s.title()).
+			WithHint("say where it goes on, or that the workflow is over")
+	}
+}
+
+// errors checks the error definitions of a state (003 §Defining Errors).
+func (c *checker) errors(s *state) {
+	var wildcard *onError
+	type key struct{ name, code string }
+	seen := map[key]*onError{}
+	for _, e := range s.onErrors {
+		if e.error == nil {
+			continue
+		}
+		if e.error.Text == "*" {
+			if e.code != nil {
+				c.r.Warnf(e.code.KeySpan(), codeWildcardCode, "an error definition for * takes all errors; its code is ignored")
+			}
+			if wildcard != nil {
+				c.r.Errorf(e.error, codeTwoWildcards, "%s has a second error definition for *", s.title()).
+					WithHint("the first is at line %d", wildcard.error.Pos().Line)
+			}
+			wildcard = e
+			continue
+		}
+		k := key{e.error.Text, spelled(e.code)}
+		if first := seen[k]; first != nil {
+			c.r.Warnf(e.error, codeSameError, "error %q is handled already, at line %d; this definition is never used",
+				e.error.Text, first.error.Pos().Line)
+			continue
+		}
+		seen[k] = e
+	}
+}
+
+// findStart decides where instances begin (SEMANTICS §Control flow).
+func (c *checker) findStart() {
+	w := c.w
+	for _, s := range w.states {
+		switch {
+		case s.start == nil || s.compensating(): // the latter is reported as such
+		case w.start == nil:
+			w.start = s
+		default:
+			c.r.Errorf(s.start.node.KeySpan(), codeManyStarts, "%s is marked as start, but %s is too; a workflow has one start",
+				s.title(), w.start.title())
+		}
+	}
+	if w.start != nil || len(w.states) == 0 {
+		return
+	}
+	for _, s := range w.states {
+		if !s.compensating() {
+			w.start = s
+			c.r.Warnf(s.node, codeNoStart, "no state is marked as start; %s, the first, is taken", s.title()).
+				WithHint("add start: {kind: default}")
+			return
+		}
+	}
+	c.r.Errorf(w.states[0].node, codeNoStart, "no state can be the start: all of them are for compensation")
+}
+
+// reachable reports the states that no way leads to, unless a way that is wrong
+// might have been meant to.
+func (c *checker) reachable() {
+	if c.w.start == nil {
+		return
+	}
+	var queue []*state
+	visit := func(s *state) {
+		if !s.reachable {
+			s.reachable = true
+			queue = append(queue, s)
+		}
+	}
+	visit(c.w.start)
+	for _, s := range c.w.states {
+		if s.start != nil { // all but one are reported
+			visit(s)
+		}
+	}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		for i, e := range s.ways() {
+			switch t := e.transition; {
+			case t == nil && e.end == nil && s.vague(i == 0):
+				return
+			case t == nil:
+			case t.likely == nil:
+				return
+			default:
+				visit(t.likely)
+			}
+		}
+		if s.undoLikely != nil {
+			visit(s.undoLikely)
+		}
+	}
+	for _, s := range c.w.states {
+		if twin := c.states.by[s.nameText()]; !s.reachable && (twin == s || twin == nil) {
+			c.r.Warnf(s.node, codeUnreachable, "%s is unreachable", s.title())
+		}
+	}
+}
+
+// vague reports whether a way without a target is a mistake, reported elsewhere:
+// only a switch and a compensating state need none of their own.
+func (s *state) vague(own bool) bool {
+	return s.typ == "" || !own || s.typ != typeSwitch && !s.compensating()
+}
+
+// ways are all exits of a state: its own, then those of its conditions and errors.
+func (s *state) ways() []exit {
+	out := []exit{s.exit}
+	if s.body != nil {
+		for _, l := range s.body.exits() {
+			out = append(out, l.exit)
+		}
+	}
+	for _, e := range s.onErrors {
+		out = append(out, e.exit)
+	}
+	return out
+}
+
+// unused warns of definitions that nothing refers to. Those of a shared resource
+// may be for other workflows.
+func (c *checker) unused() {
+	for _, f := range c.w.functions {
+		c.unusedOne(&f.definition, codeUnusedFunc, "function")
+	}
+	for _, e := range c.w.events {
+		c.unusedOne(&e.definition, codeUnusedEvent, "event")
+	}
+	for _, r := range c.w.retries {
+		c.unusedOne(&r.definition, codeUnusedRetry, "retry")
+	}
+}
+
+func (c *checker) unusedOne(d *definition, code, what string) {
+	if !d.used && !d.shared {
+		c.r.Warnf(d.name, code, "%s %q is never used", what, d.name.Text)
+	}
+}

@@ -1,0 +1,67 @@
+package sw05
+
+import (
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// way compiles where a state goes on: guard, compensation, events, target. It
+// returns 0, the end of the region, where a compensating state has no transition.
+func (c *compiler) way(s *state, e exit) ir.NodeID {
+	at := placeOf(s)
+	switch {
+	case e.transition != nil:
+		t := e.transition
+		next := c.produce(at, t.produce, c.entries[t.to.index])
+		if t.compensate != nil {
+			next = c.node(at, &ir.Undo{}, next)
+		}
+		if t.expression != nil {
+			next = c.guard(at, s, t, next)
+		}
+		return next
+	case e.end != nil:
+		next := c.node(at, &ir.End{Terminate: e.end.terminate}, 0)
+		next = c.produce(at, e.end.produce, next)
+		if e.end.compensate != nil {
+			next = c.node(at, &ir.Undo{}, next)
+		}
+		return next
+	}
+	return 0
+}
+
+// guard restricts a transition (003 §Restricting Transitions based on state output).
+func (c *compiler) guard(at place, s *state, t *transition, next ir.NodeID) ir.NodeID {
+	refused := c.node(place{at.name, posOf(t.expression.node)}, &ir.Raise{
+		Error: restricted, Final: true,
+		Detail: fmt.Sprintf("the transition from %q to %q is not allowed: {{ %s }} is not satisfied by the state's output",
+			s.nameText(), t.to.nameText(), t.expression.src),
+	}, 0)
+	return c.node(at, &ir.Branch{Cases: []ir.Case{{When: c.path(t.expression), Next: next}}}, refused)
+}
+
+// restricted is the name of the fault of a guarded transition.
+const restricted = "TransitionRestricted"
+
+func (c *compiler) produce(at place, list []*produced, next ir.NodeID) ir.NodeID {
+	for i := len(list) - 1; i >= 0; i-- {
+		next = c.emit(at, *list[i], ir.Pick{}, next)
+	}
+	return next
+}
+
+// emit sends an event. What its data selects is keyed by the results rule; $
+// alone is all of the data.
+func (c *compiler) emit(at place, p produced, scope ir.Pick, next ir.NodeID) ir.NodeID {
+	out := &ir.Emit{Event: eventID(p.event), Scope: scope, From: c.template(p.data), Attrs: c.template(p.attributes)}
+	switch {
+	case p.selects == nil:
+	case p.selects.Root:
+		out.From = c.path(p.selects)
+	default:
+		out.Pick = c.resultsPick(p.selects)
+	}
+	return c.node(at, out, next)
+}

@@ -1,0 +1,35 @@
+package sw05
+
+import "github.com/lockstep-workflows/lockstep/internal/ir"
+
+// graph lists the states and the ways between them as the author sees them.
+func (c *compiler) graph() {
+	for _, s := range c.w.states {
+		c.p.States = append(c.p.States, ir.State{
+			Name: s.nameText(), ID: text(s.id), Type: s.typ, Start: s == c.w.start, End: s.exit.end != nil,
+			Compensation: s.compensation, Metadata: jsonText(s.metadata), Pos: posOf(s.node),
+		})
+		c.edge(s, s.exit, ir.EdgeNext, "")
+		for _, l := range s.body.exits() {
+			kind := map[exitKind]ir.EdgeKind{exitCondition: ir.EdgeCondition, exitEvent: ir.EdgeEvent, exitDefault: ir.EdgeDefault}[l.kind]
+			c.edge(s, l.exit, kind, l.label)
+		}
+		for _, e := range s.onErrors {
+			c.edge(s, e.exit, ir.EdgeError, e.error.Text)
+		}
+		if s.undoneBy != nil {
+			c.p.Edges = append(c.p.Edges, ir.Edge{From: s.nameText(), To: s.undoneBy.nameText(), Kind: ir.EdgeCompensate})
+		}
+	}
+}
+
+func (c *compiler) edge(s *state, e exit, kind ir.EdgeKind, label string) {
+	out := ir.Edge{From: s.nameText(), Kind: kind, Label: label}
+	switch {
+	case e.transition != nil:
+		out.To = e.transition.to.nameText()
+	case e.end == nil:
+		return
+	}
+	c.p.Edges = append(c.p.Edges, out)
+}

@@ -1,0 +1,179 @@
+package sw05
+
+import "github.com/lockstep-workflows/lockstep/internal/ir"
+
+// state fills a state's entry and everything behind it:
+//
+//	entry (input schema, input filter) → body → output filter → output schema → left → way out
+//
+// A state that can fail, be undone or wait for events has its body, output
+// filter and output schema in a region of its own; the rest is in the frame
+// around it, so that a handler begins with the filtered input and without the
+// output filter (SEMANTICS §Data filters 12).
+func (c *compiler) state(s *state) {
+	at := placeOf(s)
+	entry := c.checked(s.inputSchema)
+	entry.Put = replace(c.statePick(s.input))
+	first := ir.NodeID(0)
+	if !s.region() {
+		first = c.body(s, false)
+	} else {
+		r := ir.Region{Name: at.name, Entry: c.body(s, true), Catch: c.catches(s), Undo: c.undoRegion(s.undoneBy)}
+		if b, ok := s.body.(*callbackState); ok {
+			// The event counts from before the action returns.
+			r.Listen = []ir.EventID{eventID(b.event)}
+		}
+		next := ir.NodeID(0)
+		if s.typ != typeSwitch { // a switch leaves by Out
+			next = c.leave(s, s.exit)
+		}
+		first = c.node(at, &ir.Enter{Region: c.region(r)}, next)
+	}
+	id := c.entries[s.index]
+	c.p.Nodes[id] = ir.Node{Name: at.name, Pos: at.pos, Mark: ir.MarkEntered, Op: entry, Next: first}
+}
+
+// region reports whether a state's body needs a region. One that waits for
+// events does: what correlation lends to its expressions ends with it.
+func (s *state) region() bool {
+	if len(s.onErrors) > 0 || s.undoneBy != nil {
+		return true
+	}
+	switch b := s.body.(type) {
+	case *eventState, *callbackState:
+		return true
+	case *switchState:
+		return b.onEvents
+	case *operationState:
+		for _, a := range b.actions.list {
+			if a.trigger != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// body compiles what a type of states does, up to the end of the region or, where
+// the state has none, up to its way out.
+func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
+	if b, ok := s.body.(*switchState); ok {
+		return c.switchState(s, b, inRegion)
+	}
+	next := ir.NodeID(0)
+	if !inRegion {
+		next = c.leave(s, s.exit)
+	}
+	next = c.output(s, next, 0)
+	at := placeOf(s)
+	switch b := s.body.(type) {
+	case *eventState:
+		return c.eventState(s, b, next)
+	case *operationState:
+		return c.actions(at, b.actions, next)
+	case *delayState:
+		return c.node(at, &ir.Await{Timeout: c.span(b.delay), OnTimeout: next}, next)
+	case *parallelState:
+		return c.parallelState(at, b, next)
+	case *subflowState:
+		return c.spawn(at, b.workflow, b.wait, next)
+	case *injectState:
+		if b.data == nil || b.data.value.Len() == 0 {
+			return next // nothing to merge, whatever the data is
+		}
+		return c.node(at, &ir.Eval{From: c.template(b.data), Put: ir.Put{Mode: ir.PutMerge}}, next)
+	case *foreachState:
+		return c.foreachState(at, b, next)
+	case *callbackState:
+		return c.callbackState(at, b, next)
+	}
+	return next
+}
+
+// output is the output filter and the output schema, or what follows where there
+// are neither. With out, the region ends there and its frame goes on at out.
+func (c *compiler) output(s *state, next, out ir.NodeID) ir.NodeID {
+	at := placeOf(s)
+	var ops []ir.Op
+	if put := replace(c.statePick(s.output)); put.Mode != ir.PutNone {
+		ops = append(ops, &ir.Eval{Put: put})
+	}
+	if s.outputSchema != nil {
+		ops = append(ops, c.checked(s.outputSchema))
+	}
+	if len(ops) == 0 && out != 0 {
+		ops = append(ops, &ir.Eval{})
+	}
+	for i := len(ops) - 1; i >= 0; i-- {
+		next = c.node(at, ops[i], next)
+		c.p.Nodes[next].Out, out = out, 0
+	}
+	return next
+}
+
+// leave records that the state is complete and takes a way out.
+func (c *compiler) leave(s *state, e exit) ir.NodeID {
+	id := c.node(placeOf(s), &ir.Eval{}, c.way(s, e))
+	c.p.Nodes[id].Mark = ir.MarkLeft
+	return id
+}
+
+// switchState compiles 003 §Switch State: every condition has its own output
+// filter and way out.
+func (c *compiler) switchState(s *state, b *switchState, inRegion bool) ir.NodeID {
+	at := placeOf(s)
+	exit := func(e exit) ir.NodeID {
+		if left := c.leave(s, e); inRegion {
+			return c.output(s, 0, left)
+		} else {
+			return c.output(s, left, 0)
+		}
+	}
+	otherwise := exit(b.otherwise)
+	if b.onEvents {
+		await := &ir.Await{Need: 1, Timeout: c.span(b.timeout), OnTimeout: otherwise}
+		for _, k := range b.conditions {
+			await.Arms = append(await.Arms, ir.Arm{Event: eventID(k.event), Put: merge(c.eventPick(k.filter)), Next: exit(k.exit)})
+		}
+		return c.node(at, await, otherwise)
+	}
+	branch := &ir.Branch{}
+	for _, k := range b.conditions {
+		branch.Cases = append(branch.Cases, ir.Case{When: c.path(k.when), Next: exit(k.exit)})
+	}
+	return c.node(at, branch, otherwise)
+}
+
+// catches are the error definitions of a state; their ways out are in the frame
+// around it.
+func (c *compiler) catches(s *state) []ir.Catch {
+	var out []ir.Catch
+	for _, e := range s.onErrors {
+		k := ir.Catch{Error: e.error.Text, Code: spelled(e.code), Next: c.way(s, e.exit)}
+		if k.Error == "*" {
+			k.Error, k.Code, k.Any = "", "", true
+		}
+		if r := e.retry; r != nil {
+			k.Retry = &ir.Retry{
+				Name: r.name.Text, Delay: c.span(r.delay), Add: c.span(r.multiplier), Max: r.maxAttempts,
+				JitterMillis: r.jitterMillis, JitterAtMost: c.span(r.jitterAtMost),
+			}
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// undoRegion is the region that compensates: a compensating state and those it
+// goes on to. States that share a compensator share it.
+func (c *compiler) undoRegion(s *state) ir.RegionID {
+	if s == nil {
+		return 0
+	}
+	id, ok := c.undo[s]
+	if !ok {
+		id = c.region(ir.Region{Name: s.nameText(), Entry: c.entries[s.index]})
+		c.undo[s] = id
+	}
+	return id
+}

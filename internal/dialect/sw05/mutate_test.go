@@ -1,0 +1,174 @@
+package sw05
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+)
+
+// Definitions with one to three values replaced by others, removed or moved:
+// most are wrong somewhere in the middle, where random bytes never get.
+func TestMutatedDefinitions(t *testing.T) {
+	var seeds []expr.Value
+	add := func(source string) {
+		if doc, _ := dialect.Read("seed.yaml", []byte(source)); doc.Root != nil {
+			seeds = append(seeds, doc.Root.Value())
+		}
+	}
+	for _, e := range Codes() {
+		add(complete(e.Bad))
+		add(complete(e.Good))
+	}
+	files, _ := filepath.Glob("testdata/*/*.txtar")
+	for _, file := range files {
+		for _, f := range readArchive(t, file).files {
+			add(f.text)
+		}
+	}
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2_000
+	}
+	random := rand.New(rand.NewPCG(5, 3))
+	accepted := 0
+	for range rounds {
+		m := mutator{random: random, pool: seeds[random.IntN(len(seeds))]}
+		v := seeds[random.IntN(len(seeds))]
+		for range 1 + random.IntN(3) {
+			v = m.mutate(v)
+		}
+		source := v.String()
+		doc, _ := dialect.Read("mutated.json", []byte(source))
+		if doc.Root == nil {
+			t.Fatalf("cannot be read: %s", source)
+		}
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					t.Fatalf("panic %v for\n%s", r, toJSON(doc.Root))
+				}
+			}()
+			p, found := FrontEnd{}.Compile(dialect.Source{Document: doc, Bundle: exampleFiles})
+			if (p == nil) != found.HasErrors() {
+				t.Fatalf("program %t, errors %t: %v\n%s", p != nil, found.HasErrors(), found, source)
+			}
+			if p != nil {
+				accepted++
+				roundTrip(t, p)
+				evaluable(t, p)
+				targets(t, p)
+			}
+		}()
+		if t.Failed() {
+			t.Fatalf("for %s", source)
+		}
+	}
+	if accepted < rounds/20 {
+		t.Errorf("only %d of %d mutants were accepted: the test looks at errors only", accepted, rounds)
+	}
+}
+
+type mutator struct {
+	random *rand.Rand
+	pool   expr.Value
+}
+
+var oddities = []expr.Value{
+	expr.Null, expr.Bool(true), expr.Int(0), expr.Int(-1), expr.Int(3), expr.String(""), expr.String("*"), expr.String("{{ $.a }}"),
+	expr.String("{{ $ }}"), expr.String("$.a[0].b"), expr.String("{{ $..a }}"), expr.String("{{ $.length() }}"), expr.String("PT1S"),
+	expr.String("x {{ $.y }}"), expr.Array(), expr.EmptyObject, expr.Array(expr.Null), expr.String("functions.json"),
+	expr.Object(expr.Member{Key: "kind", Value: expr.String("default")}),
+}
+
+// mutate changes one value of a tree.
+func (m *mutator) mutate(v expr.Value) expr.Value {
+	size := count(v)
+	at := m.random.IntN(size)
+	out, _ := m.change(v, &at)
+	return out
+}
+
+func count(v expr.Value) int {
+	n := 1
+	for _, item := range v.Items() {
+		n += count(item)
+	}
+	for _, o := range v.Members() {
+		n += count(o.Value)
+	}
+	return n
+}
+
+// change replaces the at-th value; keep is false where it is to be removed.
+func (m *mutator) change(v expr.Value, at *int) (out expr.Value, keep bool) {
+	if *at == 0 {
+		*at--
+		return m.other(v)
+	}
+	*at--
+	switch {
+	case v.IsArray():
+		var items []expr.Value
+		for _, item := range v.Items() {
+			if *at >= 0 {
+				if item, keep = m.change(item, at); !keep {
+					continue
+				}
+			}
+			items = append(items, item)
+		}
+		return expr.Array(items...), true
+	case v.IsObject():
+		var members []expr.Member
+		for _, o := range v.Members() {
+			if *at >= 0 {
+				if o.Value, keep = m.change(o.Value, at); !keep {
+					continue
+				}
+			}
+			members = append(members, o)
+		}
+		return expr.Object(members...), true
+	}
+	return v, true
+}
+
+func (m *mutator) other(v expr.Value) (expr.Value, bool) {
+	switch m.random.IntN(4) {
+	case 0:
+		return expr.Null, false
+	case 1:
+		at := m.random.IntN(count(m.pool))
+		return pick(m.pool, &at), true
+	case 2:
+		if items := v.Items(); len(items) > 0 {
+			return v.Append(items[m.random.IntN(len(items))]), true
+		}
+	}
+	return oddities[m.random.IntN(len(oddities))], true
+}
+
+func pick(v expr.Value, at *int) expr.Value {
+	if *at == 0 {
+		return v
+	}
+	*at--
+	for _, item := range v.Items() {
+		if n := count(item); *at < n {
+			return pick(item, at)
+		} else {
+			*at -= n
+		}
+	}
+	for _, o := range v.Members() {
+		if n := count(o.Value); *at < n {
+			return pick(o.Value, at)
+		} else {
+			*at -= n
+		}
+	}
+	return v
+}

@@ -1,0 +1,284 @@
+package sw05
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/internal/format"
+)
+
+// editor is what an editor makes of definitions: it has nothing but the schema.
+type editor struct{ program expr.Program }
+
+func newEditor(t testing.TB) editor {
+	t.Helper()
+	program, err := jsonschema.Compiler{}.Compile(string(FrontEnd{}.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return editor{program}
+}
+
+// violations returns what the schema finds wrong.
+func (e editor) violations(t testing.TB, root *dialect.Node) []expr.Value {
+	t.Helper()
+	budget := expr.NewBudget()
+	result, err := e.program.Eval(root.Value(), &budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Value.Items()
+}
+
+// sample is a definition that compiles, and what it refers to.
+type sample struct {
+	name  string
+	text  string
+	files dialect.MapBundle
+}
+
+// samples are the valid definitions among the examples, the conformance cases
+// and the explanations.
+func samples(t testing.TB) []sample {
+	t.Helper()
+	var all []sample
+	examples, _ := filepath.Glob("../../examples/*.yaml")
+	for _, path := range examples {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, sample{path, string(text), nil})
+	}
+	for _, pattern := range []string{"../../conformance/sw05/*.txtar", "testdata/*/*.txtar"} {
+		paths, _ := filepath.Glob(pattern)
+		if len(paths) == 0 {
+			t.Fatalf("no cases in %s", pattern)
+		}
+		for _, path := range paths {
+			ar := readArchive(t, path)
+			files := dialect.MapBundle{}
+			for _, f := range ar.files {
+				files[f.name] = []byte(f.text)
+			}
+			for _, f := range ar.files {
+				all = append(all, sample{path + "/" + f.name, f.text, files})
+			}
+		}
+	}
+	for _, e := range Codes() {
+		all = append(all, sample{e.Code + ".yaml", complete(e.Good), exampleFiles})
+	}
+	registry := dialect.NewRegistry(FrontEnd{})
+	all = slices.DeleteFunc(all, func(s sample) bool {
+		c, _ := registry.Compile(s.name, []byte(s.text), s.files, dialect.Options{})
+		return c.Program == nil
+	})
+	if len(all) < 200 {
+		t.Fatalf("only %d samples: they are not found", len(all))
+	}
+	return all
+}
+
+func (s sample) read(t testing.TB) *dialect.Document {
+	t.Helper()
+	doc, found := dialect.Read(s.name, []byte(s.text))
+	if found.HasErrors() {
+		t.Fatal(found)
+	}
+	return doc
+}
+
+func TestSchemaAcceptsValidDefinitions(t *testing.T) {
+	e := newEditor(t)
+	for _, s := range samples(t) {
+		for _, v := range e.violations(t, s.read(t).Root) {
+			t.Errorf("%s: %s", s.name, v)
+		}
+	}
+}
+
+// structural are the codes whose Bad example an editor can mark with the schema
+// alone; the other errors need the whole definition, or a grammar.
+var structural = strings.Fields("SW100 SW101 SW102 SW104 SW105 SW106 SW107 SW109 SW110 SW111 SW121 SW122 SW126 SW132 SW331 SW332 SW333 SW334 SW336")
+
+func TestSchemaRejectsStructuralErrors(t *testing.T) {
+	e := newEditor(t)
+	var rejected []string
+	for _, x := range Codes() {
+		doc, _ := dialect.Read("bad.yaml", []byte(complete(x.Bad)))
+		if len(e.violations(t, doc.Root)) > 0 {
+			rejected = append(rejected, x.Code)
+		}
+	}
+	if !slices.Equal(rejected, structural) {
+		t.Errorf("rejected %v\nwant     %v", rejected, structural)
+	}
+}
+
+// Whatever compiles is valid, also of definitions that nobody would write.
+func TestSchemaAcceptsMutatedDefinitions(t *testing.T) {
+	e := newEditor(t)
+	var seeds []expr.Value
+	for _, s := range samples(t) {
+		seeds = append(seeds, s.read(t).Root.Value())
+	}
+	rounds := 10_000
+	if testing.Short() {
+		rounds = 1_000
+	}
+	random := rand.New(rand.NewPCG(77, 12))
+	compiled, invalid := 0, 0
+	for range rounds {
+		m := mutator{random: random, pool: seeds[random.IntN(len(seeds))]}
+		v := seeds[random.IntN(len(seeds))]
+		for range 1 + random.IntN(3) {
+			v = m.mutate(v)
+		}
+		doc, _ := dialect.Read("mutated.json", []byte(v.String()))
+		program, _ := FrontEnd{}.Compile(dialect.Source{Document: doc, Bundle: exampleFiles})
+		found := e.violations(t, doc.Root)
+		if program != nil {
+			compiled++
+		}
+		if len(found) > 0 {
+			invalid++
+		}
+		if program != nil && len(found) > 0 {
+			t.Fatalf("compiles, and yet %v:\n%s", found, v)
+		}
+	}
+	if compiled < rounds/20 || invalid < rounds/5 {
+		t.Errorf("of %d mutants %d compile and %d are invalid: the test looks at one side only", rounds, compiled, invalid)
+	}
+}
+
+// With any one value of a definition left for later, or of another kind: what
+// compiles is valid.
+func TestSchemaAcceptsChangedDefinitions(t *testing.T) {
+	e := newEditor(t)
+	seen := map[string]bool{}
+	for _, s := range samples(t) {
+		if strings.Contains(s.name, ".txtar") && testing.Short() {
+			continue
+		}
+		v := s.read(t).Root.Value()
+		for i := range count(v) {
+			for _, other := range []expr.Value{expr.Null, expr.Int(1), expr.String("1")} {
+				at := i
+				text := replaced(v, &at, other).String()
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
+				doc, _ := dialect.Read("changed.json", []byte(text))
+				if program, _ := (FrontEnd{}).Compile(dialect.Source{Document: doc, Bundle: exampleFiles}); program == nil {
+					continue
+				}
+				if found := e.violations(t, doc.Root); len(found) > 0 {
+					t.Fatalf("compiles, and yet %v:\n%s", found, text)
+				}
+			}
+		}
+	}
+}
+
+// replaced returns a tree with its at-th value replaced.
+func replaced(v expr.Value, at *int, other expr.Value) expr.Value {
+	if *at--; *at == -1 {
+		return other
+	}
+	switch {
+	case v.IsArray():
+		var items []expr.Value
+		for _, item := range v.Items() {
+			items = append(items, replaced(item, at, other))
+		}
+		return expr.Array(items...)
+	case v.IsObject():
+		var members []expr.Member
+		for _, m := range v.Members() {
+			members = append(members, expr.Member{Key: m.Key, Value: replaced(m.Value, at, other)})
+		}
+		return expr.Object(members...)
+	}
+	return v
+}
+
+// Every object has the same keys for the schema and for the parser.
+func TestSchemaKnowsTheKeysOfTheParser(t *testing.T) {
+	order, err := format.OrderOf(FrontEnd{}.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	visited := map[string]bool{}
+	for _, s := range samples(t) {
+		doc := s.read(t)
+		schema := map[*dialect.Node][]string{}
+		order.Walk(doc.Root, func(n *dialect.Node, keys []string) { schema[n] = keys })
+		p := &parser{
+			r: &dialect.Reporter{}, schemas: map[string]string{},
+			src: dialect.Source{Document: doc, Bundle: s.files},
+			asked: func(f *fields) {
+				if f.node.File() != doc.File { // a resource
+					return
+				}
+				want := slices.Compact(slices.Sorted(slices.Values(f.known)))
+				if f.node.Get("type").Is(expr.KindString) && f.node.Get("type").Text == typeSwitch {
+					// Known, so that they are refused with the right words.
+					want = slices.DeleteFunc(want, func(key string) bool { return key == "transition" || key == "end" })
+				}
+				got := slices.Sorted(slices.Values(schema[f.node]))
+				if !slices.Equal(got, want) {
+					t.Errorf("%v: %s\nschema %v\nparser %v", f.node.Pos(), f.what, got, want)
+				}
+				delete(schema, f.node)
+				visited[strings.Join(got, " ")] = true
+			},
+		}
+		p.workflow(doc.Root)
+		for n, keys := range schema {
+			t.Errorf("%v: the schema knows %v, and the parser never looked", n.Pos(), keys)
+		}
+	}
+	// Nine types of states, and 22 other kinds of objects.
+	if len(visited) < 9+22 {
+		t.Errorf("only %d kinds of objects were compared", len(visited))
+	}
+}
+
+// Every property says what it is for.
+func TestSchemaDescribesEveryProperty(t *testing.T) {
+	doc, _ := dialect.Read("schema.json", FrontEnd{}.Schema())
+	var visit func(n *dialect.Node, path string)
+	visit = func(n *dialect.Node, path string) {
+		if n.Name() == "if" || n.Name() == "then" || n.Name() == "else" || n.Name() == "oneOf" || n.Name() == "anyOf" || n.Name() == "not" {
+			return
+		}
+		if n.Name() == "properties" && n.Is(expr.KindObject) {
+			for _, p := range n.Members {
+				d := p
+				if ref, ok := p.Get("$ref").Str(); ok {
+					d = doc.Root.Lookup("definitions", strings.TrimPrefix(ref, "#/definitions/"))
+				}
+				if text(d.Get("title")) == "" || text(d.Get("description")) == "" {
+					t.Errorf("%s/%s has no title or description", path, p.Name())
+				}
+			}
+		}
+		for _, m := range n.Members {
+			visit(m, path+"/"+m.Name())
+		}
+		for _, item := range n.Items {
+			visit(item, path)
+		}
+	}
+	visit(doc.Root, "")
+}

@@ -1,0 +1,164 @@
+package durability
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/server"
+	"github.com/lockstep-workflows/lockstep/internal/store/sqlite"
+)
+
+// orderVariable makes the test binary a server.
+const orderVariable = "LOCKSTEP_DURABILITY_SERVER"
+
+// order says over which file a server runs and when it dies.
+type order struct {
+	Database string `json:"database"`
+	Kill     int64  `json:"kill"` // at this write; 0: it lives
+	Before   bool   `json:"before"`
+}
+
+func TestMain(m *testing.M) {
+	text := os.Getenv(orderVariable)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	var o order
+	err := json.Unmarshal([]byte(text), &o)
+	if err == nil {
+		err = o.serve()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve is the server: its first line on stdout says where it is, each of the others
+// that some instance went on.
+func (o order) serve() (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	db, err := sqlite.Open(o.Database, sqlite.Options{Readers: 1})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	outbound, err := effecthttp.New(effecthttp.Options{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		return err
+	}
+	defer outbound.Close()
+	var out sync.Mutex
+	say := func(line string) {
+		out.Lock()
+		defer out.Unlock()
+		fmt.Println(line)
+	}
+	listener, err := server.Listen(server.Listening{Address: "127.0.0.1:0"})
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	e, err := engine.New(engine.Config{
+		Store: &mortal{Store: db.Namespace("default"), n: o.Kill, before: o.Before}, Languages: languages.All(),
+		Invoker:  &effect.Router{HTTP: outbound, OpenAPI: openapi.New(outbound)},
+		OnRecord: func(string, core.Record) { say("went on") },
+		OnError:  func(err error) { fmt.Fprintln(os.Stderr, err) },
+	})
+	if err != nil {
+		return err
+	}
+	s, err := server.New(server.Config{Engine: e, Registry: dialect.NewRegistry(sw05.FrontEnd{}), Outbound: outbound})
+	if err != nil {
+		return err
+	}
+	say("http://" + listener.Addr().String())
+	return s.Serve(ctx, listener)
+}
+
+// process is such a server.
+type process struct {
+	cmd    *exec.Cmd
+	url    string
+	stderr strings.Builder
+	steps  chan struct{} // some instance may have gone on
+	over   chan struct{} // it has ended
+	err    error         // how, then
+}
+
+// launch starts a server. One that dies before it says where it is has no URL.
+func launch(o order) (*process, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(exe), steps: make(chan struct{}, 1), over: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), orderVariable+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	p.cmd.Stderr = &p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(stdout)
+	if lines.Scan() {
+		p.url = lines.Text()
+	}
+	go func() {
+		for lines.Scan() {
+			select {
+			case p.steps <- struct{}{}:
+			default:
+			}
+		}
+		p.err = p.cmd.Wait()
+		close(p.over)
+	}()
+	return p, nil
+}
+
+// killed reports whether it died as it should, once it is over.
+func (p *process) killed() bool {
+	<-p.over
+	var exit *exec.ExitError
+	if !errors.As(p.err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// stop asks it to end, and says how it did.
+func (p *process) stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	<-p.over
+	if p.err != nil {
+		return fmt.Errorf("the server ended with %w:\n%s", p.err, p.stderr.String())
+	}
+	return nil
+}

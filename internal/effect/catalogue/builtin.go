@@ -1,0 +1,58 @@
+package catalogue
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/calendar"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+)
+
+// builtin is a function that needs nobody else.
+type builtin string
+
+var builtins = []string{"echo", "fail", "sleep", "log"}
+
+func (r *reader) builtin(n *dialect.Node) entry {
+	if !r.kind(n, expr.KindString, "builtin") {
+		return nil
+	}
+	if !slices.Contains(builtins, n.Text) {
+		r.report.Errorf(n, codeValue, "there is no built-in function %q", n.Text).
+			WithHint("they are %s", strings.Join(builtins, ", ")).DidYouMean(n.Text, builtins)
+		return nil
+	}
+	return builtin(n.Text)
+}
+
+func (b builtin) invoke(_ context.Context, c *Catalogue, call effect.Call, _ *secrets) (effect.Outcome, error) {
+	switch b {
+	case "fail":
+		f := effect.Failure{Name: effect.Unnamed, Detail: "function \"" + call.Function + "\" fails by its nature"}
+		detail := f.Detail
+		f.Describe(call.Args)
+		f.Status = effect.Text(call.Args, "status")
+		if f.Detail == "" {
+			f.Detail = detail
+		}
+		f.Data, _ = call.Args.Get("data")
+		return effect.Fail(f), nil
+	case "sleep":
+		text := effect.Text(call.Args, "duration")
+		d, err := calendar.ParseDuration(text)
+		span := duration(d)
+		if err != nil || span <= 0 && !d.IsZero() {
+			return effect.Outcome{}, invalidf("sleep needs the argument \"duration\", such as PT2S, and not %q", text)
+		}
+		return effect.Outcome{Value: expr.EmptyObject, None: true, Delay: span}, nil
+	case "log":
+		if c.options.Log != nil {
+			c.options.Log(call.Function, call.Args)
+		}
+		return effect.Outcome{Value: expr.EmptyObject, None: true}, nil
+	}
+	return effect.Outcome{Value: call.Args}, nil
+}

@@ -1,0 +1,84 @@
+package catalogue
+
+import (
+	nethttp "net/http"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+)
+
+var (
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	notOurs    = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Proxy-Authorization", "Idempotency-Key"}
+)
+
+// headers reads those of an http or an openapi function.
+func (r *reader) headers(n *dialect.Node) []named {
+	all := n.Get("headers")
+	if all == nil || !r.kind(all, expr.KindObject, "headers") {
+		return nil
+	}
+	var out []named
+	spelled := map[string]string{}
+	for _, m := range all.Members {
+		name := textproto.CanonicalMIMEHeaderKey(m.Name())
+		first, twice := spelled[name]
+		if !twice {
+			spelled[name] = m.Name()
+		}
+		switch {
+		case !headerName.MatchString(m.Name()):
+			r.report.Errorf(m.KeySpan(), codeValue, "%q is not the name of a header", m.Name())
+		case slices.Contains(notOurs, name):
+			r.report.Errorf(m.KeySpan(), codeValue, "the header %q belongs to Lockstep", name)
+		case twice:
+			if first != m.Name() { // else the document was told to have a key twice
+				r.report.Errorf(m.KeySpan(), codeValue, "the header %q stands here already, as %q", m.Name(), first).WithHint("upper and lower case are the same in headers")
+			}
+		case !r.kind(m, expr.KindString, "a header"):
+		case name == contentType && n.Name() == "openapi":
+			r.report.Errorf(m.KeySpan(), codeValue, "the document says in which Content-Type a body is sent").WithHint("leave the header out")
+		case name == contentType && (strings.Contains(m.Text, "{{") || looksSecret(m.Text)):
+			r.report.Errorf(m, codeValue, "Content-Type is constant, since it says how the body is written: it holds no {{ }} and no secret")
+		default:
+			out = append(out, named{name, r.template(m), r.inside(m)})
+		}
+	}
+	return out
+}
+
+const contentType = "Content-Type"
+
+func fillHeaders(all []named, args expr.Value, s *secrets) (nethttp.Header, error) {
+	out := nethttp.Header{}
+	for _, h := range all {
+		for _, e := range h.inside {
+			v, err := evalValue(e.program, args)
+			if err != nil {
+				return nil, err
+			}
+			if isNothing(v) {
+				return nil, invalidf("%s gives nothing, and the header %q would hold only the text around it", e.source, h.name)
+			}
+		}
+		v, err := h.value.fill(args, s)
+		if err != nil {
+			return nil, err
+		}
+		if isNothing(v) {
+			continue
+		}
+		text := textOf(v)
+		if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) {
+			return nil, invalidf("the header %q would hold a line break or another control character", h.name)
+		}
+		if text != "" {
+			out.Set(h.name, text)
+		}
+	}
+	return out, nil
+}

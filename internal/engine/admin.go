@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// RevisionError says that an instance changed since the caller read it.
+type RevisionError struct {
+	ID         string
+	Read, Have int64
+}
+
+func (e *RevisionError) Error() string {
+	return fmt.Sprintf("instance %q changed meanwhile: it is at revision %d, not %d", e.ID, e.Have, e.Read)
+}
+
+// KeyConflictError refuses a key that another start was given.
+type KeyConflictError struct{ Key, ID string }
+
+func (e *KeyConflictError) Error() string {
+	return fmt.Sprintf("the key %q belongs to instance %q, which was started with another input or version", e.Key, e.ID)
+}
+
+// StartOnce is Start under a key of the caller's: with the same key again it finds the
+// instance of the first time, and again is true. A key that was used with another
+// input or version is a *KeyConflictError.
+func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id string, again bool, err error) {
+	if r.Input.IsNull() {
+		r.Input = expr.EmptyObject
+	}
+	r.key, r.derived = key, true
+	for range maxConflicts {
+		if id, err = e.Start(ctx, r); err == nil || errors.As(err, new(*QuarantineError)) {
+			return id, false, err
+		}
+		// Someone was first, or what was right then is not any more: the first time counts.
+		var exists *ExistsError
+		first, known := e.startedUnder(ctx, &r, err)
+		switch {
+		case isMissing(known) && errors.As(err, &exists): // it was deleted meanwhile
+		case isMissing(known):
+			return "", false, err
+		case known != nil && !errors.As(known, new(*KeyConflictError)) && errors.Is(err, store.ErrUncertain):
+			return "", false, err // it may have happened, which is what counts
+		default:
+			return first, true, known
+		}
+	}
+	return "", false, err
+}
+
+// startedUnder finds the instance of a key after a start under it failed, and compares.
+func (e *Engine) startedUnder(ctx context.Context, r *StartRequest, failed error) (id string, err error) {
+	again := *r
+	var exists *ExistsError
+	if errors.As(failed, &exists) {
+		again.ID = exists.ID
+	} else {
+		d, err := e.find(ctx, r.Definition, r.Version)
+		if err != nil && !isMissing(err) {
+			return "", err
+		}
+		again.ID = r.keyedID(d)
+	}
+	return again.ID, e.sameStart(ctx, again, r.key)
+}
+
+// keyedID is the id of what is started under a key, also where the definition is not there any
+// more (nil).
+func (r *StartRequest) keyedID(d *definition) string {
+	if d != nil && d.prog.Job {
+		return keyedJobID(r.Definition, r.key)
+	}
+	return deriveID(keyed, r.Definition, r.key)
+}
+
+func isMissing(err error) bool {
+	var missing *NotFoundError
+	return errors.As(err, &missing)
+}
+
+// sameStart compares a start with the one that an instance had.
+func (e *Engine) sameStart(ctx context.Context, r StartRequest, key string) error {
+	row, err := e.Get(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	input, known, err := e.inputOf(ctx, r.ID)
+	switch {
+	case err != nil:
+		return err
+	case known && !expr.Equal(input, r.Input), r.Version != "" && r.Version != row.Version, r.RestartOf != row.RestartOf:
+		return &KeyConflictError{key, r.ID}
+	}
+	return nil
+}
+
+// inputOf is the workflow input that an instance was started with, if it took its start.
+func (e *Engine) inputOf(ctx context.Context, id string) (expr.Value, bool, error) {
+	page, err := e.HistoryPage(ctx, id, 0, 8) // the first, unless it was in quarantine before
+	if err != nil {
+		return expr.Null, false, err
+	}
+	for _, r := range page.Records {
+		if r.Type == core.RecStarted {
+			return r.Data, true, nil
+		}
+	}
+	return expr.Null, false, nil
+}
+
+// RestartRequest asks for a new instance like another one.
+type RestartRequest struct {
+	Input   expr.Value // instead of the old one's, if HasInput
+	Version string     // instead of the old one's, if not empty
+	Key     string     // as in StartOnce, if not empty
+
+	HasInput bool
+	Rev      int64 // that the caller read, if not 0
+}
+
+// Restart starts a new instance with the input of another one, which stays as it is, of
+// the same version. Where events started the old one, they start the new one too.
+func (e *Engine) Restart(ctx context.Context, id string, r RestartRequest) (started string, again bool, err error) {
+	row, err := e.Get(ctx, id)
+	if err != nil {
+		return "", false, err
+	}
+	if r.Rev != 0 && r.Rev != row.Rev {
+		return "", false, &RevisionError{id, r.Rev, row.Rev}
+	}
+	input, known, err := e.inputOf(ctx, id)
+	switch {
+	case err != nil:
+		return "", false, err
+	case r.HasInput:
+		input = r.Input
+	case !known:
+		return "", false, &core.Rejected{Msg: "the instance has not begun yet"}
+	}
+	start := StartRequest{Definition: row.Definition, Version: row.Version, Input: input, RestartOf: id}
+	if r.Version != "" {
+		start.Version = r.Version
+	}
+	if start.events, err = e.startEvents(ctx, row); err != nil {
+		return "", false, err
+	}
+	if r.Key != "" {
+		return e.StartOnce(ctx, start, id+idSeparator+r.Key)
+	}
+	started, err = e.Start(ctx, start)
+	return started, false, err
+}
+
+// startEvent is an event that started an instance, by its name in the definition.
+type startEvent struct {
+	name  string
+	value expr.Value
+}
+
+// arrivals are those of the events that the definition starts with.
+func arrivals(d *definition, events []startEvent) []arrival {
+	var out []arrival
+	for _, s := range events {
+		for _, id := range d.prog.Start.Events {
+			if ev, err := event.FromValue(s.value); err == nil && d.prog.Events[id].Name == s.name {
+				out = append(out, arrival{id, ev})
+			}
+		}
+	}
+	return out
+}
+
+// startEvents are the events that an instance was started by: those that it consumed
+// before it waited for anything.
+func (e *Engine) startEvents(ctx context.Context, row Instance) ([]startEvent, error) {
+	prog, err := e.program(ctx, row.Digest)
+	if err != nil || len(prog.Start.Events) == 0 {
+		return nil, err
+	}
+	page, err := e.HistoryPage(ctx, row.ID, 0, 8+2*len(prog.Start.Events))
+	if err != nil {
+		return nil, err
+	}
+	var out []startEvent
+	for _, r := range page.Records {
+		switch r.Type {
+		case core.RecConsumed:
+			out = append(out, startEvent{r.Name, r.Data})
+		case core.RecWaiting, core.RecCalled, core.RecLeft:
+			return out, nil
+		}
+	}
+	return out, nil
+}
+
+// ControlAt is Control for a caller who read the instance at a revision: where it changed
+// since, nothing happens and the error is a *RevisionError.
+func (e *Engine) ControlAt(ctx context.Context, id string, c core.Control, rev int64) error {
+	row, err := e.Get(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case row.Rev != rev:
+		return &RevisionError{id, rev, row.Rev}
+	case row.Quarantine != "":
+		return e.release(ctx, id, c, rev)
+	}
+	if err = e.applyAt(ctx, id, rev, input{in: c, at: e.now(), extra: 1}); err != nil {
+		return err
+	}
+	return e.setAsideInstead(ctx, id)
+}
+
+// applyAt is apply for an instance that must be at a revision, also once it was given the
+// messages and the timers that come before the input.
+func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) error {
+	l, err := e.live.acquire(ctx, id, onRequest)
+	if err != nil {
+		return err
+	}
+	defer e.live.release(l)
+	if err := e.load(ctx, l); err == nil && l.row.Rev != rev {
+		l.forget() // another node may have written
+		if err := e.load(ctx, l); err == nil && l.row.Rev != rev {
+			return &RevisionError{id, rev, l.row.Rev}
+		}
+	}
+	in.rev = rev
+	err = e.applyTo(ctx, l, &[]input{in})
+	if errors.Is(err, store.ErrConflict) {
+		row, err := e.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		return &RevisionError{id, rev, row.Rev}
+	}
+	return err
+}
+
+// Document is a definition with what it was made of.
+type Document struct {
+	Program     *ir.Program
+	Source      []byte // the text, to be shown again
+	Diagnostics []byte // warnings, as JSON
+}
+
+// DeployDocument is Deploy for a definition whose text is kept. It returns the stored
+// row and whether this content is new under its id and version.
+func (e *Engine) DeployDocument(ctx context.Context, d Document) (row store.Definition, created bool, err error) {
+	row, err = e.newDefinition(d)
+	if err != nil {
+		return store.Definition{}, false, err
+	}
+	e.cfg.Probe.lock(&e.deploys)
+	defer e.deploys.Unlock()
+	before, err := e.store.Definition(ctx, row.ID, row.Version)
+	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) { // deploying it again repairs it
+		return store.Definition{}, false, fmt.Errorf("deploy %s: %w", row.ID, err)
+	}
+	created = err != nil || before.Digest != row.Digest
+	row, err = e.deploy(ctx, d.Program, row)
+	return row, created, err
+}
+
+// CheckDocument says what DeployDocument would, and stores nothing.
+func (e *Engine) CheckDocument(ctx context.Context, d Document) (store.Definition, error) {
+	row, err := e.newDefinition(d)
+	if err != nil {
+		return store.Definition{}, err
+	}
+	if _, err := e.firstFire(d.Program, row); err != nil {
+		return store.Definition{}, fmt.Errorf("deploy %s: %w", row.ID, err)
+	}
+	before, err := e.store.Definition(ctx, row.ID, row.Version)
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
+		return row, nil
+	case err != nil:
+		return store.Definition{}, fmt.Errorf("deploy %s: %w", row.ID, err)
+	case before.Digest != row.Digest && !e.cfg.Redeploy:
+		return store.Definition{}, &VersionConflictError{row.ID, row.Version}
+	case before.Digest == row.Digest:
+		return before, nil
+	}
+	return row, nil
+}

@@ -1,0 +1,423 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// callKey names a call of an instance; with the identity of that it is the idempotency
+// key of an effect.
+func callKey(instance string, t core.Ticket) string { return instance + "/" + t.String() }
+
+// identity names an instance for ever. The id that is derived from a caller's key is used
+// again when its instance is deleted and the key comes again; what others know by the id
+// alone (calls, events, children) is not that of the new one.
+func identity(id string, created core.Time) string {
+	if !strings.HasPrefix(id, keyed+idSeparator) || strings.Count(id, idSeparator) > 1 {
+		return id
+	}
+	return id + "~" + strconv.FormatInt(int64(created), 36)
+}
+
+// call is a call in one of three phases: queued, in flight, answered but not applied.
+type call struct {
+	key string
+	row store.Call
+	n   int64 // order of its decision
+
+	cancel context.CancelFunc // while in flight
+	parked bool               // it waits for Engine.Answer
+	reply  core.Reply         // once answered
+	due    core.Time          // when the answer counts
+}
+
+// callTable knows the calls that were decided on and have no applied answer. It is
+// rebuilt from the store when the engine starts: at worst a call is made again.
+type callTable struct {
+	mu     sync.Mutex
+	all    map[string]*call
+	held   map[string]*call // those of all that are answered
+	queue  callQueue
+	flying int
+	count  int64
+	wg     sync.WaitGroup
+}
+
+func (t *callTable) init(perEndpoint int) {
+	t.all, t.held = map[string]*call{}, map[string]*call{}
+	t.queue.init(perEndpoint)
+}
+
+// live reports whether a call is still to be made.
+func (t *callTable) live(c *call) bool { return t.all[c.key] == c }
+
+func (t *callTable) enqueue(rows []store.Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, row := range rows {
+		key := callKey(row.Instance, row.Ticket)
+		if old := t.all[key]; old != nil {
+			if old.row.Created == row.Created {
+				continue
+			}
+			t.forget(old) // of an instance that is gone, and whose id another has
+		}
+		t.count++
+		c := &call{key: key, row: row, n: t.count}
+		t.all[key] = c
+		t.queue.push(c)
+	}
+}
+
+// open reports whether a call waits for its answer.
+func (t *callTable) open(c *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all[c.key] == c
+}
+
+// drop forgets a call; if it is under way, that is cancelled.
+func (t *callTable) drop(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.all[key]; c != nil {
+		t.forget(c)
+	}
+}
+
+// done forgets a call that is over. Another instance that has the id may have one of the
+// same key by now, which is not.
+func (t *callTable) done(key string, created core.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.all[key]; c != nil && c.row.Created == created {
+		t.forget(c)
+	}
+}
+
+func (t *callTable) forget(c *call) {
+	delete(t.all, c.key)
+	delete(t.held, c.key)
+	if c.cancel != nil {
+		c.cancel()
+	}
+}
+
+// dropAll forgets the calls of an instance.
+func (t *callTable) dropAll(instance string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.all {
+		if c.row.Instance == instance {
+			t.forget(c)
+		}
+	}
+}
+
+// pop takes the next call of the queue, if fewer than limit are in flight.
+func (t *callTable) pop(limit int) *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.flying >= limit {
+		return nil
+	}
+	c := t.queue.pop(t.live)
+	if c != nil {
+		t.flying++
+	}
+	return c
+}
+
+// landed notes that a call is not in flight any more; again: it must be made anew.
+func (t *callTable) landed(c *call, again bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.flying--
+	t.queue.landed(c)
+	c.cancel = nil
+	if again && t.live(c) {
+		t.queue.push(c)
+	}
+}
+
+// hold keeps an answer until it is due, unless nobody waits for it any more.
+func (t *callTable) hold(c *call, reply core.Reply, due core.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all[c.key] == c {
+		c.reply, c.due = reply, due
+		t.held[c.key] = c
+	}
+}
+
+// due lists the answers that count by now, by time, then in order of their calls.
+func (t *callTable) due(now core.Time) []*call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []*call
+	for _, c := range t.held {
+		if c.due <= now {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b *call) int { return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.n, b.n)) })
+	return out
+}
+
+// next is when a call can begin, 0: now, or when after now an answer counts.
+func (t *callTable) next(limit int, now core.Time) (core.Time, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.flying < limit && t.queue.ready(t.live) {
+		return 0, true
+	}
+	var at core.Time
+	found := false
+	for _, c := range t.held {
+		if c.due > now && (!found || c.due < at) {
+			at, found = c.due, true
+		}
+	}
+	return at, found
+}
+
+// InFlight is the number of calls that are under way.
+func (e *Engine) InFlight() int {
+	e.calls.mu.Lock()
+	defer e.calls.mu.Unlock()
+	return e.calls.flying
+}
+
+// nextCall takes the next call that is this node's to make, if fewer than limit are in flight.
+func (e *Engine) nextCall(limit int) *call {
+	for {
+		if e.shared != nil && !e.shared.Leased() {
+			return nil // another node may have them
+		}
+		c := e.calls.pop(limit)
+		if c == nil || e.makes(c.row.Part) {
+			return c
+		}
+		e.calls.done(c.key, c.row.Created) // whoever has the part now finds it
+		e.calls.landed(c, false)
+	}
+}
+
+// callInline makes the calls that are queued, one by one.
+func (e *Engine) callInline(ctx context.Context) (bool, error) {
+	e.calls.mu.Lock()
+	waiting := e.calls.queue.size
+	e.calls.mu.Unlock()
+	var errs []error
+	did := false
+	for range waiting {
+		if ctx.Err() != nil {
+			break
+		}
+		c := e.nextCall(1)
+		if c == nil {
+			break
+		}
+		did = true
+		out := e.invoke(ctx, c.row)
+		e.calls.landed(c, ctx.Err() != nil)
+		if ctx.Err() == nil {
+			errs = append(errs, e.land(ctx, c, out))
+		}
+	}
+	return did, errors.Join(errs...)
+}
+
+// dispatch begins queued calls in goroutines, as many as may be in flight.
+func (e *Engine) dispatch(ctx context.Context) bool {
+	did := false
+	for {
+		c := e.nextCall(e.cfg.MaxCalls)
+		if c == nil {
+			return did
+		}
+		did = true
+		flight, cancel := context.WithCancel(ctx)
+		e.calls.mu.Lock()
+		c.cancel = cancel
+		if e.calls.all[c.key] != c {
+			cancel() // dropped between
+		}
+		e.calls.mu.Unlock()
+		e.calls.wg.Go(func() {
+			defer cancel()
+			e.fly(ctx, flight, c)
+		})
+	}
+}
+
+// callsBegin is the context that calls begin with; nil while none may begin.
+type callsBegin struct {
+	mu  sync.RWMutex
+	ctx context.Context
+}
+
+// set says with which context calls begin from now on.
+func (b *callsBegin) set(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ctx = ctx
+}
+
+// end says that none may begin any more.
+func (b *callsBegin) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ctx = nil
+}
+
+// beginCalls begins queued calls while Run runs: they need not wait until it has looked for
+// everything else that there is to do.
+func (e *Engine) beginCalls() {
+	e.begins.mu.RLock()
+	defer e.begins.mu.RUnlock()
+	if e.begins.ctx != nil {
+		e.dispatch(e.begins.ctx)
+	}
+}
+
+// fly makes one call. Where ctx, which is that of all calls, ends before the answer
+// came, the call stays in the store and is made again.
+func (e *Engine) fly(ctx, flight context.Context, c *call) {
+	out := e.invoke(flight, c.row)
+	over := ctx.Err() != nil
+	if !over {
+		e.report(e.land(context.WithoutCancel(ctx), c, out))
+	}
+	e.calls.landed(c, over)
+	e.beginCalls()
+}
+
+// invoke asks the invoker. A panic of its is the call's failure.
+func (e *Engine) invoke(ctx context.Context, row store.Call) (out effect.Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.report(fmt.Errorf("call %s of %s: panic: %v\n%s", row.Function.Name, row.Instance, r, debug.Stack()))
+			out = effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "panic", Detail: fmt.Sprintf("calling %q panicked: %v", row.Function.Name, r)})
+		}
+	}()
+	if e.cfg.Invoker == nil {
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
+	}
+	f := row.Function
+	documents, err := e.documents(ctx, row)
+	for err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
+		// A store that cannot be read now is no reason for the workflow to fail.
+		e.report(fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err))
+		wait(ctx, retryAnswer)
+		documents, err = e.documents(ctx, row)
+	}
+	return e.cfg.Invoker.Invoke(ctx, effect.Call{
+		Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
+		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
+		Args: row.Args, Attempt: row.Attempt, Documents: documents,
+	})
+}
+
+// documents are those that the instance's program pinned when it was deployed.
+func (e *Engine) documents(ctx context.Context, row store.Call) (effect.Documents, error) {
+	if row.Function.Resource == 0 {
+		return effect.Documents{}, nil
+	}
+	instance, err := e.store.Instance(ctx, row.Instance)
+	if err != nil {
+		return effect.Documents{}, fmt.Errorf("read instance: %w", err)
+	}
+	prog, err := e.program(ctx, instance.Digest)
+	if err != nil {
+		return effect.Documents{}, err
+	}
+	return effect.Documents{Key: instance.Digest, Root: row.Function.Resource, All: prog.Resources}, nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// retryAnswer is how long an answer waits that could not be committed, and a call
+// whose documents could not be read.
+const retryAnswer = time.Second
+
+// land takes a call's outcome: at once, or when it is due.
+func (e *Engine) land(ctx context.Context, c *call, out effect.Outcome) error {
+	reply := replyOf(c.row.Invoke, out)
+	now := e.now()
+	if out.Parked {
+		e.calls.park(c)
+		e.changes.tell()
+		if e.shared == nil {
+			return nil
+		}
+		if err := e.shared.Park(ctx, c.row.Instance, c.row.Ticket); err != nil { // it can be answered here
+			return fmt.Errorf("tell other nodes that a call of %s waits: %w", c.row.Instance, err)
+		}
+		return nil
+	}
+	if out.Delay > 0 {
+		due := now + core.Time(out.Delay)
+		if due < now {
+			due = math.MaxInt64 // beyond what time can hold: never
+		}
+		e.calls.hold(c, reply, due)
+		e.wakeUp()
+		return nil
+	}
+	return e.answer(ctx, c, reply, now)
+}
+
+// answer applies a reply. The answer is not lost where that fails.
+func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.Time) error {
+	if !e.calls.open(c) {
+		return nil // what has its key now may be another instance's
+	}
+	err := e.post(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket, created: c.row.Created})
+	switch {
+	case errors.Is(err, errExpensive), errors.Is(err, errUnfinished), errors.Is(err, errInterrupted):
+		e.calls.hold(c, reply, at) // for the expensive lane
+		e.wakeUp()
+		return nil
+	case err != nil && !isMissing(err):
+		e.calls.hold(c, reply, e.now()+core.Time(retryAnswer))
+		e.wakeUp()
+		return err
+	}
+	e.calls.done(c.key, c.row.Created)
+	return nil
+}
+
+func replyOf(in core.Invoke, out effect.Outcome) core.Reply {
+	reply := core.Reply{Ticket: in.Ticket, Value: out.Value, None: out.None}
+	if f := out.Failure; f != nil {
+		reply.Fault = &core.Fault{
+			Name: f.Name, Code: f.Code, Status: f.Status,
+			Title: f.Title, Type: f.Type, Detail: f.Detail, Data: f.Data, Args: in.Args,
+		}
+		if reply.Fault.Name == "" {
+			reply.Fault.Name = core.FaultUnnamed
+		}
+	}
+	return reply
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// maxSpawnDepth is how many instances may wait for one another ("spawn-depth").
+const maxSpawnDepth = 64
+
+// maxIDLength is how long ids of children grow before they are hashed.
+const maxIDLength = 160
+
+// idSeparator is in the ids that the engine makes of others, and in none that is chosen.
+const idSeparator = ":"
+
+// keyed is the kind of ids that are derived from a caller's key.
+const keyed = "key"
+
+// childID is derived, so that a parent's step that is applied again starts no second child.
+func childID(parent string, t core.Ticket) string {
+	id := parent + idSeparator + t.String()
+	if len(id) > maxIDLength {
+		return deriveID("child", parent, t.String())
+	}
+	return id
+}
+
+// spawn starts a child, or answers at once where none can be.
+func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
+	d, err := f.e.find(ctx, c.Workflow, c.Version)
+	var missing *NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		f.noChild(c, &core.Fault{Name: core.FaultNoWorkflow, Detail: missing.Error()})
+		return nil
+	case err != nil:
+		return err
+	}
+	if !d.schedule.allows(f.now) {
+		// 003 §Start Definition: a sub-flow whose schedule is not active completes at once.
+		if c.Wait {
+			f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
+		}
+		f.warn("workflow %q is not started: its schedule is not active", c.Workflow)
+		return nil
+	}
+	if bad := checkInput(d, c.Input); bad != nil {
+		f.noChild(c, &core.Fault{
+			Name: core.FaultSchema, Detail: bad.Error(), Data: c.Input,
+			Trail: []core.Hop{{Workflow: d.row.ID, Pos: schemaPos(d)}},
+		})
+		return nil
+	}
+	id := f.childID(c.Ticket)
+	row := newRow(d, id, f.now)
+	row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
+	row.Job = jobOf(d.prog, c.Input, store.Job{})
+	if c.Wait {
+		row.Depth = f.l.row.Depth + 1
+	}
+	if row.Depth > maxSpawnDepth {
+		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: fmt.Sprintf("%d workflows wait for one another (limit spawn-depth)", maxSpawnDepth)})
+		return nil
+	}
+	if over, err := f.earlier(ctx, id, c); over || err != nil {
+		return err
+	}
+	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: c.Input, Seed: f.e.cfg.Seed(id)}})
+	return nil
+}
+
+// childID is the id of the child that is spawned under a ticket.
+func (f *fold) childID(t core.Ticket) string {
+	return childID(identity(f.l.id, f.l.row.Created), t)
+}
+
+// earlier answers at once where a child with the id exists and is over: an instance with
+// the id of this one had it, whose end was told to that one.
+func (f *fold) earlier(ctx context.Context, id string, c core.Spawn) (over bool, err error) {
+	row, err := f.e.store.Instance(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read instance %s: %w", id, err)
+	case !row.Status.Final():
+		return false, nil // it will tell
+	}
+	if c.Wait {
+		row.Ticket = c.Ticket
+		f.message(f.l.id, endReply(&row, core.Finish{Status: row.Status, Output: row.Output, Fault: row.Fault}))
+	}
+	f.warn("workflow %q is not started: instance %q is there already, and is %s", c.Workflow, id, row.Status)
+	return true, nil
+}
+
+// noChild tells the parent that its child could not be started.
+func (f *fold) noChild(c core.Spawn, fault *core.Fault) {
+	if c.Wait {
+		f.message(f.l.id, core.Reply{Ticket: c.Ticket, Fault: fault})
+		return
+	}
+	f.warn("workflow %q is not started: %s", c.Workflow, fault.Detail)
+}
+
+// cancelChild stops a child that was waited for.
+func (f *fold) cancelChild(t core.Ticket) {
+	if id := f.childID(t); !f.undecide(id) {
+		f.message(id, core.Control{Verb: core.VerbCancel, Actor: f.l.id})
+	}
+}
+
+// undecide takes back a child that this commit would create. It reports false where it
+// would not.
+func (f *fold) undecide(id string) bool {
+	decided := len(f.c.Children)
+	f.c.Children = slices.DeleteFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
+	return len(f.c.Children) < decided
+}
+
+// tellParent answers the parent that waits for this instance's end, unless that was
+// deleted and another has its id.
+func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
+	row := &f.l.row
+	if !row.Awaited {
+		return nil
+	}
+	own := isDelegated(row)
+	if own || identity(row.Parent, 0) != row.Parent {
+		parent, err := f.e.store.Instance(ctx, row.Parent)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read instance %s: %w", row.Parent, err)
+		}
+		want := childID(identity(parent.ID, parent.Created), row.Ticket)
+		if own {
+			want = ownJobID(&parent, row.Ticket)
+		}
+		if want != row.ID {
+			return nil
+		}
+	}
+	f.message(row.Parent, endReply(row, c))
+	return nil
+}
+
+// endReply is how a child's end looks to its parent: its output, or a fault under the
+// child's own name (SEMANTICS §Functions, events, errors).
+func endReply(row *store.Instance, c core.Finish) core.Reply {
+	reply := core.Reply{Ticket: row.Ticket, Value: c.Output, Terminate: c.Terminate}
+	switch c.Status {
+	case core.Completed:
+	case core.Failed:
+		fault := core.Fault{Name: core.FaultUnnamed}
+		if c.Fault != nil {
+			fault = *c.Fault
+		}
+		where := fmt.Sprintf("workflow %q failed", row.Definition)
+		if fault.Node != "" {
+			where += fmt.Sprintf(" in %q", fault.Node)
+		}
+		if !strings.HasPrefix(fault.Detail, "workflow \"") { // else it tells already where it began
+			fault.Detail = strings.TrimSuffix(where+": "+fault.Detail, ": ")
+		}
+		fault.Trail = append(slices.Clone(fault.Trail), core.Hop{Workflow: row.Definition, Node: fault.Node, Pos: fault.Pos})
+		fault.Node, fault.Pos, fault.Final = "", ir.Pos{}, false
+		reply.Value, reply.Fault = expr.Null, &fault
+	default:
+		reply.Value = expr.Null
+		reply.Fault = &core.Fault{Name: core.FaultCancelled, Detail: fmt.Sprintf("workflow %q was %s", row.Definition, c.Status)}
+	}
+	if isDelegated(row) {
+		tellJob(&reply, row, c.Status)
+	}
+	return reply
+}

@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// Where the store is shared with other nodes, every node still does everything that it is
+// asked for itself: it commits, and the revision decides. What differs is here: what others
+// may have changed is not answered from memory, only committed from it (applyUnread); calls
+// are made by the node that has the part that they were put into, at first the one that
+// decided on them; definitions are those that any node deployed; and what others commit wakes
+// those who wait here.
+
+const (
+	// shortestLook and longestLook bound how long a node waits before it looks for work that
+	// others made, if no hint comes: the longer, the longer there was none.
+	shortestLook = 5 * time.Millisecond
+	longestLook  = 100 * time.Millisecond
+	// followPause is how long a node gathers hints before it reads what others did.
+	followPause = 5 * time.Millisecond
+	// purgePause is how often a node forgets events whose time is up.
+	purgePause = core.Time(time.Second)
+	// auditPause is how often a node compares calls that wait here with the store: another
+	// one may have ended the wait.
+	auditPause = core.Time(2 * time.Second)
+	// auditSize is of how many instances at a time.
+	auditSize = 64
+	// maxTold is up to how many changes those who wait are told one by one.
+	maxTold = 10_000
+)
+
+// cluster is what an engine knows of other nodes.
+type cluster struct {
+	deployments int64 // that the definitions in memory are of; under Engine.mu
+	known       bool  // likewise: they are of some
+
+	joined atomic.Bool
+
+	// Under Poll's lock.
+	parts   int64
+	read    bool // calls
+	purged  core.Time
+	audited core.Time
+	look    time.Duration
+}
+
+// sharedClock is the store's clock: what one node calls now, another does.
+type sharedClock struct {
+	RealClock
+	store store.Shared
+}
+
+// Now is the time of the store's clock.
+func (c sharedClock) Now() time.Time { return c.store.Now() }
+
+// place is the part that calls of an instance go to.
+func (e *Engine) place(instance string) int {
+	if e.shared == nil {
+		return 0
+	}
+	return e.shared.Place(instance)
+}
+
+// mine reports whether this node does what is to be done for an instance.
+func (e *Engine) mine(instance string) bool { return e.shared == nil || e.shared.Has(instance) }
+
+// own draws ids until one is of an instance that this node has: then its calls and its
+// timers need nobody else. A node that has little may not find one soon.
+func (e *Engine) own(draw func() string) string {
+	id := draw()
+	if e.shared == nil || e.givenIDs {
+		return id
+	}
+	for range 64 {
+		if e.shared.Has(id) {
+			break
+		}
+		id = draw()
+	}
+	return id
+}
+
+// upToDate sees that the definitions in memory are those that are deployed, by whichever
+// node: what was acknowledged before this is called counts.
+func (e *Engine) upToDate(ctx context.Context) error {
+	if e.shared == nil {
+		return nil
+	}
+	n, err := e.shared.Deployments(ctx)
+	if err != nil {
+		return fmt.Errorf("read definitions: %w", err)
+	}
+	if e.deployedAt(n) {
+		return nil
+	}
+	e.cfg.Probe.lock(&e.deploys)
+	defer e.deploys.Unlock()
+	if e.deployedAt(n) {
+		return nil
+	}
+	return e.readDefinitions(ctx, n)
+}
+
+// readOutdated reads the definitions after a commit found that others are deployed. Where the
+// database lost the last deployments, their count is smaller than what is known.
+func (e *Engine) readOutdated(ctx context.Context) error {
+	e.cfg.Probe.lock(&e.deploys)
+	defer e.deploys.Unlock()
+	n, err := e.shared.Deployments(ctx)
+	if err != nil {
+		return fmt.Errorf("read definitions: %w", err)
+	}
+	e.mu.Lock()
+	same := e.cluster.known && e.cluster.deployments == n
+	e.mu.Unlock()
+	if same {
+		return nil
+	}
+	return e.readDefinitions(ctx, n)
+}
+
+func (e *Engine) deployedAt(n int64) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cluster.known && e.cluster.deployments >= n
+}
+
+// readDefinitions reads the current definitions; n is how often they had changed before.
+func (e *Engine) readDefinitions(ctx context.Context, n int64) error {
+	rows, err := e.store.ListDefinitions(ctx)
+	if err = e.withoutDamage(ctx, err); err != nil {
+		return fmt.Errorf("read definitions: %w", err)
+	}
+	byID := map[aliasKey]*definition{}
+	for _, row := range rows {
+		if !row.Current {
+			continue // loaded when an instance needs it
+		}
+		d, err := e.define(row)
+		if err != nil {
+			e.report(fmt.Errorf("definition %s: %w", row.ID, err)) // the others can still run
+			continue
+		}
+		byID[aliasKey{row.ID, row.Version}], byID[aliasKey{row.ID, ""}] = d, d
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.byID, e.starts = byID, nil
+	e.aliases++
+	e.cluster.deployments, e.cluster.known = n, true
+	return nil
+}
+
+// mayPurge says whether it is time to forget events.
+func (e *Engine) mayPurge(now core.Time) bool {
+	c := &e.cluster
+	if e.shared != nil && now >= c.purged && now < c.purged+purgePause {
+		return false
+	}
+	c.purged = now
+	return true
+}
+
+// lookAfter is how long a node may rest that found nothing to do.
+func (e *Engine) lookAfter(did bool) time.Duration {
+	c := &e.cluster
+	if c.look = min(2*c.look, longestLook); did || c.look == 0 {
+		c.look = shortestLook
+	}
+	return c.look
+}
+
+// readyTime is how long a store may take to answer before it counts as away.
+const readyTime = 2 * time.Second
+
+// Reason says why a node should get no requests.
+type Reason struct {
+	Code string // stable, for programs
+	Text string // for people; it names no file, host or user
+	Err  error  // for the log
+}
+
+// Ready lists why this node cannot do what it is asked for; none: it can.
+func (e *Engine) Ready(ctx context.Context) (reasons []Reason) {
+	if why := e.Stuck(); why != "" {
+		reasons = append(reasons, Reason{"no-progress", why, errors.New(why)})
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	if err := e.readable(ctx); err != nil {
+		return append(reasons, Reason{"store-read", "the store cannot be read", err})
+	}
+	err := e.store.Writable(ctx)
+	switch {
+	case err == nil:
+		return reasons
+	case errors.Is(err, store.ErrFull):
+		return append(reasons, Reason{"storage-full", "there is no space left in the store", err})
+	case errors.Is(err, store.ErrMoved):
+		return append(reasons, Reason{"store-moved", store.ErrMoved.Error(), err})
+	}
+	return append(reasons, Reason{"store-write", "writes to the store fail", err})
+}
+
+func (e *Engine) readable(ctx context.Context) error {
+	if e.shared != nil {
+		_, err := e.shared.Deployments(ctx)
+		return err
+	}
+	_, err := e.store.Definition(ctx, "\x00", "") // nothing has that id
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Nodes lists those that use the store. One that does not share it is alone.
+func (e *Engine) Nodes(ctx context.Context) ([]store.Node, error) {
+	if e.shared != nil {
+		return e.shared.Nodes(ctx)
+	}
+	m := e.cfg.Node
+	return []store.Node{{
+		Name: m.Name, Address: m.Address, Version: m.Version, Since: e.began.Std(), Seen: e.now().Std(),
+		Shards: 1, Of: 1, InFlight: e.InFlight(),
+	}}, nil
+}
+
+// Join makes this engine's process a node, where others use the store too, until the function
+// that is returned is called; else it does nothing. Run joins by itself: this is for those who
+// call Poll instead.
+func (e *Engine) Join(ctx context.Context) (leave func(context.Context) error, err error) {
+	if e.shared == nil {
+		return func(context.Context) error { return nil }, nil
+	}
+	m := e.cfg.Node
+	m.Calls = e.flights
+	m.Stuck = func() bool { return e.Stuck() != "" }
+	leave, err = e.shared.Join(ctx, m)
+	e.cluster.joined.Store(err == nil)
+	return leave, err
+}
+
+// join joins, however long that takes. What is returned gives everything back, at once where
+// no call is in flight.
+func (e *Engine) join(ctx context.Context) (leave func()) {
+	for {
+		left, err := e.Join(ctx)
+		if err == nil {
+			return func() { e.report(left(context.WithoutCancel(ctx))) }
+		}
+		if ctx.Err() != nil {
+			return func() {}
+		}
+		e.report(err)
+		wait(ctx, errorPause)
+	}
+}
+
+// background runs what an engine does besides polling while it runs.
+func (e *Engine) background(ctx context.Context) (done *sync.WaitGroup) {
+	done = &sync.WaitGroup{}
+	if e.shared != nil {
+		done.Go(func() { e.follow(ctx) })
+	}
+	return done
+}

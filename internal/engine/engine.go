@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// Config says what an engine works with. Store is required; the rest has defaults.
+type Config struct {
+	Store     store.Store
+	Clock     Clock          // RealClock
+	Invoker   effect.Invoker // none: every call fails with FunctionNotFound
+	Languages expr.Languages
+
+	// Sink takes the events that instances produce, besides this engine: each at least
+	// once, always with the same source and id, those of one instance in order, never
+	// before the decision to produce it is stored. What fails is tried again until it
+	// does not, unless the error has a method Refused() bool that says true: then the
+	// event is dropped, which OnError is told. nil: there is none.
+	Sink func(ctx context.Context, e event.Event) error
+
+	Node store.Member // how this process is called among others; Calls is the engine's
+
+	Namespace   string        // "default"
+	EventSource string        // of produced events that name none: lockstep/NAMESPACE/DEFINITION
+	Timezone    string        // of cron schedules that name none: local
+	EventWindow time.Duration // how long events are kept: 24 h
+	MissedFires MissedFires   // of cron schedules: the latest only
+
+	MaxCalls            int  // in flight at a time: 256
+	MaxCallsPerEndpoint int  // of them to one host, document or named function: 64
+	Inline              bool // calls happen inside Poll, one by one: deterministic
+	Redeploy            bool // a version may be deployed again with other content (dev)
+
+	NewID func() string          // of instances started by hand
+	Seed  func(id string) uint64 // of an instance's jitter: from its id
+
+	// Told after the commit that made it so, in order for each instance; from several
+	// goroutines at a time unless Inline. They must not wait for the engine.
+	OnRecord func(id string, r core.Record)
+	OnEmit   func(id string, e event.Event)
+	OnError  func(error) // what goes wrong while Run runs
+
+	// Mocked says of a function that creates jobs (job:WORKFLOW) whether the Invoker
+	// answers for it instead. nil: never.
+	Mocked func(f *ir.Function) bool
+
+	// Housekeeping says which jobs are deleted after a time; none without it.
+	Housekeeping []JobRetention
+	// Retention is how long instances stay that are over, jobs among them, FeedRetention how
+	// long the feed tells what happened; 0: for ever. Only the feed tells of these deletions.
+	Retention, FeedRetention time.Duration
+
+	// Probe is for simulations; leave it empty elsewhere.
+	Probe Probe
+
+	Limits *core.Limits
+	// Stops names states before which instances pause, "*" all: for stepping through.
+	Stops []string
+}
+
+// Probe lets a simulation run several requests on one thread and see what they commit. It needs Inline. Without a
+// function the engine waits on its locks, and keeps no inputs.
+type Probe struct {
+	// Yield replaces waiting for a lock that another request holds. It lets other requests run; then the lock is
+	// tried again.
+	Yield func()
+	// Fold is called right before the commit of a step, which may still fail, with the inputs that changed the
+	// instance, in order. All of them happened at c.Instance.Updated. It must not change c.
+	Fold func(c *store.Commit, inputs []core.Input)
+}
+
+// lock locks what is held while the store is asked.
+func (p *Probe) lock(m *sync.Mutex) {
+	if p.Yield == nil {
+		m.Lock()
+		return
+	}
+	for !m.TryLock() {
+		p.Yield()
+	}
+}
+
+// Engine runs the instances of one namespace.
+type Engine struct {
+	cfg    Config
+	store  store.Store
+	shared store.Shared // the same, where other nodes use it too; else nil
+	zone   *time.Location
+	began  core.Time
+
+	givenIDs bool // the host says how ids are made
+	alone    bool // no other process writes to the store
+
+	deploys sync.Mutex // what is deployed changes in the store and here together; before mu
+
+	mu      sync.Mutex
+	aliases int64 // counts changes of byID
+	byID    map[aliasKey]*definition
+	linked  map[string]*core.Program // by digest
+
+	unloadable map[string]*UnloadableError // by digest
+	starts     map[string][]*definition    // see startsByType; nil: to be made
+	merged     map[string]expr.Value       // what start events merge into, by definition
+	watches    map[string]*watch           // of those who wait for an instance
+
+	cluster  cluster
+	live     cache
+	calls    callTable
+	begins   callsBegin
+	outbox   outbox
+	damages  damages
+	house    house
+	work     []source // all kinds of it
+	troubles troubles
+	crew     crew
+	watchdog watchdog
+	suspects suspects
+	stored   atomic.Int64  // counts what the store took
+	signal   chan struct{} // something may be there to do
+	changes  changes
+	abort    sync.Once
+	aborted  chan struct{} // closed by Abort
+
+	pollLock     sync.Mutex
+	storedBefore int64     // what stored was when the pass before ended
+	failed       []failure // that are not judged yet
+	judgeBy      core.Time // when they are at the latest
+	maxPasses    int
+}
+
+const defaultEventWindow = 24 * time.Hour
+
+// New returns an engine over what the store holds.
+func New(cfg Config) (*Engine, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("engine: a store is required")
+	}
+	shared, _ := cfg.Store.(store.Shared)
+	switch {
+	case cfg.Clock != nil:
+	case shared != nil:
+		cfg.Clock = sharedClock{store: shared}
+	default:
+		cfg.Clock = RealClock{}
+	}
+	if cfg.Namespace == "" {
+		cfg.Namespace = "default"
+	}
+	if cfg.EventWindow <= 0 {
+		cfg.EventWindow = defaultEventWindow
+	}
+	switch cfg.MissedFires {
+	case "":
+		cfg.MissedFires = MissedLatest
+	case MissedLatest, MissedAll, MissedNone:
+	default:
+		return nil, fmt.Errorf("engine: missed fires: %q is none of latest, all, none", cfg.MissedFires)
+	}
+	if err := checkRetention(&cfg); err != nil {
+		return nil, err
+	}
+	if cfg.MaxCalls <= 0 {
+		cfg.MaxCalls = 256
+	}
+	if cfg.MaxCallsPerEndpoint <= 0 {
+		cfg.MaxCallsPerEndpoint = 128
+	}
+	givenIDs := cfg.NewID != nil
+	if !givenIDs {
+		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
+	}
+	if cfg.Seed == nil {
+		cfg.Seed = seedOf
+	}
+	e := &Engine{
+		cfg: cfg, store: cfg.Store, shared: shared, zone: time.Local, givenIDs: givenIDs, alone: shared == nil,
+		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{}, unloadable: map[string]*UnloadableError{},
+		merged: map[string]expr.Value{}, watches: map[string]*watch{},
+		troubles: troubles{items: map[taskKey]trouble{}},
+		signal:   make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,
+	}
+	if cfg.Timezone != "" {
+		zone, err := time.LoadLocation(cfg.Timezone)
+		if err != nil {
+			return nil, fmt.Errorf("engine: time zone: %w", err)
+		}
+		e.zone = zone
+	}
+	e.work = e.sources()
+	e.live.init(liveCapacity)
+	e.live.yield = cfg.Probe.Yield
+	e.crew.init()
+	e.watchdog.init()
+	e.suspects.all = map[string]bool{}
+	e.outbox.init()
+	e.house.init(&cfg)
+	e.calls.init(cfg.MaxCallsPerEndpoint)
+	e.outbox.mine = e.mine
+	if err := e.recover(context.Background()); err != nil {
+		return e, err
+	}
+	e.began = e.now()
+	return e, nil
+}
+
+// recover reads what an earlier process left. Messages, timers and events are found
+// by Poll; calls that had no answer are made again, under the same keys.
+func (e *Engine) recover(ctx context.Context) error {
+	if e.shared != nil { // its calls are those of the parts that it will have
+		if err := e.upToDate(ctx); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		return nil
+	}
+	if err := e.readDefinitions(ctx, 0); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	if err := e.readSuspects(ctx); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	_ = e.pauseSuspects(ctx, e.report) // before anybody can do anything with them
+	calls, err := e.store.Calls(ctx, "")
+	if err = e.withoutDamage(ctx, err); err != nil {
+		return fmt.Errorf("engine: read calls: %w", err)
+	}
+	e.calls.enqueue(calls)
+	return nil
+}
+
+// Languages are the expression languages that definitions can use here.
+func (e *Engine) Languages() expr.Languages { return e.cfg.Languages }
+
+// now is the time as the core counts it.
+func (e *Engine) now() core.Time { return core.TimeOf(e.cfg.Clock.Now()) }
+
+// SetStartInput sets the data that start events of a definition merge into. It is
+// the workflow input of what they start, so it must adhere to its schema; {}, which
+// is what they get otherwise, is nobody's to check.
+func (e *Engine) SetStartInput(ctx context.Context, definition string, input expr.Value) error {
+	d, err := e.find(ctx, definition, "")
+	if err != nil {
+		return err
+	}
+	if len(d.prog.Start.Events) > 0 {
+		if err := guard(func() error { return checkInput(d, input) }); err != nil {
+			return err
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.merged[definition] = input
+	return nil
+}
+
+func (e *Engine) startInput(definition string) expr.Value {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if v, ok := e.merged[definition]; ok {
+		return v
+	}
+	return expr.EmptyObject
+}
+
+// wakeUp tells Run that there may be something to do.
+func (e *Engine) wakeUp() {
+	select {
+	case e.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (e *Engine) report(err error) {
+	if err != nil && e.cfg.OnError != nil {
+		e.cfg.OnError(err)
+	}
+}
+
+func seedOf(id string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return h.Sum64()
+}
+
+// deriveID makes an id that is the same for the same cause, so that creating twice
+// creates once. With the kind of cause before it, no one can choose it by hand.
+func deriveID(kind string, parts ...string) string {
+	h := sha256.New()
+	for _, p := range append([]string{kind}, parts...) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
+		h.Write(size[:])
+		h.Write([]byte(p))
+	}
+	return kind + idSeparator + strings.ToLower(base32.HexEncoding.EncodeToString(h.Sum(nil)))[:26]
+}

@@ -1,0 +1,284 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// fold collects the outcome of several inputs to one instance as one commit. What is
+// decided and taken back within it never leaves: a call that is cancelled in the same
+// commit is not made.
+type fold struct {
+	e   *Engine
+	l   *live
+	now core.Time
+
+	part    int          // of its calls
+	c       store.Commit // Instance is the row as it becomes
+	did     bool         // the state changed
+	changes int          // how often
+	told    int          // records that tellCalled went past
+	more    bool
+	given   []core.Input // those that changed it, for Probe
+	asks    int          // how often its present step asked whether to stop: at its begin, then every expr.StopEvery
+	work    int          // steps of expressions that they took
+	left    int          // of the inputs, those that it was not given
+	alone   bool         // the caller's inputs have waited for others: now nothing is left to the lane
+	others  bool         // what it is given now comes before what a caller waits for
+}
+
+func (e *Engine) newFold(l *live) *fold {
+	f := &fold{e: e, l: l, now: e.timeFor(l), part: e.place(l.id), more: l.row.More, c: store.Commit{Instance: l.row}}
+	if l.row.Rev == 0 {
+		f.c.Deployed = l.deployed
+	}
+	return f
+}
+
+// run gives the inputs one after the other. Where one breaks an invariant it returns
+// its position and a brokenError. What is refused is returned apart, if it did not come
+// by the inbox, whose senders wait for no answer.
+func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, err error) {
+	for i, in := range inputs {
+		if i > 0 && f.enough() {
+			f.left = len(inputs) - i
+			break
+		}
+		f.others = f.l.how == onRequest && in.extra == 0 && !f.alone
+		err := guard(func() error {
+			switch {
+			case in.ask != nil:
+				return f.answer(ctx, in)
+			case in.rev != 0:
+				if err := f.isAt(in.rev); err != nil {
+					return err
+				}
+			}
+			return f.give(ctx, in)
+		})
+		var no *core.Rejected
+		var changed *RevisionError
+		switch {
+		case errors.As(err, &changed):
+			rejected = changed
+		case errors.As(err, &no) && in.message == 0:
+			rejected = no
+		case errors.As(err, &no):
+			f.c.Taken = append(f.c.Taken, in.message)
+		case err != nil:
+			return i, nil, err
+		}
+	}
+	return 0, rejected, nil
+}
+
+// isAt says that the instance is not at a revision any more: it changed before, or in what
+// the fold was given so far.
+func (f *fold) isAt(rev int64) error {
+	switch have := f.l.row.Rev; {
+	case f.did: // nobody can have read what it will be
+		return &RevisionError{f.l.id, rev, have + 1}
+	case have != rev:
+		return &RevisionError{f.l.id, rev, have}
+	}
+	return nil
+}
+
+// give gives one input. All errors of the core but *core.Rejected and core.ErrStopped are
+// broken invariants.
+func (f *fold) give(ctx context.Context, in input) error {
+	res, err := f.step(ctx, in.in)
+	var rejected *core.Rejected
+	switch {
+	case errors.As(err, &rejected), errors.Is(err, core.ErrStopped):
+		return err
+	case err != nil:
+		return &brokenError{err}
+	}
+	return f.take(ctx, in, res)
+}
+
+// take notes the outcome of one input.
+func (f *fold) take(ctx context.Context, in input, res core.Result) error {
+	if in.message != 0 {
+		f.c.Taken = append(f.c.Taken, in.message)
+		if in.event && res.Stale {
+			f.c.Release = append(f.c.Release, in.message)
+		}
+	}
+	if in.call != 0 {
+		f.c.Answered = append(f.c.Answered, in.call)
+	}
+	if in.taken != nil {
+		*in.taken = !res.Stale
+	}
+	if _, ok := in.in.(core.Continue); ok && res.Stale {
+		f.more, f.did = false, true // paused meanwhile: resuming will go on
+	}
+	if res.Stale {
+		return nil
+	}
+	f.l.state, f.did, f.more = res.State, true, res.More
+	if f.e.cfg.Probe.Fold != nil {
+		f.given = append(f.given, in.in)
+	}
+	f.changes++
+	f.c.Records = append(f.c.Records, res.Records...)
+	if reply, ok := in.in.(core.Reply); ok && in.event {
+		f.unsubscribe(reply.Ticket)
+	}
+	for _, c := range res.Commands {
+		if err := f.command(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fold) changed() bool { return f.did || len(f.c.Taken)+len(f.c.Answered) > 0 }
+
+// finish completes the commit with what the state says of itself.
+func (f *fold) finish() store.Commit {
+	f.describe(&f.c.Instance)
+	if f.l.state != nil {
+		f.c.Pages = f.l.state.TakeDirty()
+	}
+	return f.c
+}
+
+// describe fills a row with what the state says of itself.
+func (f *fold) describe(row *store.Instance) {
+	s := f.l.state
+	row.Updated, row.More = f.now, f.more
+	if s == nil {
+		return
+	}
+	row.Status, row.Active = s.Status(), s.Active(f.l.prog)
+	row.PauseReason = s.PauseReason()
+	row.Wake, row.HasWake = s.Wake()
+	row.Output, row.Fault, row.Labels, row.Keys = s.Output(), s.Fault(), s.Labels(), slices.Clone(s.Keys())
+	switch {
+	case !row.Status.Final():
+		row.Ended = 0
+	case row.Ended == 0:
+		row.Ended = f.now
+	}
+	if f.l.prog.Job {
+		row.Job = jobOf(f.l.prog, s.Data(), row.Job)
+		if givenUp(row.Status) {
+			row.Job.Group = "" // who looks for work there must not find it
+		}
+	}
+}
+
+func (f *fold) command(ctx context.Context, c core.Command) error {
+	switch c := c.(type) {
+	case core.Invoke:
+		if workflow, ok := f.e.delegates(&c.Function); ok {
+			return f.delegate(ctx, c, workflow)
+		}
+		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Part: f.part, Invoke: c})
+	case core.Subscribe:
+		f.subscribe(c)
+	case core.Offers:
+		row := &f.c.Instance
+		row.Offers = slices.Clone(row.Offers)
+		for _, o := range c.Offers {
+			row.Offers = append(row.Offers, store.Offer{Ticket: c.Ticket, Offer: o})
+		}
+	case core.Spawn:
+		return f.spawn(ctx, c)
+	case core.Emit:
+		f.emit(c)
+	case core.Cancel:
+		return f.cancel(ctx, c)
+	case core.Finish:
+		return f.tellParent(ctx, c)
+	}
+	return nil
+}
+
+func (f *fold) subscribe(c core.Subscribe) {
+	f.c.Unsubscribe = slices.DeleteFunc(f.c.Unsubscribe, func(t core.Ticket) bool { return t == c.Ticket })
+	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == c.Ticket })
+	filter := filterOf(&f.l.prog.Events[c.Event], c.Keys)
+	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filter})
+}
+
+func (f *fold) unsubscribe(t core.Ticket) {
+	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == t })
+	f.c.Unsubscribe = append(f.c.Unsubscribe, t)
+}
+
+// cancel lets go of a ticket that nobody waits for any more.
+func (f *fold) cancel(ctx context.Context, c core.Cancel) error {
+	switch c.Kind {
+	case core.WaitCall:
+		if job, err := f.recall(ctx, c.Ticket); job || err != nil {
+			return err
+		}
+		decided := len(f.c.Calls)
+		f.c.Calls = slices.DeleteFunc(f.c.Calls, func(o store.Call) bool { return o.Ticket == c.Ticket })
+		if len(f.c.Calls) == decided {
+			f.c.Answered = append(f.c.Answered, c.Ticket)
+		}
+	case core.WaitEvent, core.WaitListen:
+		f.unsubscribe(c.Ticket)
+	case core.WaitOffer:
+		row := &f.c.Instance
+		row.Offers = slices.DeleteFunc(slices.Clone(row.Offers), func(o store.Offer) bool { return o.Ticket == c.Ticket })
+	case core.WaitChild:
+		f.cancelChild(c.Ticket)
+	}
+	return nil
+}
+
+// emit decides on an event; its id is the effect's idempotency key.
+func (f *fold) emit(c core.Emit) {
+	ev := event.Event{
+		ID: callKey(identity(f.l.id, f.l.row.Created), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
+		Data: c.Data, HasData: c.HasData,
+	}
+	if ev.Source == "" {
+		ev.Source = f.e.eventSource(f.l.row.Definition)
+	}
+	if ev.Type == "" {
+		ev.Type = c.Name
+	}
+	if ev.HasData {
+		ev.DataContentType = "application/json"
+	}
+	for _, a := range c.Attrs {
+		if !ev.Put(a.Key, a.Value) {
+			f.warn("event %q: its attribute %q cannot be chosen; it is left as it is", c.Name, a.Key)
+		}
+	}
+	row := store.Emit{Instance: f.l.id, Definition: f.l.row.Definition, Event: ev}
+	f.c.Emits = append(f.c.Emits, row)
+	if f.e.cfg.Sink != nil {
+		row.Sink = true
+		f.c.Emits = append(f.c.Emits, row)
+	}
+}
+
+func (e *Engine) eventSource(definition string) string {
+	if e.cfg.EventSource != "" {
+		return e.cfg.EventSource
+	}
+	return "lockstep/" + e.cfg.Namespace + "/" + definition
+}
+
+// message posts an input to another instance, or to the same one.
+func (f *fold) message(to string, in core.Input) {
+	f.c.Messages = append(f.c.Messages, store.Message{To: to, At: f.now, Input: in})
+}
+
+func (f *fold) warn(format string, args ...any) {
+	f.c.Records = append(f.c.Records, core.Record{Time: f.now, Type: core.RecWarning, Text: fmt.Sprintf(format, args...)})
+}

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// Instance is what is known of an instance without reading its state.
+type Instance = store.Instance
+
+// Get reads an instance.
+func (e *Engine) Get(ctx context.Context, id string) (Instance, error) {
+	row, err := e.store.Instance(ctx, id)
+	return row, notFound(err, id)
+}
+
+func notFound(err error, id string) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return &NotFoundError{Kind: "instance", ID: id}
+	}
+	return err
+}
+
+// List reads all instances, oldest first.
+func (e *Engine) List(ctx context.Context) ([]Instance, error) {
+	return e.store.Instances(ctx, store.Query{})
+}
+
+// History reads the records of an instance.
+func (e *Engine) History(ctx context.Context, id string) ([]core.Record, error) {
+	list, err := e.store.Records(ctx, id, 0, 0)
+	return list, notFound(err, id)
+}
+
+// Kept lists the newest of the events that are kept, oldest first: store.MaxEventScan of
+// them. Those that are not Taken are unmatched; their Why tells the reason.
+func (e *Engine) Kept(ctx context.Context) ([]store.Event, error) {
+	page, err := e.EventPage(ctx, store.EventQuery{Newest: true})
+	slices.Reverse(page.Events)
+	return page.Events, err
+}
+
+// NearMiss is an event that an instance does not get, and what differs.
+type NearMiss struct {
+	Event store.Event
+	Name  string // of the event that the instance waits for
+	Why   string
+}
+
+// Waiting tells why an instance does not go on.
+type Waiting struct {
+	Instance      Instance
+	Open          []core.Open
+	Subscriptions []store.Subscription
+	NearMisses    []NearMiss // the newest kept events of the types that it waits for
+}
+
+// maxNearMisses is how many kept events of one type, and of how many types, are compared
+// with what an instance waits for ("near-misses").
+const maxNearMisses = 50
+
+// Waiting reads what an instance waits for.
+func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
+	row, err := e.Get(ctx, id)
+	if err != nil {
+		return Waiting{}, err
+	}
+	out := Waiting{Instance: row}
+	pages, err := e.store.Pages(ctx, id)
+	if err != nil && (row.Quarantine == "" || !errors.Is(err, store.ErrDamaged)) {
+		return Waiting{}, err
+	}
+	prog, err := e.program(ctx, row.Digest)
+	if err != nil {
+		return Waiting{}, err
+	}
+	if len(pages) > 0 && row.Quarantine == "" {
+		state, err := decode(prog, pages)
+		if err == nil {
+			err = guard(func() error { out.Open = state.Open(prog); return nil })
+		}
+		if err != nil {
+			return Waiting{}, fmt.Errorf("instance %s: %w", id, err)
+		}
+	}
+	out.Subscriptions, err = e.store.Subscriptions(ctx, id)
+	if err = e.withoutDamage(ctx, err); err != nil {
+		return Waiting{}, err
+	}
+	if len(out.Subscriptions) == 0 {
+		return out, nil
+	}
+	out.NearMisses, err = e.nearMisses(ctx, out.Subscriptions)
+	return out, err
+}
+
+// nearMisses compares subscriptions with the newest kept events of their types.
+func (e *Engine) nearMisses(ctx context.Context, subs []store.Subscription) (out []NearMiss, err error) {
+	byType := map[string][]store.Event{}
+	for _, s := range subs {
+		events, read := byType[s.Filter.Type]
+		if !read {
+			if len(byType) == maxNearMisses {
+				continue
+			}
+			page, err := e.EventPage(ctx, store.EventQuery{Type: s.Filter.Type, Newest: true, Limit: maxNearMisses})
+			if err != nil {
+				return nil, err
+			}
+			events = page.Events
+			slices.Reverse(events)
+			byType[s.Filter.Type] = events
+		}
+		for _, ev := range events {
+			if why := missed(ev, s); why != "" {
+				out = append(out, NearMiss{ev, s.Name, why})
+			}
+		}
+	}
+	return out, nil
+}
+
+// missed says why a subscription does not get an event of its type.
+func missed(ev store.Event, s store.Subscription) string {
+	ok, why := s.Filter.Match(ev.Event)
+	switch {
+	case s.Filter.Type != "" && s.Filter.Type != ev.Event.Type:
+		return ""
+	case !ok:
+		return why
+	case ev.Producer == s.Instance:
+		return "the instance produced it itself"
+	case ev.Seq < s.InstanceSeq && !s.Filter.Correlated():
+		return "it came before the instance was created, and nothing correlates them"
+	}
+	return ""
+}
+
+// Wait blocks until an instance is over, or set aside.
+func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
+	for mayWait := true; ; {
+		w := e.watch(id)
+		var row Instance
+		known := false
+		if e.memoryIsTruth() {
+			row, known = e.live.idleRow(id)
+		} else if mayWait && e.live.has(id) {
+			if e.changesSoon(ctx, w) {
+				if w.over() {
+					return *w.row, nil
+				}
+				mayWait = w.row != nil // else another node may have ended it
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				e.unwatch(id, w)
+				return row, err
+			}
+		}
+		if !known {
+			var err error
+			if row, err = e.Get(ctx, id); err != nil {
+				e.told(id, nil) // whoever waits on the same channel looks too
+				return row, err
+			}
+		}
+		if row.Status.Final() || row.Quarantine != "" {
+			e.told(id, &row)
+			return row, nil
+		}
+		select {
+		case <-w.changed:
+			if w.over() {
+				return *w.row, nil
+			}
+			mayWait = w.row != nil
+		case <-ctx.Done():
+			e.unwatch(id, w)
+			return row, ctx.Err()
+		}
+	}
+}
+
+// watch is what callers of Wait that wait for one instance share.
+type watch struct {
+	changed chan struct{}
+	callers int
+	away    bool      // it was not in memory when it began
+	row     *Instance // once changed is closed: as it was committed, if that is known
+}
+
+// over reports whether what was committed is the end. It is called after changed is closed.
+func (w *watch) over() bool {
+	return w.row != nil && (w.row.Status.Final() || w.row.Quarantine != "")
+}
+
+// readLater is how long one who waits for an instance that is at work here puts off reading
+// it. Most are over before.
+const readLater = 100 * time.Millisecond
+
+// changesSoon waits a moment for a change of an instance that is in memory, where what is there
+// proves nothing. It reports whether one came.
+func (e *Engine) changesSoon(ctx context.Context, w *watch) bool {
+	alarm := time.NewTimer(readLater)
+	defer alarm.Stop()
+	select {
+	case <-w.changed:
+		return true
+	case <-alarm.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (e *Engine) watch(id string) *watch {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.watches[id]
+	if w == nil {
+		w = &watch{changed: make(chan struct{}), away: !e.live.has(id)}
+		e.watches[id] = w
+	}
+	w.callers++
+	return w
+}
+
+// unwatch is for a caller that gives up.
+func (e *Engine) unwatch(id string, w *watch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w.callers--; w.callers == 0 && e.watches[id] == w {
+		delete(e.watches, id)
+	}
+}
+
+// told lets those look who wait for an instance, and shows them what was committed.
+func (e *Engine) told(id string, row *Instance) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w := e.watches[id]; w != nil {
+		w.row = row
+		close(w.changed)
+		delete(e.watches, id)
+	}
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// callQueue holds the calls that are yet to begin. They begin in the order of their
+// decision, but an endpoint that has as many calls in flight as it may keeps nobody else
+// waiting.
+type callQueue struct {
+	perEndpoint int
+	lanes       map[string]*lane
+	waiting     []*lane // those that have calls waiting
+	size        int
+}
+
+// lane is what is known of one endpoint.
+type lane struct {
+	key    string
+	calls  []*call
+	flying int
+}
+
+func (q *callQueue) init(perEndpoint int) {
+	q.perEndpoint, q.lanes = perEndpoint, map[string]*lane{}
+}
+
+func (q *callQueue) push(c *call) {
+	key := endpoint(&c.row.Function)
+	l := q.lanes[key]
+	if l == nil {
+		l = &lane{key: key}
+		q.lanes[key] = l
+	}
+	if len(l.calls) == 0 {
+		q.waiting = append(q.waiting, l)
+	}
+	l.calls = append(l.calls, c)
+	q.size++
+}
+
+// pop takes the call that was decided on first, of those whose endpoint may have one
+// more; live says whether somebody still waits for it.
+func (q *callQueue) pop(live func(*call) bool) *call {
+	for {
+		at := -1
+		for i, l := range q.waiting {
+			if l.flying < q.perEndpoint && (at < 0 || l.calls[0].n < q.waiting[at].calls[0].n) {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil
+		}
+		l := q.waiting[at]
+		c := l.calls[0]
+		l.calls[0] = nil
+		l.calls = l.calls[1:]
+		q.size--
+		if len(l.calls) == 0 {
+			q.waiting = slices.Delete(q.waiting, at, at+1)
+		}
+		if live(c) {
+			l.flying++
+			return c
+		}
+		q.forget(l)
+	}
+}
+
+// landed notes that a call which pop gave is not in flight any more.
+func (q *callQueue) landed(c *call) {
+	if l := q.lanes[endpoint(&c.row.Function)]; l != nil {
+		l.flying--
+		q.forget(l)
+	}
+}
+
+// ready reports whether pop would give something.
+func (q *callQueue) ready(live func(*call) bool) bool {
+	for _, l := range q.waiting {
+		if l.flying >= q.perEndpoint {
+			continue
+		}
+		for _, c := range l.calls {
+			if live(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (q *callQueue) forget(l *lane) {
+	if l.flying == 0 && len(l.calls) == 0 {
+		delete(q.lanes, l.key)
+	}
+}
+
+// endpoint names what a function reaches: the host of a plain URL, the document of an
+// operation, else the function itself, of which only the catalogue knows more.
+func endpoint(f *ir.Function) string {
+	document, _, _ := strings.Cut(f.Operation, "#")
+	switch {
+	case document == "":
+		return "name:" + f.Name
+	case strings.Contains(document, "://"):
+		if u, err := url.Parse(document); err == nil {
+			return "host:" + strings.ToLower(u.Host)
+		}
+	}
+	return "document:" + document
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// router decides about events. It runs inside the store's transactions, so it holds
+// copies of what it needs and calls nothing but the view.
+type router struct {
+	now    core.Time
+	window core.Time
+	starts map[string][]*definition // by type of event
+	merged map[string]expr.Value
+	seed   func(id string) uint64
+}
+
+func (e *Engine) newRouter() *router {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &router{
+		now: e.now(), window: core.Time(e.cfg.EventWindow), seed: e.cfg.Seed,
+		starts: e.startsByType(), merged: maps.Clone(e.merged),
+	}
+}
+
+// decision is a routing under way.
+type decision struct {
+	store.Routing
+	row   store.Event
+	view  store.View
+	taken bool     // someone has the event
+	again bool     // it is not routed for the first time
+	notes []string // whom it is kept for
+	why   []string // what differed, if nobody has it
+}
+
+// event routes one event: to subscriptions, to starts, and says why to no other.
+func (r *router) event(ev store.Event, v store.View, again bool) *decision {
+	d := &decision{row: ev, view: v, again: again, taken: again && ev.Taken}
+	r.deliver(d)
+	for _, def := range r.startsWith(ev.Event.Type) {
+		r.start(d, def)
+	}
+	switch {
+	case d.taken || len(d.row.For) > 0:
+		d.why = nil
+	case len(d.why) == 0:
+		d.nearMisses()
+	}
+	d.row.Why = slices.Concat(d.notes, d.why)
+	d.Events = append(d.Events, d.row)
+	return d
+}
+
+// startsWith lists the definitions that events of a type may start, by id.
+func (r *router) startsWith(typ string) []*definition {
+	list := slices.Concat(r.starts[typ], r.starts[""])
+	slices.SortFunc(list, func(a, b *definition) int { return strings.Compare(a.row.ID, b.row.ID) })
+	return slices.Compact(list)
+}
+
+// deliver gives the event to every subscription that it matches, once each; never to
+// the instance that produced it.
+func (r *router) deliver(d *decision) {
+	for _, s := range d.view.Subscriptions(d.row.Event) {
+		if ok, _ := s.Filter.Match(d.row.Event); !ok || s.Instance == d.row.Producer {
+			continue
+		}
+		if d.again && !slices.ContainsFunc(d.view.Kept(s), func(k store.Event) bool { return k.Seq == d.row.Seq && r.visible(k, s) }) {
+			continue
+		}
+		d.give(r, d.row, s)
+	}
+}
+
+// give delivers an event to a subscription.
+func (d *decision) give(r *router, ev store.Event, s store.Subscription) {
+	d.taken = true
+	d.Deliver = append(d.Deliver, store.Delivery{
+		Event: ev.Seq, Instance: s.Instance, At: r.now,
+		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Handed(s.Filter.Keys)},
+	})
+}
+
+// visible says whether a wait may get an event that came before it began: one that
+// came in the lifetime of its instance, or one that nobody took, if correlation says
+// that it is meant (SEMANTICS: early events; ARCHITECTURE §The shell).
+func (r *router) visible(ev store.Event, s store.Subscription) bool {
+	if ev.Until <= r.now {
+		return false
+	}
+	return ev.Seq > s.InstanceSeq || !ev.Taken && s.Filter.Correlated()
+}
+
+// fresh gives new subscriptions of an instance the oldest kept event each.
+func (r *router) fresh(id string, v store.View) store.Routing {
+	d := &decision{view: v}
+	for _, s := range v.Fresh(id) {
+		for _, ev := range v.Kept(s) {
+			if ok, _ := s.Filter.Match(ev.Event); ok && r.visible(ev, s) {
+				d.give(r, ev, s)
+				break
+			}
+		}
+	}
+	// First in, first out, also across the alternatives of one wait.
+	slices.SortStableFunc(d.Deliver, func(a, b store.Delivery) int { return cmp.Compare(a.Event, b.Event) })
+	d.Checked = []string{id}
+	return d.Routing
+}
+
+// start lets the event begin an instance of a definition, or belong to one that runs.
+func (r *router) start(d *decision, def *definition) {
+	slots := r.slots(d, def)
+	if len(slots) == 0 || slices.Contains(d.row.Used, def.row.ID) {
+		return
+	}
+	if d.row.Origin == def.row.ID {
+		d.why = append(d.why, fmt.Sprintf("definition %q produced it, and does not start itself", def.row.ID))
+		return
+	}
+	if !def.schedule.listens(r.now) {
+		d.why = append(d.why, fmt.Sprintf("definition %q starts with it, but its schedule is not active", def.row.ID))
+		return
+	}
+	keys := r.freeKeys(d, def, slots)
+	if d.again && d.row.Taken && d.view.Got(d.row.Seq, def.row.ID, keys) {
+		return // since it was decided that it must be routed again
+	}
+	if owner, ok := d.view.Owner(def.row.ID, keys); ok {
+		r.belong(d, owner)
+		return
+	}
+	if def.prog.Start.All || len(def.prog.Start.Any) > 0 {
+		r.gather(d, def, slots)
+		return
+	}
+	ev := d.row.Event
+	id := deriveID("event", def.row.ID, ev.Source, ev.ID, d.row.Received.String())
+	r.create(d, def, id, []arrival{{def.prog.Start.Events[slots[0]], ev}})
+	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
+}
+
+// slots are the positions of the definition's start events that the event matches.
+func (r *router) slots(d *decision, def *definition) []int {
+	var out []int
+	for i, id := range def.prog.Start.Events {
+		decl := &def.prog.Events[id]
+		f := filterOf(decl, def.prog.StartKeys(id, r.input(def)))
+		ok, why := f.Match(d.row.Event)
+		switch {
+		case ok:
+			out = append(out, i)
+		case decl.Type == d.row.Event.Type:
+			d.why = append(d.why, fmt.Sprintf("definition %q starts with %q: %s", def.row.ID, decl.Name, why))
+		}
+	}
+	return out
+}
+
+// filterOf says which events are the declared one, with keys as they are now.
+func filterOf(decl *ir.Event, keys []core.Key) event.Filter {
+	f := event.Filter{Source: decl.Source, Type: decl.Type, Either: decl.Either}
+	for _, k := range keys {
+		key := event.Key{Name: k.Name, Value: k.Value, Fixed: k.Fixed, Void: k.Void}
+		for _, c := range decl.Correlate {
+			if c.Attribute == k.Name {
+				key.From = c.From
+			}
+		}
+		f.Keys = append(f.Keys, key)
+	}
+	return f
+}
+
+// valueOf is what an event has for a correlation attribute.
+func valueOf(ev event.Event, c ir.Correlation) (string, bool) {
+	return event.Key{Name: c.Attribute, From: c.From}.Of(ev)
+}
+
+func (r *router) input(def *definition) expr.Value {
+	if v, ok := r.merged[def.row.ID]; ok {
+		return v
+	}
+	return expr.EmptyObject
+}
+
+// freeKeys are the correlation attributes of the event whose value the definition does
+// not give: they say which instance it belongs to.
+func (r *router) freeKeys(d *decision, def *definition, slots []int) []core.Key {
+	var out []core.Key
+	for _, slot := range slots {
+		for _, c := range def.prog.Events[def.prog.Start.Events[slot]].Correlate {
+			text, ok := valueOf(d.row.Event, c)
+			if c.Value == 0 && ok && !slices.ContainsFunc(out, func(k core.Key) bool { return k.Name == c.Attribute }) {
+				out = append(out, core.Key{Name: c.Attribute, Value: text, Fixed: true})
+			}
+		}
+	}
+	return out
+}
+
+// belong keeps the event for an instance that runs under the same key, unless that has it.
+func (r *router) belong(d *decision, owner store.Instance) {
+	for _, g := range d.Deliver {
+		if g.Instance == owner.ID {
+			return
+		}
+	}
+	if slices.Contains(d.row.For, owner.ID) || owner.ID == d.row.Producer {
+		return
+	}
+	d.row.For = append(slices.Clone(d.row.For), owner.ID)
+	d.notes = append(d.notes, fmt.Sprintf("it belongs to instance %q, which does not wait for it now", owner.ID))
+}
+
+// arrival is an event that starts an instance, as one that its definition declares.
+type arrival struct {
+	id ir.EventID
+	ev event.Event
+}
+
+// create starts an instance with the events it was started by. Its correlation
+// attributes are known from the beginning, for events that come before its first step.
+func (r *router) create(d *decision, def *definition, id string, arrivals []arrival) {
+	row := newRow(def, id, r.now)
+	start := core.Start{Data: r.input(def), Seed: r.seed(id)}
+	for _, a := range arrivals {
+		row.Keys = fixKeys(row.Keys, &def.prog.Events[a.id], a.ev)
+		start.Events = append(start.Events, core.Arrival{
+			Event: a.id, Value: a.ev.Handed(filterOf(&def.prog.Events[a.id], def.prog.StartKeys(a.id, start.Data)).Keys),
+		})
+	}
+	d.taken = true
+	d.Start = append(d.Start, store.NewInstance{Instance: row, Start: start})
+}
+
+// fixKeys adds the correlation attributes that an event fixes.
+func fixKeys(keys []core.Key, decl *ir.Event, ev event.Event) []core.Key {
+	for _, c := range decl.Correlate {
+		text, ok := valueOf(ev, c)
+		if ok && !slices.ContainsFunc(keys, func(k core.Key) bool { return k.Name == c.Attribute }) {
+			keys = append(keys, core.Key{Name: c.Attribute, Value: text, Fixed: true})
+		}
+	}
+	return keys
+}
+
+// maxReasons bounds how many near misses are told.
+const maxReasons = 10
+
+// nearMisses says what differed from what instances wait for.
+func (d *decision) nearMisses() {
+	for _, s := range d.view.Near(d.row.Event, maxReasons) {
+		if s.Instance == d.row.Producer {
+			d.why = append(d.why, fmt.Sprintf("instance %q waits for %q, but produced it itself", s.Instance, s.Name))
+			continue
+		}
+		if ok, why := s.Filter.Match(d.row.Event); !ok {
+			d.why = append(d.why, fmt.Sprintf("instance %q waits for %q: %s", s.Instance, s.Name, why))
+		}
+	}
+	if len(d.why) == 0 {
+		d.why = append(d.why, fmt.Sprintf("no instance waits for events of type %q, and no definition starts with them", d.row.Event.Type))
+	}
+}

@@ -1,0 +1,390 @@
+package graph
+
+import (
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// maxParts bounds what is told about one state: regions that share regions could
+// unfold without end.
+const maxParts = 200
+
+// inside is what the nodes and regions behind a state tell about it.
+type inside struct {
+	parts   []Part
+	notes   []string
+	timeout string   // of a choice between events: its default is taken then
+	catches []catch  // those that lead somewhere
+	events  []string // of a choice between events, in the order of its ways
+	// What the ways out of a switch send, by condition, and by default.
+	ways      []string
+	otherwise string
+}
+
+type catch struct {
+	name    string
+	retries int
+	undoes  bool
+	sends   string // events, as part of a label
+}
+
+// insides reads what each state does, by the state's index.
+func (r *reader) insides() []inside {
+	out := make([]inside, len(r.g.Nodes))
+	for id, n := range r.p.Nodes {
+		at, ok := r.index[n.Name]
+		if !ok || n.Mark != ir.MarkEntered || out[at].parts != nil {
+			continue
+		}
+		w := walker{r: r, node: &r.g.Nodes[at], in: &out[at], left: maxParts, active: map[ir.NodeID]bool{}}
+		out[at].parts = w.run(ir.NodeID(id))
+	}
+	return out
+}
+
+// walker follows the nodes of one state.
+type walker struct {
+	r      *reader
+	node   *Node
+	in     *inside
+	left   int
+	branch string             // actions without a name bear that of their branch
+	active map[ir.NodeID]bool // on the way here: a program may loop
+	first  *Part              // the race between event expressions that is being told
+}
+
+// run lists what happens from a node to the end of its region or state.
+func (w *walker) run(id ir.NodeID) []Part {
+	var parts []Part
+	var way []ir.NodeID
+	first := id
+	for id > 0 && int(id) < len(w.r.p.Nodes) && !w.active[id] {
+		n := &w.r.p.Nodes[id]
+		if n.Mark == ir.MarkEntered && id != first {
+			break
+		}
+		w.active[id] = true
+		way = append(way, id)
+		step, more := w.op(n)
+		if w.left -= len(step); w.left < 0 {
+			parts = append(parts, Part{Kind: PartMore, Text: "…"})
+			break
+		}
+		parts = append(parts, step...)
+		if !more || n.Out != 0 {
+			break
+		}
+		id = n.Next
+	}
+	for _, id := range way {
+		delete(w.active, id)
+	}
+	return parts
+}
+
+// op tells one operation, and whether the way goes on at its Next.
+func (w *walker) op(n *ir.Node) ([]Part, bool) {
+	switch op := n.Op.(type) {
+	case *ir.Eval:
+		return nil, true
+	case *ir.Enter:
+		return w.enter(op.Region), true
+	case *ir.Call:
+		return []Part{{Kind: PartCall, Text: w.callText(n.Name, op.Function)}}, true
+	case *ir.Emit:
+		return []Part{{Kind: PartSend, Text: "send " + w.r.eventName(op.Event)}}, true
+	case *ir.Await:
+		return w.await(op)
+	case *ir.Branch:
+		if w.node.Type != "switch" && w.choice(op) {
+			return w.decided(op)
+		}
+		for _, c := range op.Cases {
+			w.in.ways = append(w.in.ways, w.sends(c.Next))
+		}
+		w.in.otherwise = w.sends(n.Next)
+	case *ir.Fan:
+		if w.node.Type == "event" && op.Need != 0 {
+			w.race(op)
+			return nil, true
+		}
+		return []Part{w.fan(op)}, true
+	case *ir.End:
+		if op.Fail != "" {
+			return []Part{{Kind: PartMore, Text: "fail with " + op.Fail}}, false
+		}
+	case *ir.Raise:
+		if w.node.Type == "end" { // of a branch
+			return []Part{{Kind: PartMore, Text: "fail with " + op.Error}}, false
+		}
+	case *ir.Spawn:
+		text := "run " + op.Workflow
+		if op.Version != "" {
+			text += " " + op.Version
+		}
+		p := Part{Kind: PartRun, Text: text}
+		if !op.Wait {
+			p.Note = "nobody waits"
+		}
+		return []Part{p}, true
+	}
+	return nil, false // branches and ends are edges
+}
+
+// callText is the function, and the action's own name where it has one.
+func (w *walker) callText(name string, id ir.FunctionID) string {
+	function := "function"
+	if id >= 0 && int(id) < len(w.r.p.Functions) {
+		function = w.r.p.Functions[id].Name
+	}
+	_, isState := w.r.index[name]
+	if name == "" || name == function || name == w.branch || name == w.node.Name || isState {
+		return function
+	}
+	return name + " (" + function + ")"
+}
+
+func (w *walker) enter(id ir.RegionID) []Part {
+	if id <= 0 || int(id) >= len(w.r.p.Regions) {
+		return nil
+	}
+	region := &w.r.p.Regions[id]
+	parts := w.run(region.Entry)
+	if region.Name == w.node.Name {
+		w.handlers(region)
+	}
+	if note := spanText(region.Timeout); note != "" {
+		if len(parts) == 1 {
+			parts[0].Note = note + " at most"
+		} else {
+			w.in.notes = append(w.in.notes, note+" at most")
+		}
+	}
+	return parts
+}
+
+// handlers notes what a state does about its errors, apart from where it goes.
+func (w *walker) handlers(region *ir.Region) {
+	for _, c := range region.Catch {
+		k := catch{name: c.Error}
+		if c.Any {
+			k.name = "*"
+		}
+		if c.Retry != nil {
+			k.retries = c.Retry.Max
+		}
+		if c.Next != 0 {
+			k.undoes, k.sends = w.undoes(c.Next), w.sends(c.Next)
+			w.in.catches = append(w.in.catches, k)
+			continue
+		}
+		if k.retries > 0 {
+			on := "any error"
+			if !c.Any {
+				on = "error " + c.Error
+			}
+			w.in.notes = append(w.in.notes, count(k.retries, "retry", "retries")+" on "+on)
+		}
+	}
+}
+
+// sends tells the events that a way out of the state produces, as part of a label.
+func (w *walker) sends(id ir.NodeID) string {
+	text := ""
+	for range w.r.p.Nodes {
+		if id <= 0 || int(id) >= len(w.r.p.Nodes) || w.r.p.Nodes[id].Mark == ir.MarkEntered {
+			break
+		}
+		n := &w.r.p.Nodes[id]
+		id = n.Next
+		switch op := n.Op.(type) {
+		case *ir.Emit:
+			text += ", send " + w.r.eventName(op.Event)
+		case *ir.Branch: // the guard of a transition
+			if len(op.Cases) > 0 {
+				id = op.Cases[0].Next
+			}
+		}
+		if n.Out != 0 {
+			id = n.Out
+		}
+	}
+	return text
+}
+
+// undoes reports whether a way out compensates before it goes on.
+func (w *walker) undoes(id ir.NodeID) bool {
+	if int(id) >= len(w.r.p.Nodes) || id < 0 {
+		return false
+	}
+	op := w.r.p.Nodes[id].Op
+	if guard, ok := op.(*ir.Branch); ok && len(guard.Cases) > 0 && int(guard.Cases[0].Next) < len(w.r.p.Nodes) {
+		op = w.r.p.Nodes[guard.Cases[0].Next].Op
+	}
+	_, ok := op.(*ir.Undo)
+	return ok
+}
+
+func (w *walker) await(op *ir.Await) ([]Part, bool) {
+	limit := spanText(op.Timeout)
+	if len(op.Arms) == 0 {
+		return []Part{{Kind: PartWait, Text: "wait " + limit}}, true
+	}
+	if w.node.Type == "switch" {
+		w.in.timeout = limit
+		for _, arm := range op.Arms {
+			w.in.ways = append(w.in.ways, w.sends(arm.Next))
+			w.in.events = append(w.in.events, w.r.eventName(arm.Event))
+		}
+		w.in.otherwise = w.sends(op.OnTimeout)
+		return nil, false
+	}
+	note := ""
+	if limit != "" {
+		note = limit + " at most"
+	}
+	names, same := make([]string, len(op.Arms)), true
+	for i, arm := range op.Arms {
+		names[i] = w.r.eventName(arm.Event)
+		if arm.Offer != nil {
+			names[i] = arm.Offer.Actor + ": " + arm.Offer.Choice
+		}
+		same = same && arm.Next == op.Arms[0].Next
+	}
+	switch {
+	case op.Need > 1:
+		return []Part{{Kind: PartWait, Text: "wait for " + strings.Join(names, " and "), Note: note}}, true
+	case same && op.Arms[0].Next != 0:
+		part := Part{Kind: PartWait, Text: "wait for " + strings.Join(names, " or "), Note: note}
+		return append([]Part{part}, w.run(op.Arms[0].Next)...), false
+	case same:
+		return []Part{{Kind: PartWait, Text: "wait for " + strings.Join(names, " or "), Note: note}}, false
+	}
+	fan := Part{Kind: PartFan, Text: "the first event", Note: note}
+	for i, arm := range op.Arms {
+		fan.Parts = append(fan.Parts, Part{Kind: PartChoice, Text: "on " + names[i], Parts: w.run(arm.Next)})
+	}
+	return []Part{fan}, false
+}
+
+// branchParts lists what a branch does: its states, where it has any.
+func (w *walker) branchParts(id ir.RegionID) []Part {
+	entry := w.r.p.Regions[id].Entry
+	if entry > 0 && int(entry) < len(w.r.p.Nodes) && w.r.p.Nodes[entry].Mark == ir.MarkEntered {
+		return w.states(entry)
+	}
+	return w.enter(id)
+}
+
+func (w *walker) fan(op *ir.Fan) Part {
+	if op.Each != nil {
+		text := "for each " + op.Each.Var
+		if src := w.exprText(op.Each.Over); src != "" {
+			text += " of " + src
+		}
+		part := Part{Kind: PartEach, Text: text, Parts: w.enter(op.Each.Body)}
+		if limit := w.exprText(op.Each.Max); limit != "" && limit != "0" {
+			part.Note = limit + " at once"
+		}
+		return part
+	}
+	part := Part{Kind: PartFan, Text: "side by side"}
+	if need := w.exprText(op.Need); need != "" {
+		part.Note = "until " + need + " finished"
+	}
+	for _, b := range op.Branches {
+		if b.Region <= 0 || int(b.Region) >= len(w.r.p.Regions) {
+			continue
+		}
+		name := w.r.p.Regions[b.Region].Name
+		outer := w.branch
+		w.branch = name
+		inner := w.branchParts(b.Region)
+		w.branch = outer
+		one := Part{Kind: PartBranch, Text: name, Parts: inner}
+		if len(inner) == 1 && (inner[0].Text == name || name == w.node.Name) {
+			one = inner[0] // an action by itself: its name is not told twice
+		}
+		if b.Detached {
+			one.Note = strings.TrimPrefix(one.Note+", nobody waits", ", ")
+		}
+		part.Parts = append(part.Parts, one)
+	}
+	return part
+}
+
+// choice reports whether a branch is one of the compiler's own, and no way out.
+func (w *walker) choice(op *ir.Branch) bool {
+	id := op.Cases[0].When
+	return id > 0 && int(id) < len(w.r.p.Exprs) && w.r.p.Exprs[id].Lang == "choice"
+}
+
+// race tells expressions over events of which one must come true (Serverless Workflow
+// 0.1). What follows each is told at the branch behind it.
+func (w *walker) race(op *ir.Fan) {
+	w.first = &Part{Kind: PartFan, Text: "the first"}
+	for _, b := range op.Branches {
+		region := &w.r.p.Regions[b.Region]
+		if region.Collect {
+			w.first.Parts = append(w.first.Parts, Part{Kind: PartChoice, Text: "on " + region.Name})
+		} else if wait := w.enter(b.Region); len(wait) == 1 { // their time
+			w.first.Note = strings.TrimPrefix(wait[0].Text, "wait ") + " at most"
+		}
+	}
+}
+
+// decided follows a branch of the compiler's own.
+func (w *walker) decided(op *ir.Branch) ([]Part, bool) {
+	part := w.first
+	if part == nil || len(part.Parts) != len(op.Cases) {
+		return nil, true
+	}
+	w.first = nil
+	for i, c := range op.Cases {
+		part.Parts[i].Parts = w.run(c.Next)
+	}
+	return []Part{*part}, false
+}
+
+// states lists the states of a branch, in the order in which ways lead to them.
+func (w *walker) states(entry ir.NodeID) []Part {
+	var parts []Part
+	entries := map[string]ir.NodeID{}
+	for id, n := range w.r.p.Nodes {
+		if n.Mark == ir.MarkEntered {
+			entries[n.Name] = ir.NodeID(id)
+		}
+	}
+	queue := []string{w.r.p.Nodes[entry].Name}
+	for seen := map[string]bool{queue[0]: true}; len(queue) > 0; queue = queue[1:] {
+		name := queue[0]
+		outer := w.node
+		for _, s := range w.r.p.States {
+			if s.Name == name {
+				w.node = &Node{Name: s.Name, Type: s.Type}
+			}
+		}
+		text := name
+		if w.node != outer {
+			text += " (" + w.node.Type + ")"
+		}
+		part := Part{Kind: PartBranch, Text: text, Parts: w.run(entries[name])}
+		w.node = outer
+		parts = append(parts, part)
+		for _, e := range w.r.p.Edges {
+			if e.From == name && e.To != "" && !seen[e.To] {
+				seen[e.To] = true
+				queue = append(queue, e.To)
+			}
+		}
+	}
+	return parts
+}
+
+func (w *walker) exprText(id ir.ExprID) string {
+	if id <= 0 || int(id) >= len(w.r.p.Exprs) {
+		return ""
+	}
+	return w.r.p.Exprs[id].Src
+}

@@ -1,0 +1,197 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// FromProgram collects what there is to draw of a program.
+func FromProgram(p *ir.Program) *Graph {
+	r := reader{p: p, g: &Graph{ID: p.ID, Version: p.Version, Name: p.Name}, index: map[string]int{}, merged: map[edgeKey]int{}}
+	for _, s := range p.States {
+		if s.In != "" {
+			continue // it is shown inside of the state whose branch it stands in
+		}
+		if _, twice := r.index[s.Name]; twice {
+			continue // no front-end emits it; a diagram has one box per name
+		}
+		r.index[s.Name] = len(r.g.Nodes)
+		r.g.Nodes = append(r.g.Nodes, Node{
+			Name: s.Name, Type: s.Type, Start: s.Start, End: s.End, Compensation: s.Compensation,
+		})
+	}
+	r.start()
+	if p.Job {
+		r.job()
+		return r.g
+	}
+	insides := r.insides()
+	for i := range r.g.Nodes {
+		r.g.Nodes[i].Parts, r.g.Nodes[i].Notes = insides[i].parts, insides[i].notes
+	}
+	errors := make([]int, len(r.g.Nodes)) // error edges seen so far, by state
+	ways := make([]int, len(r.g.Nodes))   // conditions seen so far
+	way := func(from int) string {
+		if ways[from]++; ways[from] <= len(insides[from].ways) {
+			return insides[from].ways[ways[from]-1]
+		}
+		return ""
+	}
+	for _, e := range p.Edges {
+		from, known := r.index[e.From]
+		to, reached := r.index[e.To]
+		switch {
+		case e.To == "":
+			to = Outside
+		case !reached:
+			continue
+		}
+		if !known {
+			continue
+		}
+		in := insides[from]
+		switch e.Kind {
+		case ir.EdgeNext:
+			r.edge(from, to, Next, "")
+		case ir.EdgeCondition:
+			r.edge(from, to, Condition, strings.TrimPrefix(e.Label+way(from), ", "))
+		case ir.EdgeEvent:
+			label := eventLabel(e.Label, in.events, ways[from])
+			r.edge(from, to, Event, label+way(from))
+		case ir.EdgeDefault:
+			if in.timeout != "" {
+				r.edge(from, to, Timeout, "after "+in.timeout+in.otherwise)
+			} else {
+				r.edge(from, to, Default, "default"+in.otherwise)
+			}
+		case ir.EdgeError:
+			r.edge(from, to, Error, errorLabel(e.Label, in.catches, errors[from]))
+			errors[from]++
+		case ir.EdgeCompensate:
+			r.edge(from, to, Compensate, "undone by")
+		default:
+			r.edge(from, to, Kind(e.Kind), e.Label)
+		}
+	}
+	return r.g
+}
+
+// reader is the work of FromProgram.
+type reader struct {
+	p      *ir.Program
+	g      *Graph
+	index  map[string]int
+	merged map[edgeKey]int
+}
+
+type edgeKey struct {
+	from, to int
+	kind     Kind
+}
+
+// edge adds a way; one of the same kind between the same states gets another line.
+func (r *reader) edge(from, to int, kind Kind, label string) {
+	key := edgeKey{from, to, kind}
+	at, ok := r.merged[key]
+	if !ok {
+		at = len(r.g.Edges)
+		r.merged[key] = at
+		r.g.Edges = append(r.g.Edges, Edge{From: from, To: to, Kind: kind})
+	}
+	if label != "" {
+		r.g.Edges[at].Labels = append(r.g.Edges[at].Labels, label)
+	}
+}
+
+// start adds the ways in: what starts an instance is their label.
+func (r *reader) start() {
+	label := ""
+	if s := r.p.Start.Schedule; s != nil {
+		if label = "in " + s.Interval; s.Cron != "" {
+			label = strings.TrimSpace("cron " + s.Cron + " " + s.Zone)
+		}
+	}
+	if len(r.p.Start.Events) > 0 {
+		label = "on " + r.startEvents(r.p.Start)
+	}
+	for i, n := range r.g.Nodes {
+		if n.Start {
+			r.edge(Outside, i, Start, label)
+		}
+	}
+}
+
+// startEvents tells the events that start an instance, or the sets of them.
+func (r *reader) startEvents(s ir.Start) string {
+	if len(s.Any) == 0 {
+		return r.eventNames(s.Events, s.All)
+	}
+	var sets []string
+	for _, need := range s.Any {
+		var ids []ir.EventID
+		for _, slot := range need.Slots {
+			if slot >= 0 && slot < len(s.Events) {
+				ids = append(ids, s.Events[slot])
+			}
+		}
+		if set := r.eventNames(ids, true); !slices.Contains(sets, set) {
+			sets = append(sets, set)
+		}
+	}
+	return strings.Join(sets, " or ")
+}
+
+func (r *reader) eventNames(ids []ir.EventID, all bool) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = r.eventName(id)
+	}
+	if all {
+		return strings.Join(names, " and ")
+	}
+	return strings.Join(names, " or ")
+}
+
+func (r *reader) eventName(id ir.EventID) string {
+	if id < 0 || int(id) >= len(r.p.Events) {
+		return fmt.Sprintf("event %d", id)
+	}
+	return r.p.Events[id].Name
+}
+
+// errorLabel says which error it is, and what happens before the way is taken.
+// The catches of a state stand in the order of its error edges.
+func errorLabel(name string, catches []catch, n int) string {
+	label := "error " + name
+	if name == "*" || name == "" {
+		label = "any error"
+	}
+	if n >= len(catches) || catches[n].name != name {
+		return label
+	}
+	if k := catches[n].retries; k > 0 {
+		label += ", after " + count(k, "retry", "retries")
+	}
+	if catches[n].undoes {
+		label += ", undo first"
+	}
+	return label + catches[n].sends
+}
+
+// eventLabel says which event it is, and the name of the condition if it has one.
+func eventLabel(name string, events []string, n int) string {
+	if n < len(events) && events[n] != name {
+		return "on " + events[n] + " (" + name + ")"
+	}
+	return "on " + name
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

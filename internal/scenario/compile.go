@@ -1,0 +1,85 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+)
+
+// compile reads the definitions of a file. The report gets everything that is
+// wrong in them, and in what the file asks of them.
+func compile(ctx context.Context, f *File, o Options, report *Report) []Definition {
+	r := dialect.Reporter{File: f.Path}
+	var out []Definition
+	ids := map[string]string{}
+	for _, w := range f.Workflows {
+		text, err := dialect.ReadFile(ctx, w.Path)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				r.Errorf(w.At, codeDefinition, "there is no file %q", w.Path).WithHint("the path is relative to the scenario file")
+			} else {
+				r.Errorf(w.At, codeDefinition, "the definition cannot be read: %v", err)
+			}
+			continue
+		}
+		c, found := o.Registry.Compile(w.Path, text, o.bundle(w.Path), dialect.Options{Dialect: o.Dialect})
+		report.Documents = append(report.Documents, c.Document)
+		report.Diagnostics = append(report.Diagnostics, found...)
+		if c.Program == nil {
+			continue
+		}
+		if other, ok := ids[c.Program.ID]; ok {
+			r.Errorf(w.At, codeDefinition, "the id %q is also that of %s", c.Program.ID, other)
+			continue
+		}
+		ids[c.Program.ID] = w.Path
+		out = append(out, Definition{w.Path, c.Program})
+	}
+	switch {
+	case len(out) == 0:
+	case out[0].Program.Job:
+		checkJobKeys(&r, f, out[0].Program)
+	case slices.ContainsFunc(out, func(d Definition) bool { return d.Program.Job }):
+		checkCampaignTakes(&r, f, out)
+		refuseJobKeys(&r, f, out[0].Program.Dialect)
+	default:
+		refuseTakes(&r, f, out[0].Program.Dialect)
+		refuseJobKeys(&r, f, out[0].Program.Dialect)
+	}
+	report.Diagnostics = append(report.Diagnostics, r.Diagnostics()...)
+	report.Diagnostics.Sort()
+	return out
+}
+
+func (o Options) bundle(path string) dialect.Bundle {
+	if o.Bundle != nil {
+		return o.Bundle(path)
+	}
+	return dialect.DirBundle(filepath.Dir(path))
+}
+
+// refuseTakes reports takes where there are no jobs.
+func refuseTakes(r *dialect.Reporter, f *File, name string) {
+	for _, s := range f.Scenarios {
+		for _, t := range s.Takes {
+			r.Errorf(t.At, codeDialect, "takes are for jobs; they are not supported for the dialect %s", name)
+		}
+	}
+}
+
+// refuseJobKeys reports what only makes sense where a job is tested.
+func refuseJobKeys(r *dialect.Reporter, f *File, name string) {
+	for _, s := range f.Scenarios {
+		if s.Client != "" {
+			r.Errorf(s.At, codeDialect, "a client is for jobs; that is not supported for the dialect %s", name)
+		}
+		if s.Expect.State != "" {
+			r.Errorf(s.Expect.At, codeDialect, "a state is expected of jobs; that is not supported for the dialect %s", name).
+				WithHint("expect a path or a status")
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// watchedStore is a store that remembers what scenarios ask about. All that ever
+// happens to an instance passes through Commit, so nothing is missed there.
+type watchedStore struct {
+	store.Store
+
+	// fires is the definition whose cron schedule starts an instance, once; those of
+	// the others stay silent.
+	fires string
+
+	calls     []call
+	instances []*history // in order of their first record
+	byID      map[string]*history
+}
+
+// call is one that an instance decided on, with what orders it among others.
+type call struct {
+	Call
+	instance string
+	visit    int // of states, retries included, by the instance before it
+	pos      ir.Pos
+}
+
+// history is what one instance did: of its records those that tell its path, without
+// the data, which a long scenario could not hold.
+type history struct {
+	id      string
+	visits  int
+	records []core.Record
+}
+
+// Commit notes calls and records once they are durable.
+func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
+	if err := s.Store.Commit(ctx, c); err != nil {
+		return err
+	}
+	h := s.byID[c.Instance.ID]
+	if h == nil {
+		h = &history{id: c.Instance.ID}
+		s.byID[h.id] = h
+		s.instances = append(s.instances, h)
+	}
+	for _, r := range c.Records {
+		switch r.Type {
+		case core.RecEntered, core.RecCaught, core.RecCompensating, core.RecTaken, core.RecFinished:
+			h.records = append(h.records, core.Record{
+				Type: r.Type, Frame: r.Frame, Depth: r.Depth, Node: r.Node, Name: r.Name, Text: r.Text, Status: r.Status,
+			})
+		}
+		switch r.Type {
+		case core.RecEntered, core.RecRetrying:
+			h.visits++
+		case core.RecCalled:
+			if !slices.ContainsFunc(c.Calls, func(o store.Call) bool { return o.Ticket == r.Ticket }) &&
+				!slices.ContainsFunc(c.Children, func(o store.NewInstance) bool { return o.Instance.Ticket == r.Ticket }) {
+				continue // taken back within the same step: it was never made
+			}
+			made := Call{Time: r.Time.Std(), Function: r.Name, Arguments: r.Data}
+			s.calls = append(s.calls, call{made, h.id, h.visits, r.Pos})
+		}
+	}
+	return nil
+}
+
+// PutDefinition leaves out schedules that must stay silent.
+func (s *watchedStore) PutDefinition(ctx context.Context, d store.Definition, at *store.Schedule, move bool) (store.Definition, error) {
+	if d.ID != s.fires {
+		at = nil
+	}
+	return s.Store.PutDefinition(ctx, d, at, move)
+}
+
+// Advance ends a schedule after its first fire time.
+func (s *watchedStore) Advance(ctx context.Context, definition string, from core.Time, _ *core.Time) error {
+	return s.Store.Advance(ctx, definition, from, nil)
+}
+
+// made lists the calls in order of time. Those that one visit of a state makes at
+// one instant come in the order in which the definition declares them.
+func (s *watchedStore) made() []Call {
+	for from := 0; from < len(s.calls); {
+		to := from + 1
+		for to < len(s.calls) && s.calls[to].together(s.calls[from]) {
+			to++
+		}
+		slices.SortStableFunc(s.calls[from:to], func(a, b call) int {
+			return cmp.Or(cmp.Compare(a.pos.Line, b.pos.Line), cmp.Compare(a.pos.Column, b.pos.Column))
+		})
+		from = to
+	}
+	out := make([]Call, len(s.calls))
+	for i, c := range s.calls {
+		out[i] = c.Call
+	}
+	return out
+}
+
+func (c call) together(o call) bool {
+	return c.instance == o.instance && c.visit == o.visit && c.Time.Equal(o.Time)
+}
+
+// path lists the states an instance entered in its outermost scope.
+func (h *history) path() []string {
+	path := []string{}
+	for _, r := range h.records {
+		if r.Type == core.RecEntered && r.Depth == 0 {
+			path = append(path, r.Node)
+		}
+	}
+	return path
+}

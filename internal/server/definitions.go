@@ -1,0 +1,217 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/internal/graph"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+func (s *Server) listDefinitions(w http.ResponseWriter, r *request) error {
+	limit, err := s.limit(r)
+	if err != nil {
+		return err
+	}
+	which, err := r.choice("versions", "current", "all")
+	if err != nil {
+		return err
+	}
+	after, err := r.after('d')
+	if err != nil {
+		return err
+	}
+	rows, err := s.engine.Definitions(r.Context())
+	if err != nil {
+		return err
+	}
+	if which == "current" {
+		rows = slices.DeleteFunc(rows, func(d store.Definition) bool { return !d.Current })
+	}
+	if after != "" {
+		rows = rows[afterDefinition(rows, after):]
+	}
+	out := s.newPage(limit)
+	for i, row := range rows {
+		fits, err := out.add(s.viewDeployed(row))
+		if err != nil {
+			return err
+		}
+		if !fits {
+			last := rows[i-1]
+			out.Next = cursor('d', last.ID+"\x00"+last.Version)
+			break
+		}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// afterDefinition is the place behind a definition that a page ended with, also where
+// that is not there any more.
+func afterDefinition(rows []store.Definition, after string) int {
+	id, version, _ := strings.Cut(after, "\x00")
+	for i, row := range rows {
+		switch {
+		case row.ID == id && row.Version == version:
+			return i + 1
+		case row.ID > id:
+			return i
+		}
+	}
+	return len(rows)
+}
+
+// definition reads the one that a request names: by digest, by version, or the current.
+func (s *Server) definition(r *request) (store.Definition, error) {
+	id, version := r.PathValue("definition"), r.query.Get("version")
+	digest := r.query.Get("digest")
+	if digest == "" {
+		return s.engine.Definition(r.Context(), id, version)
+	}
+	if version != "" {
+		return store.Definition{}, badParameter("digest", "cannot stand beside version: each names one content")
+	}
+	rows, err := s.engine.Definitions(r.Context()) // an alias knows more than its content
+	if err != nil {
+		return store.Definition{}, err
+	}
+	for _, row := range rows {
+		if row.ID == id && row.Digest == digest {
+			return s.engine.Definition(r.Context(), id, row.Version) // lists leave out what is large
+		}
+	}
+	row, err := s.engine.Content(r.Context(), id, digest)
+	row.Current = false
+	return row, err
+}
+
+func setDigest(w http.ResponseWriter, row store.Definition) {
+	w.Header().Set("ETag", `"`+row.Digest+`"`)
+}
+
+func (s *Server) getDefinition(w http.ResponseWriter, r *request) error {
+	row, err := s.definition(r)
+	if err != nil {
+		return err
+	}
+	setDigest(w, row)
+	return answer(w, http.StatusOK, s.viewDeployed(row))
+}
+
+func (s *Server) deleteDefinition(w http.ResponseWriter, r *request) error {
+	if err := s.engine.DeleteDefinition(r.Context(), r.PathValue("definition"), r.query.Get("version")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) versions(ctx context.Context, id string) ([]store.Definition, error) {
+	rows, err := s.engine.Definitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(d store.Definition) bool { return d.ID != id })
+	if len(rows) == 0 {
+		return nil, problem(CodeNotFound, fmt.Sprintf("there is no definition %q", id))
+	}
+	return rows, nil
+}
+
+func (s *Server) listVersions(w http.ResponseWriter, r *request) error {
+	rows, err := s.versions(r.Context(), r.PathValue("definition"))
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Items []definitionView `json:"items"`
+	}{[]definitionView{}}
+	for _, row := range rows {
+		out.Items = append(out.Items, s.viewDeployed(row))
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// sourceOf is the document of a definition.
+func sourceOf(row store.Definition) ([]byte, error) {
+	if row.Source == nil {
+		return nil, problem(CodeNotFound, fmt.Sprintf("the document of definition %q version %q was not kept: it was deployed as a program", row.ID, row.Version))
+	}
+	return row.Source, nil
+}
+
+func (s *Server) getSource(w http.ResponseWriter, r *request) error {
+	row, err := s.definition(r)
+	if err != nil {
+		return err
+	}
+	source, err := sourceOf(row)
+	if err != nil {
+		return err
+	}
+	setDigest(w, row)
+	media := "application/yaml"
+	if text := bytes.TrimSpace(source); len(text) > 0 && text[0] == '{' {
+		media = "application/json"
+	}
+	return answerText(w, http.StatusOK, media, source)
+}
+
+func (s *Server) getGraph(w http.ResponseWriter, r *request) error {
+	format, err := r.choice("format", graph.Formats...)
+	if err != nil {
+		return err
+	}
+	row, err := s.definition(r)
+	if err != nil {
+		return err
+	}
+	drawing, err := s.drawings.get(r.Context(), drawingKey{row.Digest, format}, func() ([]byte, error) {
+		p, err := ir.Decode(row.Program)
+		if err != nil {
+			return nil, fmt.Errorf("%w: read program of %s: %w", errInternal, row.ID, err)
+		}
+		return draw(r.Context(), p, format)
+	})
+	if err != nil {
+		return err
+	}
+	setDigest(w, row)
+	media := "text/plain; charset=utf-8"
+	if format == "svg" {
+		media = "image/svg+xml"
+	}
+	return answerText(w, http.StatusOK, media, drawing)
+}
+
+func (s *Server) diffDefinition(w http.ResponseWriter, r *request) error {
+	id := r.PathValue("definition")
+	if !r.query.Has("from") {
+		return badParameter("from", "is required: the version to compare with")
+	}
+	var texts [2]string
+	var labels [2]string
+	for i, version := range []string{r.query.Get("from"), r.query.Get("to")} {
+		row, err := s.engine.Definition(r.Context(), id, version)
+		if err != nil {
+			return err
+		}
+		source, err := sourceOf(row)
+		if err != nil {
+			return err
+		}
+		texts[i], labels[i] = string(source), row.ID+"@"+row.Version
+	}
+	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte(unified(labels[0], labels[1], texts[0], texts[1])))
+}
+
+// definitionPath is where a definition is found.
+func definitionPath(row store.Definition) string {
+	return "/api/v1/definitions/" + url.PathEscape(row.ID) + "?version=" + url.QueryEscape(row.Version)
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/server/admit"
+	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
+)
+
+// downloads is where the file server begins.
+const downloads = "/download/"
+
+// maxDownloads is how many files are sent at a time ("open-downloads").
+const maxDownloads = 1024 // open-downloads
+
+// deviceDownloads is how many of them go to one device ("device-downloads").
+const deviceDownloads = 8
+
+// Downloads serves the files of a folder: those only, no lists of them, and nothing outside
+// of the folder, whatever links lead there.
+type Downloads struct {
+	root   *os.Root
+	client func(*http.Request) (id string, restricted bool, err error)
+	known  bool // client tells devices apart
+	places *admit.Pool
+	within time.Duration // a part must be taken
+}
+
+// NewDownloads opens a folder. On the south, whoever client refuses gets nothing, and a nil
+// client lets everybody in; on the north, files are for those who may read.
+func NewDownloads(dir string, client func(*http.Request) (string, bool, error)) (*Downloads, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of downloads: %w", err)
+	}
+	d := &Downloads{
+		root: root, client: client, known: client != nil, within: DefaultLimits.WriteTimeout,
+		places: admit.NewPool("open-downloads", admit.Size{All: maxDownloads, Device: deviceDownloads}),
+	}
+	if client == nil {
+		d.client = wfx.HeaderClient
+	}
+	return d, nil
+}
+
+// Close lets go of the folder.
+func (d *Downloads) Close() error { return d.root.Close() }
+
+// withDownloads serves files on a side, under the names and to the users that everything
+// else on that side is served to, and leaves other paths to the next handler.
+func (s *Server) withDownloads(side wfx.Side, d *Downloads, next http.Handler) http.Handler {
+	if d == nil {
+		return next
+	}
+	identify := d.device
+	if side == wfx.North {
+		identify = s.reader
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, downloads) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if err := s.checkSideHost(side, r); err != nil {
+			problemOf(err).write(w)
+			return
+		}
+		d.serve(w, r, identify)
+	})
+}
+
+// device identifies who asks on the south.
+func (d *Downloads) device(r *http.Request) (admit.Holder, error) {
+	id, _, err := d.client(r)
+	if err == nil && d.known && id != "" {
+		return admit.Holder{Key: "client " + id, Device: true}, nil
+	}
+	return addressOf(r), err
+}
+
+// reader identifies who asks on the north: whoever may read.
+func (s *Server) reader(r *http.Request) (admit.Holder, error) {
+	who, err := s.identify(r)
+	if err != nil {
+		return admit.Holder{}, err
+	}
+	return s.holderOf(who, r), (&route{roles: readers}).authorize(who)
+}
+
+func (d *Downloads) serve(w http.ResponseWriter, r *http.Request, identify func(*http.Request) (admit.Holder, error)) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "files can only be read", http.StatusMethodNotAllowed)
+		return
+	}
+	holder, err := identify(r)
+	if err != nil {
+		refuseDownload(w, err)
+		return
+	}
+	place, err := d.places.Take(holder, 1)
+	if err != nil {
+		h.Set("Retry-After", "1")
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer place.Release()
+	file, info, err := d.open(strings.TrimPrefix(r.URL.Path, downloads))
+	if err != nil {
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	}
+	defer func() { _ = file.Close() }()
+	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.Size(), info.ModTime().UnixNano()))
+	h.Set("Cache-Control", "no-cache")
+	http.ServeContent(&patient{w, d.within}, r, path.Base(r.URL.Path), info.ModTime(), file)
+}
+
+func refuseDownload(w http.ResponseWriter, err error) {
+	if p, ok := as[*Problem](err); ok {
+		p.write(w)
+		return
+	}
+	status := http.StatusBadRequest
+	var refusal *wfx.Refusal
+	if errors.As(err, &refusal) {
+		status = refusal.Status
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	http.Error(w, err.Error(), status)
+}
+
+// open opens a file for reading, if it is one: what begins with a dot is not there, and
+// neither are folders, nor pipes and devices, whose opening alone could take forever.
+func (d *Downloads) open(name string) (*os.File, fs.FileInfo, error) {
+	if !fs.ValidPath(name) || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
+		return nil, nil, fs.ErrNotExist
+	}
+	if info, err := d.root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, nil, fs.ErrNotExist
+	}
+	file, err := d.root.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// patient gives the client time for each part, not for the whole: files are large, and
+// the links of devices are slow.
+type patient struct {
+	http.ResponseWriter
+	within time.Duration
+}
+
+func (p *patient) Write(text []byte) (int, error) {
+	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(p.within))
+	return p.ResponseWriter.Write(text)
+}
+
+// ReadFrom hides that of the response, which would not ask for more time.
+func (p *patient) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{p}, r)
+}
+
+// Unwrap is for http.ResponseController.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -1,0 +1,175 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+)
+
+// pace is how often a reader wakes up at most: the first change after a rest is sent at once,
+// those that follow are gathered, so that many readers do not wake up for each commit.
+const pace = 25 * time.Millisecond
+
+// Reader sends one event stream. Each reads at its own pace: what a slow one has not read
+// stays in the store. One that does not read at all is cut off after a while, and goes on
+// from its position when it comes back.
+type Reader struct {
+	Tail     *Tail
+	Clock    engine.Clock
+	Stopping <-chan struct{} // closed when the server stops
+
+	Heartbeat time.Duration // of a stream on which nothing happens
+	Within    time.Duration // the client must read what is written
+	Beat      string        // a comment to show that the stream lives
+
+	Pos int64 // of the last item that was sent, or passed over
+	// Frames is what is sent of an item, in pieces that it may share with other readers;
+	// nothing: it is not asked for.
+	Frames func(context.Context, *Item) ([][]byte, error)
+	Forgot func(oldest int64) []byte // what is sent where items after Pos are not kept any more
+	writer http.ResponseWriter
+	woke   time.Time // when it last woke up for a change
+}
+
+// ErrGone says that nobody reads a stream any more, or that the server stops.
+var ErrGone = errors.New("the reader of the stream is gone")
+
+// Run sends first, and then what the feed has, and waits for more, until the client or
+// the server ends it: that is no error.
+func (r *Reader) Run(ctx context.Context, w http.ResponseWriter, first []byte) error {
+	r.writer = w
+	err := r.write(first)
+	if err == nil {
+		err = r.follow(ctx)
+	}
+	if errors.Is(err, ErrGone) {
+		return nil
+	}
+	return err
+}
+
+func (r *Reader) follow(ctx context.Context) error {
+	force := false // look even if nothing happened here: another process may write too
+	for {
+		changed := r.Tail.engine.Changes() // before reading, so that none is missed
+		more, err := r.part(ctx, force)
+		if err != nil {
+			return err
+		}
+		if more {
+			continue
+		}
+		if force, err = r.rest(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// part reads and sends a part of the feed, and reports whether there is more.
+func (r *Reader) part(ctx context.Context, force bool) (more bool, err error) {
+	var place *replay
+	p, kept, err := r.Tail.kept(ctx, r.Pos, force)
+	if err == nil && !kept {
+		var ok bool
+		if place, ok = r.Tail.replays.enter(ctx, r.Stopping); !ok {
+			return false, ErrGone // the client comes back with its position
+		}
+		defer place.done()
+		p, err = r.Tail.Stored(ctx, r.Pos)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, ErrGone
+	case err != nil:
+		return false, err
+	case p.Oldest > r.Pos:
+		r.Pos = p.Oldest
+		return true, r.write(r.Forgot(p.Oldest))
+	}
+	out, err := r.frames(ctx, p.Items)
+	if err != nil {
+		return false, err
+	}
+	place.built(size(out))
+	r.Pos = max(r.Pos, p.Next)
+	more, p = p.More, Part{} // what is not sent need not wait
+	return more, r.write(out...)
+}
+
+// frames is what is sent of items, as far as they are asked for.
+func (r *Reader) frames(ctx context.Context, items []*Item) (out [][]byte, err error) {
+	for _, it := range items {
+		r.Pos = it.Pos
+		frames, err := r.Frames(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, frames...)
+	}
+	return out, nil
+}
+
+func size(list [][]byte) (bytes int) {
+	for _, b := range list {
+		bytes += len(b)
+	}
+	return bytes
+}
+
+// rest waits until there may be more, or until it is time to show that it lives.
+func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, err error) {
+	alarm, silence := r.Clock.After(r.Heartbeat)
+	defer silence()
+	select {
+	case <-ctx.Done():
+		return false, ErrGone
+	case <-r.Stopping:
+		return false, ErrGone // the client comes back with its position
+	case <-alarm:
+		return true, r.write([]byte(": " + r.Beat + "\n\n"))
+	case <-changed:
+	}
+	defer func() { r.woke = r.Clock.Now() }()
+	wait := pace - r.Clock.Now().Sub(r.woke)
+	if wait <= 0 {
+		return false, nil
+	}
+	gathered, stop := r.Clock.After(wait)
+	defer stop()
+	select {
+	case <-ctx.Done():
+		return false, ErrGone
+	case <-r.Stopping: // once more, for what came last
+	case <-gathered:
+	}
+	return false, nil
+}
+
+func (r *Reader) write(texts ...[]byte) error {
+	if size(texts) == 0 {
+		return nil
+	}
+	control := http.NewResponseController(r.writer)
+	_ = control.SetWriteDeadline(time.Now().Add(r.Within))
+	for _, text := range texts {
+		if _, err := r.writer.Write(text); err != nil {
+			return ErrGone
+		}
+	}
+	if control.Flush() != nil {
+		return ErrGone
+	}
+	return nil
+}
+
+// WriteHead begins the answer of a stream.
+func WriteHead(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+}

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+type heatView struct {
+	States []stateHeat `json:"states"`
+	Exact  bool        `json:"exact"`
+}
+
+type stateHeat struct {
+	State  string `json:"state"`
+	Group  string `json:"group,omitempty"`
+	Now    int64  `json:"now"`
+	Failed int64  `json:"failed"`
+}
+
+// getHeat counts where the instances of a definition are: in which states now, and in
+// which they failed. Jobs are counted by the store; of others it looks at so many.
+func (s *Server) getHeat(w http.ResponseWriter, r *request) error {
+	row, err := s.definition(r)
+	if err != nil {
+		return err
+	}
+	out := heatView{States: []stateHeat{}, Exact: true}
+	stats, err := s.engine.JobStats(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, stat := range stats {
+		if stat.Definition == row.ID {
+			out.States = append(out.States, stateHeat{State: stat.State, Group: stat.Group, Now: stat.Count})
+		}
+	}
+	if len(out.States) == 0 {
+		if err := s.heat(r.Context(), row.ID, r.query.Get("version"), &out); err != nil {
+			return err
+		}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+func (s *Server) heat(ctx context.Context, definition, version string, out *heatView) error {
+	byState := map[string]*stateHeat{}
+	at := func(state string) *stateHeat {
+		if byState[state] == nil {
+			byState[state] = &stateHeat{State: state}
+		}
+		return byState[state]
+	}
+	alive := store.Query{Definition: definition, Version: version, Newest: true, Status: []core.Status{core.Running, core.Waiting, core.Paused}}
+	whole, err := s.eachInstance(ctx, alive, func(in *store.Instance) {
+		for _, state := range slices.Compact(slices.Sorted(slices.Values(in.Active))) {
+			at(state).Now++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	failed := store.Query{Definition: definition, Version: version, Newest: true, Status: []core.Status{core.Failed}}
+	wholeToo, err := s.eachInstance(ctx, failed, func(in *store.Instance) {
+		if in.Fault != nil && in.Fault.Node != "" {
+			at(in.Fault.Node).Failed++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, h := range byState {
+		out.States = append(out.States, *h)
+	}
+	slices.SortFunc(out.States, func(a, b stateHeat) int { return cmp.Compare(a.State, b.State) })
+	out.Exact = whole && wholeToo
+	return nil
+}
+
+// eachInstance looks at the instances of a query, the first QueryScan of them. It reports
+// whether those were all.
+func (s *Server) eachInstance(ctx context.Context, q store.Query, look func(*store.Instance)) (whole bool, err error) {
+	for seen := 0; seen < s.limits.QueryScan; {
+		q.Limit = min(scanBatch, s.limits.QueryScan-seen)
+		rows, err := s.engine.Query(ctx, q)
+		if err != nil {
+			return false, err
+		}
+		for i := range rows {
+			look(&rows[i])
+		}
+		if len(rows) < q.Limit {
+			return true, nil
+		}
+		seen += len(rows)
+		q.After = rows[len(rows)-1].Seq
+	}
+	return false, nil
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/query"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+func instancePath(id string) string { return "/api/v1/instances/" + url.PathEscape(id) }
+
+func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
+	wait, err := s.wait(r)
+	if err != nil {
+		return err
+	}
+	key, err := r.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	input, given, err := s.json(r)
+	if err != nil {
+		return err
+	}
+	if given && input.IsNull() {
+		return problem(CodeInput, "the workflow input must be a JSON object, not null").hint("send no body, or {}, for none")
+	}
+	start := engine.StartRequest{Definition: r.PathValue("definition"), Version: r.query.Get("version"), Input: input}
+	var id string
+	if key == "" {
+		id, err = s.engine.Start(r.Context(), start)
+	} else {
+		id, _, err = s.engine.StartOnce(r.Context(), start, key)
+	}
+	if err != nil {
+		return err
+	}
+	row, err := s.await(r, id, wait)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", instancePath(id))
+	status := http.StatusAccepted
+	if row.Status.Final() {
+		status = http.StatusOK
+	}
+	return answerInstance(w, status, &row)
+}
+
+// await reads an instance, after it is over if that happens within the given time. Who
+// waits does not count among the requests in flight.
+func (s *Server) await(r *request, id string, wait time.Duration) (store.Instance, error) {
+	if wait == 0 {
+		return s.engine.Get(r.Context(), id)
+	}
+	place, err := r.visit.pools.waiting.Take(r.visit.who, 1)
+	if err != nil {
+		return s.engine.Get(r.Context(), id) // it runs, and can be asked for
+	}
+	defer place.Release()
+	r.visit.place.Release()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	alarm, silence := s.cfg.Clock.After(wait)
+	defer silence()
+	go func() {
+		select {
+		case <-alarm:
+		case <-s.stopping:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	got, err := s.engine.Wait(ctx, id)
+	if errors.Is(err, context.Canceled) && r.Context().Err() == nil {
+		return s.engine.Get(r.Context(), id)
+	}
+	return got, err
+}
+
+func (s *Server) getInstance(w http.ResponseWriter, r *request) error {
+	wait, err := s.wait(r)
+	if err != nil {
+		return err
+	}
+	row, err := s.await(r, r.PathValue("instance"), wait)
+	if err != nil {
+		return err
+	}
+	return answerInstance(w, http.StatusOK, &row)
+}
+
+func (s *Server) deleteInstance(w http.ResponseWriter, r *request) error {
+	rev, err := r.ifMatch()
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("instance")
+	if err := s.engine.DeleteInstance(r.Context(), id, rev); err != nil {
+		return s.notAllowed(r, id, err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) getOutput(w http.ResponseWriter, r *request) error {
+	row, err := s.engine.Get(r.Context(), r.PathValue("instance"))
+	if err != nil {
+		return err
+	}
+	if row.Status != core.Completed {
+		return problem(CodeNoOutput, "the instance is "+string(row.Status)+"; only a completed one has an output")
+	}
+	return answer(w, http.StatusOK, row.Output)
+}
+
+// filter reads the filter of a request.
+func (s *Server) filter(r *request) (*query.Filter, error) {
+	return query.Parse(r.query.Get("q"), core.TimeOf(s.cfg.Clock.Now()))
+}
+
+func (s *Server) listInstances(w http.ResponseWriter, r *request) error {
+	f, err := s.filter(r)
+	if err != nil {
+		return err
+	}
+	limit, err := s.limit(r)
+	if err != nil {
+		return err
+	}
+	order, err := r.choice("order", "newest", "oldest")
+	if err != nil {
+		return err
+	}
+	kind := byte('o')
+	f.Query.Newest = order == "newest"
+	if f.Query.Newest {
+		kind = 'n'
+	}
+	if f.Query.After, err = r.afterNumber(kind); err != nil {
+		return err
+	}
+	rows, last, err := s.scan(r.Context(), f, limit, s.limits.QueryScan)
+	if err != nil {
+		return err
+	}
+	out := s.newPage(limit)
+	for i := range rows {
+		fits, err := out.add(viewBrief(&rows[i]))
+		if err != nil {
+			return err
+		}
+		if !fits {
+			last = rows[i-1].Seq
+			break
+		}
+	}
+	if last != 0 {
+		out.Next = cursor(kind, itoa(last))
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// scanBatch is how many rows are read at a time to be compared.
+const scanBatch = 500
+
+// scan lists instances that a filter selects: as many as limit, or those among the first
+// most that the store's part of the filter gives. Where there may be more, last is the
+// Seq to go on from.
+func (s *Server) scan(ctx context.Context, f *query.Filter, limit, most int) (out []store.Instance, last int64, err error) {
+	q := f.Query
+	for seen := 0; seen < most; {
+		q.Limit = min(scanBatch, most-seen)
+		if f.Exact {
+			q.Limit = limit - len(out) + 1
+		}
+		rows, err := s.engine.Query(ctx, q)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range rows {
+			if !f.Selects(&rows[i]) {
+				continue
+			}
+			if len(out) == limit {
+				return out, out[limit-1].Seq, nil
+			}
+			out = append(out, rows[i])
+		}
+		if len(rows) < q.Limit {
+			return out, 0, nil
+		}
+		seen += len(rows)
+		q.After = rows[len(rows)-1].Seq
+	}
+	return out, q.After, nil
+}
+
+func (s *Server) countInstances(w http.ResponseWriter, r *request) error {
+	f, err := s.filter(r)
+	if err != nil {
+		return err
+	}
+	type count struct {
+		Count int64 `json:"count"`
+		Exact bool  `json:"exact"`
+	}
+	if f.Exact {
+		n, err := s.engine.Count(r.Context(), f.Query)
+		if err != nil {
+			return err
+		}
+		return answer(w, http.StatusOK, count{n, true})
+	}
+	rows, last, err := s.scan(r.Context(), f, s.limits.QueryScan, s.limits.QueryScan)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, count{int64(len(rows)), last == 0})
+}

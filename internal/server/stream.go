@@ -1,0 +1,152 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/query"
+	"github.com/lockstep-workflows/lockstep/internal/server/feed"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+type changeView struct {
+	Instance   string             `json:"instance"`
+	Definition string             `json:"definition"`
+	Status     core.Status        `json:"status"`
+	Time       time.Time          `json:"time"`
+	Records    []streamRecordView `json:"records"`
+}
+
+type streamRecordView struct {
+	Time    time.Time  `json:"time"`
+	Type    string     `json:"type"`
+	Node    string     `json:"node,omitempty"`
+	Depth   int        `json:"depth,omitempty"`
+	Name    string     `json:"name,omitempty"`
+	Attempt int        `json:"attempt,omitempty"`
+	At      *time.Time `json:"at,omitempty"`
+	Error   string     `json:"error,omitempty"`
+	Text    string     `json:"text,omitempty"`
+	Status  string     `json:"status,omitempty"`
+}
+
+func viewChange(item *store.FeedItem) changeView {
+	v := changeView{item.Instance, item.Definition, item.Status, item.At.Std(), []streamRecordView{}}
+	for i := range item.Records {
+		r := &item.Records[i]
+		rec := streamRecordView{
+			Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Depth: r.Depth, Name: verbOf(r), Attempt: r.Attempt,
+			At: timeOf(r.At), Text: r.Text, Status: string(r.Status),
+		}
+		if r.Fault != nil {
+			rec.Error = r.Fault.Name
+		}
+		v.Records = append(v.Records, rec)
+	}
+	return v
+}
+
+// follower says what one stream asks for.
+type follower struct {
+	s *Server
+
+	instance, definition string
+	filter               *query.Filter
+}
+
+// stream follows the feed from the position that the client saw last, or from now.
+func (s *Server) stream(w http.ResponseWriter, r *request) error {
+	place, err := r.visit.pools.streams.Take(r.visit.who, 1)
+	if err != nil {
+		return full(err)
+	}
+	defer place.Release()
+	f := &follower{s: s, instance: r.query.Get("instance"), definition: r.query.Get("definition")}
+	if f.filter, err = s.filter(r); err != nil {
+		return err
+	}
+	after, err := lastEventID(r)
+	if err != nil {
+		return err
+	}
+	end, err := s.tail.Position(r.Context())
+	if err != nil {
+		return err
+	}
+	pos, first := after, "ready"
+	if after < 0 || after > end {
+		pos = end
+	}
+	if after > end { // a position of another database
+		first = "reset"
+	}
+	feed.WriteHead(w)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	reader := feed.Reader{
+		Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
+		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here",
+		Pos: pos, Frames: f.frames,
+		Forgot: func(oldest int64) []byte { return frame(oldest, "reset", []byte(`{}`)) },
+	}
+	return reader.Run(r.Context(), w, frame(pos, first, []byte(`{}`)))
+}
+
+// lastEventID is the position that the client saw last, -1 where there is none.
+func lastEventID(r *request) (int64, error) {
+	name, text := "Last-Event-ID", r.Header.Get("Last-Event-ID")
+	if text == "" {
+		name, text = "last-event-id", r.query.Get("last-event-id")
+	}
+	if text == "" {
+		return -1, nil
+	}
+	pos, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || pos < 0 {
+		return 0, badParameter(name, "%.40q is not a position of the stream", text)
+	}
+	return pos, nil
+}
+
+// frames is what the stream sends of an item.
+func (f *follower) frames(ctx context.Context, it *feed.Item) ([][]byte, error) {
+	wanted, err := f.wants(ctx, it)
+	if err != nil || !wanted {
+		return nil, err
+	}
+	return [][]byte{frame(it.Pos, "change", it.Text)}, nil
+}
+
+// wants reports whether a change is asked for.
+func (f *follower) wants(ctx context.Context, it *feed.Item) (bool, error) {
+	if f.instance != "" && it.Instance != f.instance || f.definition != "" && it.Definition != f.definition {
+		return false, nil
+	}
+	if f.filter.Text == "" {
+		return true, nil
+	}
+	row, err := f.s.engine.Get(ctx, it.Instance)
+	if _, missing := as[*engine.NotFoundError](err); missing {
+		return false, nil
+	}
+	row.Status = it.Status // as it was then
+	return f.filter.Selects(&row), err
+}
+
+// frame is one event of a stream. Its id is the position that the reader has with it.
+func frame(pos int64, name string, data []byte) []byte {
+	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", pos, name, data)
+}
+
+// encodeChange writes a StreamChange.
+func encodeChange(item *store.FeedItem) ([]byte, error) {
+	text, err := encode(viewChange(item))
+	return bytes.TrimSpace(text), err
+}

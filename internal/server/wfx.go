@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
+)
+
+// newJobs makes the view of jobs that clients of wfx have. It shares the tail of the feed
+// and the places of streams with this package's own.
+func (s *Server) newJobs() (*wfx.View, error) {
+	return wfx.New(wfx.Config{
+		Engine: s.engine, Registry: s.cfg.Registry, Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
+		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, AllowOrigin: s.allowOrigin, Version: s.cfg.Version, Commit: s.cfg.Commit,
+		Compiling: func(ctx context.Context) (*dialect.Budget, func(), error) {
+			ctx, cancel := context.WithTimeout(ctx, deployTime)
+			work, err := s.compiling(ctx, visitOf(ctx).who, "deploy-time", deployTime)
+			if err != nil {
+				cancel()
+				return nil, nil, err
+			}
+			return work.budget(), func() { work.leave(); cancel() }, nil
+		},
+		Limits: wfx.Limits{
+			Definition: s.limits.Definition, Body: s.limits.Body, DeviceBody: s.limits.DeviceBody,
+			WriteTimeout: s.limits.WriteTimeout, Heartbeat: s.limits.Heartbeat,
+		},
+	})
+}
+
+// access is who may do what of wfx's interface on the north, where there are tokens. On
+// the south it is the device that counts, see Config.Client.
+var access = map[wfx.Access][]Role{
+	wfx.Open:    nil,
+	wfx.Read:    readers,
+	wfx.Start:   starters,
+	wfx.Operate: operators,
+	wfx.Author:  authors,
+}
+
+// dispatchJobs is dispatch for wfx's interface.
+func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *route, who identity, err error) {
+	if err := s.checkSideHost(side, r); err != nil {
+		return nil, who, err
+	}
+	rt, who = &route{operation: "wfx.none"}, anonymous
+	op := s.jobs.Find(r)
+	if op != nil {
+		rt = &route{method: r.Method, operation: "wfx." + op.ID, roles: access[op.Access], cost: jobCost(op, r)}
+	}
+	v := s.openVisit(r)
+	if side == wfx.North && rt.roles != nil {
+		if who, err = s.identify(r); err != nil {
+			return rt, who, err
+		}
+		if err := rt.authorize(who); err != nil {
+			return rt, who, err
+		}
+		v = s.newVisit(side, s.holderOf(who, r), r)
+	}
+	if op != nil {
+		if err := s.checkOrigin(r, who); err != nil {
+			return rt, who, err
+		}
+	}
+	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+	err = s.jobs.Serve(side, w, r, func(client string) error {
+		if side == wfx.South && rt.roles != nil {
+			*v = *s.newVisit(side, s.deviceHolder(client, r), r)
+		}
+		return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
+	})
+	if p, ok := as[*Problem](err); ok && p.Code == CodeBusy && w.status == 0 { // in the words of wfx's clients
+		w.Header().Set("Retry-After", itoa(int64(p.retry)))
+		(&wfx.Refusal{Status: p.Status, Message: p.Detail}).Write(w)
+		err = nil
+	}
+	return rt, who, err
+}
+
+// jobCost is what an operation may cost. Histories and response filters are heavy, which
+// the view says itself.
+func jobCost(op *wfx.Operation, r *http.Request) cost {
+	switch {
+	case op.Stream || op.Access == wfx.Open:
+		return free
+	case r.Method == http.MethodGet || r.Method == http.MethodHead || op.ID == "deleteJob" || op.ID == "deleteWorkflow":
+		return light
+	}
+	return normal
+}
+
+// jobBodyLimit is how long the body of an operation may be.
+func (s *Server) jobBodyLimit(side wfx.Side, op *wfx.Operation) int64 {
+	switch {
+	case !op.Body():
+		return 0
+	case op.ID == "createWorkflow":
+		return s.limits.Definition
+	case side == wfx.South:
+		return s.limits.DeviceBody
+	}
+	return s.limits.Body
+}
+
+// enterHeavy and enterStream take places for the request that a context is of.
+func enterHeavy(ctx context.Context) (release func(), err error) {
+	v := visitOf(ctx)
+	if err := v.enterHeavy(ctx); err != nil {
+		return nil, err
+	}
+	return v.heavy.Release, nil
+}
+
+func enterStream(ctx context.Context) (release func(), err error) {
+	v := visitOf(ctx)
+	place, err := v.pools.streams.Take(v.who, 1)
+	if err != nil {
+		return nil, full(err)
+	}
+	return place.Release, nil
+}

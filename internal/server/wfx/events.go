@@ -1,0 +1,162 @@
+package wfx
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/internal/server/feed"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// The id of an event is the position of its commit in the feed and the number of the event
+// among those of the commit, in one integer, so that a stream can go on behind any event.
+const (
+	eventBits = 16
+	eventMask = 1<<eventBits - 1
+)
+
+// follower is what one stream asks for.
+type follower struct {
+	v                        *View
+	client                   string // the only one whose events there are; "": all
+	clients, jobs, workflows []string
+	actions                  []string
+	tail                     []byte // of every frame: the tags of the stream
+
+	resume int64 // the position of the commit that was told in part
+	seen   int   // and how many of its events
+
+	// hashes are those of the definitions of jobs whose events were seen. A stream sees all
+	// events of a job or none, so they are up to date.
+	hashes map[string]string
+}
+
+// maxHashes is how many jobs a stream remembers ("wfx-stream-jobs"); of the others their
+// definitions are looked up.
+const maxHashes = 10_000
+
+// followJobs streams what happens to jobs. Filters for clients, jobs and workflows add up;
+// actions narrow what they give.
+func (v *View) followJobs(w http.ResponseWriter, r *request) error {
+	release, err := v.cfg.Stream(r.Context())
+	if err != nil {
+		return err
+	}
+	defer release()
+	f := &follower{v: v, client: r.client, clients: r.names("clientIds"), jobs: r.names("jobIds"), workflows: r.names("workflows"), hashes: map[string]string{}}
+	for _, action := range r.names("actions") {
+		if action = strings.ToUpper(action); !slices.Contains(actions, action) {
+			return refuse(http.StatusBadRequest, invalidRequest, "'%.40s' is not an action; they are %s", action, strings.Join(actions, ", "))
+		}
+		f.actions = append(f.actions, action)
+	}
+	f.tail = texts(r.names("tags")).AppendJSON([]byte(`,"tags":`))
+	end, err := v.cfg.Tail.Position(r.Context())
+	if err != nil {
+		return err
+	}
+	pos, err := f.begin(r, end)
+	if err != nil {
+		return err
+	}
+	feed.WriteHead(w)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	reader := feed.Reader{
+		Tail: v.cfg.Tail, Clock: v.cfg.Clock, Stopping: v.cfg.Stopping,
+		Heartbeat: v.limits.Heartbeat, Within: v.limits.WriteTimeout, Beat: "keepalive",
+		Pos: pos, Frames: f.frames,
+		Forgot: func(int64) []byte {
+			clear(f.hashes) // definitions may have changed in what is not told
+			return []byte(": older events are not kept any more\n\n")
+		},
+	}
+	return reader.Run(r.Context(), w, []byte(": keepalive\n\n")) // so that the client knows that it is there
+}
+
+// names reads a list that is separated by commas; empty names are left out.
+func (r *request) names(param string) []string {
+	return slices.DeleteFunc(strings.Split(r.query.Get(param), ","), func(s string) bool { return s == "" })
+}
+
+// begin is the position to read from: the end of the feed, or behind the event that the
+// client saw last.
+func (f *follower) begin(r *request, end int64) (int64, error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		return end, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 0 {
+		return 0, malformed("the header Last-Event-ID must be the id of an event, not %.40q", text)
+	}
+	pos, seen := id>>eventBits, int(id&eventMask)
+	switch {
+	case pos > end: // of another database
+		return end, nil
+	case seen == 0 || pos == 0:
+		return pos, nil
+	}
+	f.resume, f.seen = pos, seen
+	return pos - 1, nil
+}
+
+// frames is what the stream sends of an item.
+func (f *follower) frames(ctx context.Context, it *feed.Item) (out [][]byte, err error) {
+	if it.Client == "" || !f.wants(&it.FeedItem) {
+		return nil, nil
+	}
+	view, err := it.View(func(item *store.FeedItem) (any, int, error) {
+		events, err := f.v.events(context.WithoutCancel(ctx), item, f.hashes[item.Instance])
+		bytes := 0
+		for i := range events {
+			bytes += len(events[i].head)
+		}
+		return events, bytes, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	events, _ := view.([]event)
+	f.remember(it.Instance, events)
+	for i, e := range events {
+		if it.Pos == f.resume && i < f.seen || len(f.actions) > 0 && !slices.Contains(f.actions, e.action) {
+			continue
+		}
+		end := append(slices.Clone(f.tail), "}\nid: "...)
+		end = strconv.AppendInt(end, it.Pos<<eventBits|int64(min(i+1, eventMask)), 10)
+		out = append(out, e.head, append(end, "\n\n"...))
+	}
+	return out, nil
+}
+
+// remember notes the definition that a job has after its events.
+func (f *follower) remember(job string, events []event) {
+	if len(events) == 0 {
+		return
+	}
+	last := events[len(events)-1]
+	delete(f.hashes, job)
+	if last.action == actionDelete || last.hash == "" {
+		return
+	}
+	if len(f.hashes) >= maxHashes {
+		clear(f.hashes)
+	}
+	f.hashes[job] = last.hash
+}
+
+// wants reports whether events of a job are asked for.
+func (f *follower) wants(item *store.FeedItem) bool {
+	if f.client != "" && item.Client != f.client {
+		return false
+	}
+	if len(f.clients)+len(f.jobs)+len(f.workflows) == 0 {
+		return true
+	}
+	return slices.Contains(f.clients, item.Client) || slices.Contains(f.jobs, item.Instance) || slices.Contains(f.workflows, item.Definition)
+}

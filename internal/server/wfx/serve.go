@@ -1,0 +1,225 @@
+package wfx
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// request is a request that passed all that comes before its handler.
+type request struct {
+	*http.Request
+	side   Side
+	query  url.Values
+	filter *jq.Filter // nil: none
+	client string     // the one whose jobs are all there are; "": everybody's
+	heavy  func()     // gives the place of a heavy answer back; nil: it has none
+}
+
+// Handler serves one side by itself. Servers that have more to do before and after a
+// request use [View.Serve].
+func (v *View) Handler(side Side) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := v.Serve(side, w, r, func(string) error { return nil }); err != nil {
+			http.Error(w, "the server has trouble; try again", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// Serve answers a request. Once it is known that its sender may do what it asks for, and
+// for which client ("": for all), admit lets it in; nothing of its body is read before. What
+// it cannot answer for is an error: that of admit, trouble of the store, or a stream or list
+// that broke off.
+func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	if allow := v.cfg.AllowOrigin(r); allow != "" {
+		h.Set("Access-Control-Allow-Origin", allow)
+		h.Set("Access-Control-Expose-Headers", "ETag, X-History-Truncated, X-Response-Filter, X-Response-Filter-Error")
+	}
+	err := v.dispatch(side, w, r, admit)
+	if err == nil {
+		return nil
+	}
+	if f := failureOf(err); f != nil {
+		f.write(w)
+		return nil
+	}
+	return err
+}
+
+func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
+	found, op := v.find(r)
+	switch {
+	case found == nil:
+		return &failure{status: http.StatusNotFound, text: "404 page not found"}
+	case op == nil && r.Method == http.MethodOptions:
+		preflight(w, r, found)
+		return nil
+	case op == nil:
+		w.Header().Set("Allow", found.allow())
+		return &failure{status: http.StatusMethodNotAllowed, bare: true}
+	}
+	in := &request{Request: r, side: side}
+	var err error
+	if in.query, err = url.ParseQuery(r.URL.RawQuery); err != nil && len(op.params) > 0 {
+		return malformed("the query cannot be read: %v", err)
+	}
+	if in.client, err = v.clientOf(in, op); err != nil {
+		return err
+	}
+	if side == South && op.north {
+		return forbidden
+	}
+	if err := admit(in.client); err != nil {
+		return err
+	}
+	defer in.release()
+	if err := op.checkTexts(in); err != nil {
+		return err
+	}
+	if op.filtered {
+		if in.filter, err = v.responseFilter(r); err != nil {
+			return err
+		}
+	}
+	if in.filter != nil { // before anything is changed: who changed something gets an answer
+		if err := v.enterHeavy(in); err != nil {
+			return err
+		}
+	}
+	return op.handle(v, w, in)
+}
+
+// enterHeavy takes a place for an answer that takes much memory.
+func (v *View) enterHeavy(r *request) (err error) {
+	if r.heavy == nil {
+		r.heavy, err = v.cfg.Heavy(r.Context())
+	}
+	return err
+}
+
+// release gives it back.
+func (r *request) release() {
+	if r.heavy != nil {
+		r.heavy()
+	}
+}
+
+// checkTexts refuses what no name that is stored can have.
+func (op *Operation) checkTexts(r *request) error {
+	for part := range strings.SplitSeq(op.path, "/") {
+		if name := strings.Trim(part, "{}"); name != part && !store.Storable(r.PathValue(name)) {
+			return malformed("the path: %s has a zero byte, or is no UTF-8", name)
+		}
+	}
+	for _, name := range op.params { // others are not looked at
+		for _, value := range r.query[name] {
+			if !store.Storable(value) {
+				return malformed("%q: the parameter has a zero byte, or is no UTF-8", name)
+			}
+		}
+	}
+	for _, name := range []string{"X-Client-Id", "If-Match", "Last-Event-ID"} {
+		if !store.Storable(r.Header.Get(name)) {
+			return malformed("%s: the header has a zero byte, or is no UTF-8", name)
+		}
+	}
+	return nil
+}
+
+// preflight answers a browser that asks what a page of another site may send, if Serve has
+// let that page in.
+func preflight(w http.ResponseWriter, r *http.Request, found methods) {
+	h := w.Header()
+	h.Set("Allow", found.allow())
+	if h.Get("Access-Control-Allow-Origin") != "" && r.Header.Get("Access-Control-Request-Method") != "" {
+		h.Set("Access-Control-Allow-Methods", found.allow())
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Last-Event-ID, X-Client-Id, X-Response-Filter")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// clientOf is the client that a device is held to.
+func (v *View) clientOf(r *request, op *Operation) (string, error) {
+	if r.side != South || op.Access == Open {
+		return "", nil
+	}
+	id, restricted, err := v.cfg.Client(r.Request)
+	if err != nil || !restricted {
+		return "", err
+	}
+	if id == "" {
+		return "", &Refusal{http.StatusForbidden, "it is not known whose jobs these are"}
+	}
+	return id, nil
+}
+
+// answer writes a value, or what the response filter makes of it.
+func (v *View) answer(w http.ResponseWriter, r *request, status int, value expr.Value) error {
+	if r.filter != nil {
+		in := filterInput{v: v}
+		if err := in.measure(value); err != nil {
+			return err
+		}
+		return v.answerFiltered(w, r, value)
+	}
+	text := append(value.AppendJSON(nil), '\n')
+	if err := reserve(w, len(text)); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that left needs no other answer
+	return nil
+}
+
+// reserve counts bytes of an answer that are about to be written, where the writer does so.
+func reserve(w http.ResponseWriter, n int) error {
+	if r, ok := w.(interface{ Reserve(n int) error }); ok {
+		return r.Reserve(n)
+	}
+	return nil
+}
+
+// setRevision tells the revision of a job, for If-Match.
+func setRevision(w http.ResponseWriter, rev int64) {
+	w.Header().Set("ETag", `"`+strconv.FormatInt(rev, 10)+`"`)
+}
+
+// revision reads If-Match: 0 where any revision will do.
+func (r *request) revision() (int64, error) {
+	values := r.Header.Values("If-Match")
+	if len(values) == 0 || len(values) == 1 && values[0] == "*" {
+		return 0, nil
+	}
+	text, quoted := strings.CutPrefix(values[0], `"`)
+	text, closed := strings.CutSuffix(text, `"`)
+	rev, err := strconv.ParseInt(text, 10, 64)
+	if len(values) > 1 || !quoted || !closed || err != nil || rev < 1 {
+		return 0, malformed("the header If-Match must be the ETag of a job, which is its revision in quotes")
+	}
+	return rev, nil
+}
+
+// target is the job that a request is to change, and the revision it must be at.
+func (r *request) target() (id string, rev int64, err error) {
+	if rev, err = r.revision(); err != nil {
+		return "", 0, err
+	}
+	id, err = r.jobID()
+	return id, rev, err
+}
+
+// errBroken says that an answer of ours could not be made: a fault of this program.
+var errBroken = errors.New("wfx: internal error")

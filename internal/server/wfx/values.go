@@ -1,0 +1,137 @@
+package wfx
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	wfxdef "github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// object is an object of keys and values in turn. Keys come out in order of the alphabet,
+// as they do in wfx.
+func object(pairs ...any) expr.Value {
+	members := make([]expr.Member, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		members = append(members, expr.Member{Key: pairs[i].(string), Value: pairs[i+1].(expr.Value)})
+	}
+	return expr.Object(members...)
+}
+
+// instant is RFC 3339 with as many digits as there are, up to nanoseconds.
+func instant(t core.Time) expr.Value { return expr.String(t.Std().UTC().Format(time.RFC3339Nano)) }
+
+// statusFields are what a status has, as it is sent and kept; clients see definitionHash,
+// too.
+var statusFields = []string{"clientId", "context", "message", "progress", "state"}
+
+// statusValue is a status with the hash of the definition that is in force. What is empty
+// is left out, but for progress and context, which wfx shows where they were sent.
+func statusValue(status, definition expr.Value) expr.Value {
+	return statusWith(status, definitionHash(definition))
+}
+
+// statusWith is statusValue where the hash is known, or is not to be known: "".
+func statusWith(status expr.Value, hash string) expr.Value {
+	out := expr.EmptyObject
+	if hash != "" {
+		out = object("definitionHash", expr.String(hash))
+	}
+	for _, key := range statusFields {
+		v, ok := status.Get(key)
+		if !ok || v.IsNull() || v.Kind() == expr.KindString && v.Str() == "" {
+			continue
+		}
+		out = out.With(key, v)
+	}
+	return out
+}
+
+func texts(list []string) expr.Value {
+	items := make([]expr.Value, len(list))
+	for i, s := range list {
+		items[i] = expr.String(s)
+	}
+	return expr.Array(items...)
+}
+
+// jobValue is a job without history. An answer to its creation leaves out tags where there
+// are none; others say [].
+func jobValue(j *engine.Job, workflow expr.Value, created bool) expr.Value {
+	out := object(
+		"clientId", expr.String(j.Instance.Job.Client), "id", expr.String(j.ID),
+		"mtime", instant(j.Updated), "stime", instant(j.Created),
+		"status", statusValue(j.Status, j.Content), "workflow", workflow)
+	if j.Content.Len() > 0 {
+		out = out.With("definition", j.Content)
+	}
+	if tags := j.Tags(); len(tags) > 0 || !created {
+		out = out.With("tags", texts(tags))
+	}
+	return out
+}
+
+// historyValue is what was replaced: the status, or the definition.
+func historyValue(c *engine.JobChange) expr.Value {
+	out := object("mtime", instant(c.At))
+	if c.HasStatus {
+		return out.With("status", statusValue(c.Status, c.Content))
+	}
+	if c.Content.IsNull() {
+		return out
+	}
+	return out.With("definition", c.Content)
+}
+
+// maxWorkflows is how many workflows are kept in the form in which they go out
+// ("wfx-workflows-kept").
+const maxWorkflows = 512
+
+// workflow is the document of a job's workflow, as wfx shows it.
+func (v *View) workflow(ctx context.Context, id, digest string) (expr.Value, error) {
+	m, err := v.model(ctx, id, digest)
+	return m.value, err
+}
+
+// model is a workflow in the forms in which it is asked for.
+type model struct {
+	value    expr.Value
+	workflow *wfxdef.Workflow // nil: the document is not known
+}
+
+func (v *View) model(ctx context.Context, id, digest string) (model, error) {
+	v.mu.Lock()
+	m, ok := v.models[digest]
+	v.mu.Unlock()
+	if ok {
+		return m, nil
+	}
+	row, err := v.engine.Content(ctx, id, digest)
+	if err != nil {
+		return model{}, err
+	}
+	if m, err = newModel(&row); err != nil {
+		return model{}, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.models) >= maxWorkflows {
+		clear(v.models)
+	}
+	v.models[digest] = m
+	return m, nil
+}
+
+// newModel reads a stored document. One that was deployed as a program alone has only its
+// name to show.
+func newModel(row *store.Definition) (model, error) {
+	w, found := wfxdef.Parse(row.ID, row.Source)
+	if row.Source == nil || w == nil || found.HasErrors() {
+		return model{value: object("name", expr.String(row.ID), "states", expr.Array(), "transitions", expr.Array())}, nil
+	}
+	value, err := expr.ParseJSON(w.AppendJSON(nil))
+	return model{value, w}, err
+}

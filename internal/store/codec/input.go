@@ -1,0 +1,141 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// Tags of inputs. They are stored: never use one again.
+const (
+	inputStart = iota + 1
+	inputReply
+	inputTake
+	inputControl
+	inputContinue
+	inputTooExpensive // a Control with that flag
+)
+
+func inputOwner(m *store.Message) owner {
+	return owner{kind: kindInput, texts: [6]string{m.To}, numbers: [4]int64{int64(m.At), m.Event}}
+}
+
+// AppendInput appends the input of a message.
+func AppendInput(dst []byte, m *store.Message) []byte {
+	w := begin(dst)
+	switch in := m.Input.(type) {
+	case core.Start:
+		w.uint(inputStart)
+		w.value(in.Data)
+		w.uint(in.Seed)
+		w.uint(uint64(len(in.Events)))
+		for _, a := range in.Events {
+			w.int(int64(a.Event))
+			w.value(a.Value)
+		}
+	case core.Reply:
+		w.uint(inputReply)
+		w.uint(uint64(in.Ticket))
+		w.flag(in.None)
+		w.flag(in.Terminate)
+		w.flag(in.Fault != nil)
+		if in.Fault != nil {
+			w.fault(in.Fault)
+		}
+		w.value(in.Value)
+	case core.Take:
+		w.uint(inputTake)
+		w.text(in.Actor)
+		w.text(in.Choice)
+		w.value(in.Value)
+	case core.Control:
+		tag := uint64(inputControl)
+		if in.TooExpensive {
+			tag = inputTooExpensive
+		}
+		w.uint(tag)
+		w.word(verbs, string(in.Verb))
+		w.flag(in.HasData)
+		w.flag(in.Compensate)
+		w.text(in.Actor)
+		w.value(in.Data)
+	case core.Continue:
+		w.uint(inputContinue)
+	default:
+		panic(fmt.Sprintf("no input: %T", in))
+	}
+	return w.end(inputOwner(m))
+}
+
+// DecodeInput is the reverse of AppendInput, of a message that has its columns.
+func DecodeInput(data []byte, m *store.Message) error {
+	r := open(data, inputOwner(m))
+	var out core.Input
+	switch tag := r.uint(); tag {
+	case inputStart:
+		in := core.Start{Data: r.value(), Seed: r.uint()}
+		n := r.count()
+		for i := 0; i < n && r.err == nil; i++ {
+			in.Events = append(in.Events, core.Arrival{Event: ir.EventID(r.int()), Value: r.value()})
+		}
+		out = in
+	case inputReply:
+		in := core.Reply{Ticket: core.Ticket(r.uint()), None: r.flag(), Terminate: r.flag()}
+		if r.flag() {
+			in.Fault = r.fault()
+		}
+		in.Value = r.value()
+		out = in
+	case inputTake:
+		out = core.Take{Actor: r.text(), Choice: r.text(), Value: r.value()}
+	case inputControl, inputTooExpensive:
+		out = core.Control{
+			Verb: core.Verb(r.word(verbs)), HasData: r.flag(), Compensate: r.flag(), Actor: r.text(), Data: r.value(),
+			TooExpensive: tag == inputTooExpensive,
+		}
+	case inputContinue:
+		out = core.Continue{}
+	default:
+		r.fail()
+	}
+	if err := r.close(); err != nil {
+		return err
+	}
+	m.Input = out
+	return nil
+}
+
+func invokeOwner(id string, created core.Time) owner {
+	return owner{kind: kindInvoke, texts: [6]string{id}, numbers: [4]int64{int64(created)}}
+}
+
+// AppendInvoke appends a call of an instance, which is told by its id and the time of its creation.
+func AppendInvoke(dst []byte, id string, created core.Time, c *core.Invoke) []byte {
+	w := begin(dst)
+	w.uint(uint64(c.Ticket))
+	w.int(int64(c.Attempt))
+	w.text(c.Node)
+	f := &c.Function
+	w.text(f.Name)
+	w.text(f.Type)
+	w.text(f.Operation)
+	w.int(int64(f.Resource))
+	w.text(f.Metadata)
+	w.pos(f.Pos)
+	w.value(c.Args)
+	return w.end(invokeOwner(id, created))
+}
+
+// DecodeInvoke is the reverse of AppendInvoke, of a call that has its columns.
+func DecodeInvoke(data []byte, call *store.Call) error {
+	r := open(data, invokeOwner(call.Instance, call.Created))
+	c := core.Invoke{Ticket: core.Ticket(r.uint()), Attempt: int(r.int()), Node: r.text()}
+	c.Function = ir.Function{
+		Name: r.text(), Type: r.text(), Operation: r.text(), Resource: int(r.int()), Metadata: r.text(), Pos: r.pos(),
+	}
+	c.Args = r.value()
+	call.Invoke = c
+	return r.close()
+}

@@ -1,0 +1,176 @@
+package codec
+
+import (
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// Tags of an instance's rest. They are stored: never use one again.
+const (
+	restEnd = iota
+	restActive
+	restWake
+	restMore
+	restOutput
+	restFault
+	restLabels
+	restKeys
+	restOffers
+	restTicket
+	restAwaited
+	restDepth
+	restRestartOf
+	restQuarantine
+	restJob
+	restPauseReason
+)
+
+// restOwner is the row, with its columns as they are at a revision.
+func restOwner(in *store.Instance, rev int64) owner {
+	return owner{
+		kindRest,
+		[6]string{in.ID, in.Definition, in.Version, in.Digest, in.Parent, string(in.Status)},
+		[4]int64{rev, int64(in.Created), int64(in.Updated), int64(in.Ended)},
+	}
+}
+
+// AppendRest appends what of an instance is not a column: all but ID, Seq, Rev,
+// Definition, Version, Digest, Status, Created, Updated, Ended and Parent. rev is the
+// revision that the row will have.
+func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
+	w := begin(dst)
+	if len(in.Active) > 0 {
+		w.uint(restActive)
+		w.texts(in.Active)
+	}
+	if in.HasWake || in.Wake != 0 {
+		w.uint(restWake)
+		w.flag(in.HasWake)
+		w.int(int64(in.Wake))
+	}
+	if in.More {
+		w.uint(restMore)
+	}
+	if !in.Output.IsNull() {
+		w.uint(restOutput)
+		w.value(in.Output)
+	}
+	if in.Fault != nil {
+		w.uint(restFault)
+		w.fault(in.Fault)
+	}
+	if !in.Labels.IsNull() {
+		w.uint(restLabels)
+		w.value(in.Labels)
+	}
+	if len(in.Keys) > 0 {
+		w.uint(restKeys)
+		w.json(in.Keys)
+	}
+	if len(in.Offers) > 0 {
+		w.uint(restOffers)
+		w.uint(uint64(len(in.Offers)))
+		for _, o := range in.Offers {
+			w.uint(uint64(o.Ticket))
+			w.text(o.Actor)
+			w.text(o.Choice)
+		}
+	}
+	if in.Ticket != 0 {
+		w.uint(restTicket)
+		w.uint(uint64(in.Ticket))
+	}
+	if in.Awaited {
+		w.uint(restAwaited)
+	}
+	if in.Depth != 0 {
+		w.uint(restDepth)
+		w.int(int64(in.Depth))
+	}
+	if in.RestartOf != "" {
+		w.uint(restRestartOf)
+		w.text(in.RestartOf)
+	}
+	if in.Quarantine != "" {
+		w.uint(restQuarantine)
+		w.text(in.Quarantine)
+	}
+	if in.Job != (store.Job{}) {
+		w.uint(restJob)
+		w.text(in.Job.Client)
+		w.text(in.Job.State)
+		w.text(in.Job.Group)
+	}
+	if in.PauseReason != "" {
+		w.uint(restPauseReason)
+		w.text(in.PauseReason)
+	}
+	w.uint(restEnd)
+	return w.end(restOwner(in, rev))
+}
+
+// DecodeRest is the reverse of AppendRest, of an instance that has its columns.
+func DecodeRest(data []byte, in *store.Instance) error {
+	r := open(data, restOwner(in, in.Rev))
+	for r.err == nil {
+		switch r.uint() {
+		case restEnd:
+			return r.close()
+		case restActive:
+			in.Active = r.texts()
+		case restWake:
+			in.HasWake, in.Wake = r.flag(), core.Time(r.int())
+		case restMore:
+			in.More = true
+		case restOutput:
+			in.Output = r.value()
+		case restFault:
+			in.Fault = r.fault()
+		case restLabels:
+			in.Labels = r.value()
+		case restKeys:
+			r.json(&in.Keys)
+		case restOffers:
+			in.Offers = nil
+			for range r.count() {
+				in.Offers = append(in.Offers, store.Offer{
+					Ticket: core.Ticket(r.uint()), Offer: ir.Offer{Actor: r.text(), Choice: r.text()},
+				})
+			}
+		case restTicket:
+			in.Ticket = core.Ticket(r.uint())
+		case restAwaited:
+			in.Awaited = true
+		case restDepth:
+			in.Depth = int(r.int())
+		case restRestartOf:
+			in.RestartOf = r.text()
+		case restQuarantine:
+			in.Quarantine = r.text()
+		case restJob:
+			in.Job = store.Job{Client: r.text(), State: r.text(), Group: r.text()}
+		case restPauseReason:
+			in.PauseReason = r.text()
+		default:
+			r.fail()
+		}
+	}
+	return r.close()
+}
+
+func (w *writer) flag(b bool) {
+	if b {
+		w.uint(1)
+	} else {
+		w.uint(0)
+	}
+}
+
+func (r *reader) flag() bool {
+	u := r.uint()
+	if u > 1 {
+		r.fail()
+	}
+	return u == 1
+}

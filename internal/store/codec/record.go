@@ -1,0 +1,201 @@
+package codec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// Bits that say which fields of a record follow, in this order. They are stored: only
+// append.
+const (
+	recFrame = 1 << iota
+	recDepth
+	recNode
+	recPos
+	recName
+	recTicket
+	recAttempt
+	recAt
+	recData // there is a value
+	recHasData
+	recFault
+	recText
+	recStatus
+	recAll
+)
+
+// Told is the row of history that records are in.
+type Told struct {
+	Instance string
+	At       core.Time
+	Status   core.Status
+}
+
+func (t *Told) owner() owner {
+	return owner{kind: kindRecords, texts: [6]string{t.Instance, string(t.Status)}, numbers: [4]int64{int64(t.At)}}
+}
+
+// deletionOwner is any instance that is deleted at a time: PostgreSQL alone knows which they are, and
+// writes the same record for each.
+func deletionOwner(at core.Time) owner {
+	return owner{kind: kindDeletion, numbers: [4]int64{int64(at)}}
+}
+
+// AppendRecords appends the records of a commit.
+func AppendRecords(dst []byte, of Told, list []core.Record) []byte {
+	return appendRecords(dst, list).end(of.owner())
+}
+
+// AppendDeletion appends the record of a deletion.
+func AppendDeletion(dst []byte, d store.Deletion) []byte {
+	return appendRecords(dst, []core.Record{d.Record()}).end(deletionOwner(d.At))
+}
+
+func appendRecords(dst []byte, list []core.Record) *writer {
+	w := begin(dst)
+	w.uint(uint64(len(list)))
+	last := core.Time(0)
+	for i := range list {
+		r := &list[i]
+		w.record(r, last)
+		last = r.Time
+	}
+	return w
+}
+
+func (w *writer) record(r *core.Record, last core.Time) {
+	bits := uint64(0)
+	set := func(bit uint64, there bool) {
+		if there {
+			bits |= bit
+		}
+	}
+	set(recFrame, r.Frame != 0)
+	set(recDepth, r.Depth != 0)
+	set(recNode, r.Node != "")
+	set(recPos, r.Pos.Line != 0 || r.Pos.Column != 0)
+	set(recName, r.Name != "")
+	set(recTicket, r.Ticket != 0)
+	set(recAttempt, r.Attempt != 0)
+	set(recAt, r.At != 0)
+	set(recData, !r.Data.IsNull())
+	set(recHasData, r.HasData)
+	set(recFault, r.Fault != nil)
+	set(recText, r.Text != "")
+	set(recStatus, r.Status != "")
+	w.uint(bits)
+	w.word(recordTypes, string(r.Type))
+	w.int(int64(r.Time - last)) // nearly always 0
+	for bit := uint64(1); bit < recAll; bit <<= 1 {
+		if bits&bit == 0 {
+			continue
+		}
+		switch bit {
+		case recFrame:
+			w.uint(uint64(r.Frame))
+		case recDepth:
+			w.int(int64(r.Depth))
+		case recNode:
+			w.text(r.Node)
+		case recPos:
+			w.pos(r.Pos)
+		case recName:
+			w.text(r.Name)
+		case recTicket:
+			w.uint(uint64(r.Ticket))
+		case recAttempt:
+			w.int(int64(r.Attempt))
+		case recAt:
+			w.int(int64(r.At))
+		case recData:
+			w.value(r.Data)
+		case recFault:
+			w.fault(r.Fault)
+		case recText:
+			w.text(r.Text)
+		case recStatus:
+			w.word(statuses, string(r.Status))
+		}
+	}
+}
+
+// DecodeRecords is the reverse of AppendRecords and AppendDeletion.
+func DecodeRecords(data []byte, of Told) ([]core.Record, error) {
+	r := open(data, of.owner())
+	if r.err != errSum {
+		return r.records()
+	}
+	out, err := open(data, deletionOwner(of.At)).records()
+	if err == nil && slices.ContainsFunc(out, func(r core.Record) bool { return r.Type != core.RecDeleted }) {
+		return nil, errSum
+	}
+	return out, err
+}
+
+// Unreadable are the records of an item of the feed whose own cannot be read: they say so. The feed
+// goes on behind it.
+func Unreadable(item store.FeedItem, err error) []core.Record {
+	return []core.Record{{Time: item.At, Type: core.RecWarning, Text: fmt.Sprintf("the records of %s at %d are damaged: %v", item.Instance, item.Pos, err)}}
+}
+
+func (r *reader) records() ([]core.Record, error) {
+	n := r.count()
+	var out []core.Record
+	last := core.Time(0)
+	for i := 0; i < n && r.err == nil; i++ {
+		rec := r.record(last)
+		last = rec.Time
+		out = append(out, rec)
+	}
+	if err := r.close(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (r *reader) record(last core.Time) (rec core.Record) {
+	bits := r.uint()
+	if bits >= recAll {
+		r.fail()
+		return rec
+	}
+	rec.Type = core.RecordType(r.word(recordTypes))
+	rec.Time = last + core.Time(r.int())
+	for bit := uint64(1); bit < recAll; bit <<= 1 {
+		if bits&bit == 0 {
+			continue
+		}
+		switch bit {
+		case recFrame:
+			rec.Frame = core.FrameID(r.uint())
+		case recDepth:
+			rec.Depth = int(r.int())
+		case recNode:
+			rec.Node = r.text()
+		case recPos:
+			rec.Pos = r.pos()
+		case recName:
+			rec.Name = r.text()
+		case recTicket:
+			rec.Ticket = core.Ticket(r.uint())
+		case recAttempt:
+			rec.Attempt = int(r.int())
+		case recAt:
+			rec.At = core.Time(r.int())
+		case recData:
+			rec.Data = r.value()
+		case recHasData:
+			rec.HasData = true
+		case recFault:
+			rec.Fault = r.fault()
+		case recText:
+			rec.Text = r.text()
+		case recStatus:
+			rec.Status = core.Status(r.word(statuses))
+		}
+	}
+	return rec
+}

@@ -1,0 +1,128 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"sync"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// sealed leads what ends with a checksum. It differs from form in every bit: damage that makes one
+// of the other must hit all of them.
+const sealed = 0xFE
+
+// sumSize is how many bytes a checksum has.
+const sumSize = 4
+
+// PageOverhead is how many bytes a page is larger where it is stored.
+const PageOverhead = 1 + sumSize
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// owner is what a value belongs to. Its checksum covers it, too: a value that ended up in another
+// row, or whose row changed around it, is as damaged as one that has another bit.
+type owner struct {
+	kind    byte
+	texts   [6]string
+	numbers [4]int64
+}
+
+// Kinds of values. They are part of checksums: never change one.
+const (
+	kindRest      = 'i'
+	kindPage      = 'p'
+	kindRecords   = 'r'
+	kindDeletion  = 'x'
+	kindInput     = 'm'
+	kindInvoke    = 'c'
+	kindEmit      = 'o'
+	kindEvent     = 'e'
+	kindFate      = 'f'
+	kindFilter    = 's'
+	kindGathering = 'g'
+	kindAlias     = 'a'
+	kindContent   = 'd'
+)
+
+func (o *owner) append(b []byte) []byte {
+	b = append(b, o.kind)
+	for _, s := range o.texts {
+		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	}
+	for _, n := range o.numbers {
+		b = binary.AppendVarint(b, n)
+	}
+	return b
+}
+
+// owners are buffers for what values belong to: crc32 would have each on the heap.
+var owners = sync.Pool{New: func() any { return new([]byte) }}
+
+// sum is the checksum of bytes and of what they belong to.
+func (o *owner) sum(data []byte) uint32 {
+	b := owners.Get().(*[]byte)
+	defer owners.Put(b)
+	*b = o.append((*b)[:0])
+	return crc32.Update(crc32.Checksum(data, castagnoli), castagnoli, *b)
+}
+
+// seal appends the checksum of what is in a buffer from a place on.
+func (o *owner) seal(buf []byte, from int) []byte {
+	return binary.LittleEndian.AppendUint32(buf, o.sum(buf[from:]))
+}
+
+// unseal takes lead and checksum off.
+func (o *owner) unseal(data []byte) ([]byte, error) {
+	if len(data) <= sumSize {
+		return nil, errMalformed
+	}
+	body := data[:len(data)-sumSize]
+	if o.sum(body) != binary.LittleEndian.Uint32(data[len(body):]) {
+		return nil, errSum
+	}
+	return body[1:], nil
+}
+
+// Plain takes the checksum off a value, in its own bytes: it is as values were before there were any.
+func Plain(data []byte) []byte {
+	data[0] = form
+	return data[:len(data)-sumSize]
+}
+
+// AppendPage appends a page of an instance, which is told by its id and the time of its creation.
+func AppendPage(dst []byte, id string, created core.Time, p *core.Page) []byte {
+	from := len(dst)
+	dst = slices.Grow(dst, len(p.Data)+PageOverhead)
+	o := pageOwner(id, created, p)
+	return o.seal(append(append(dst, sealed), p.Data...), from)
+}
+
+// DecodePage is the reverse of AppendPage: p.Data is what is stored, and then the page. Pages
+// that were stored before there were checksums begin with the version of the core's encoding.
+func DecodePage(id string, created core.Time, p *core.Page) (err error) {
+	switch {
+	case len(p.Data) == 0:
+		err = errMalformed
+	case p.Data[0] == form:
+	case p.Data[0] != sealed:
+		err = unknownForm(p.Data[0])
+	default:
+		o := pageOwner(id, created, p)
+		var body []byte
+		if body, err = o.unseal(p.Data); err == nil {
+			p.Data = body
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("instance %s: the page of frame %d, part %d is %w: %w", id, p.Frame, p.Part, store.ErrDamaged, err)
+	}
+	return nil
+}
+
+func pageOwner(id string, created core.Time, p *core.Page) owner {
+	return owner{kind: kindPage, texts: [6]string{id}, numbers: [4]int64{int64(created), int64(p.Frame), int64(p.Part)}}
+}

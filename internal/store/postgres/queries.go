@@ -1,0 +1,262 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/codec"
+)
+
+const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest"
+
+func readInstance(r pgx.Rows) (in store.Instance, err error) {
+	var status int16
+	var parent, client, state, group pgtype.Text
+	var rest []byte
+	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest)
+	if err != nil {
+		return in, err
+	}
+	in.Status, in.Parent = codec.StatusOf(int64(status)), parent.String
+	if err := codec.DecodeRest(rest, &in); err != nil {
+		return in, fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
+	}
+	in.Job = store.Job{Client: client.String, State: state.String, Group: group.String}
+	return in, nil
+}
+
+// ask reads; an id that cannot be stored is nobody's.
+func (s *Store) ask(ctx context.Context, f func(ns int32) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ns, err := s.ns(ctx)
+	if err != nil {
+		return err
+	}
+	return f(ns)
+}
+
+// write is ask for what changes something: it counts as being under way, and a database that a later version has changed refuses it.
+func (s *Store) write(ctx context.Context, f func(ns int32) error) error {
+	return s.ask(ctx, func(ns int32) error {
+		if err := s.db.enter(); err != nil {
+			return err
+		}
+		defer s.db.flying.Done()
+		err := f(ns)
+		s.db.note(err)
+		return err
+	})
+}
+
+func nobody(id string) error { return fmt.Errorf("instance %s: %w", id, store.ErrNotFound) }
+
+// of lists what belongs to an instance, with one statement: its first row is the instance.
+func (s *Store) of(ctx context.Context, id, fields, table, where string, args []any, each func(pgx.Rows) error) error {
+	return s.ask(ctx, func(ns int32) error {
+		if !storable(id) {
+			return nobody(id)
+		}
+		b := &pgx.Batch{}
+		found := false
+		b.Queue(s.db.sql("SELECT 1 FROM ~.instances WHERE ns = $1 AND id = $2"), ns, id).Query(func(r pgx.Rows) error {
+			return drain(r, func(pgx.Rows) error { found = true; return nil })
+		})
+		text := "SELECT " + fields + " FROM ~.instances i JOIN ~." + table + " x ON x.ns = i.ns AND x.inst = i.seq WHERE i.ns = $1 AND i.id = $2 " + where
+		b.Queue(s.db.sql(text), append([]any{ns, id}, args...)...).Query(func(r pgx.Rows) error { return drain(r, each) })
+		err := wrap(s.db.pool.SendBatch(ctx, b).Close())
+		if err == nil && !found {
+			err = nobody(id)
+		}
+		return err
+	})
+}
+
+// Pages reads an instance's state.
+func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
+	out := []core.Page{}
+	var damaged error
+	err := s.of(ctx, id, "i.created, x.frame, x.part, x.data", "pages", "ORDER BY x.frame, x.part", nil, func(r pgx.Rows) error {
+		var p core.Page
+		var frame, created int64
+		if err := r.Scan(&created, &frame, &p.Part, &p.Data); err != nil {
+			return err
+		}
+		p.Frame = core.FrameID(frame)
+		damaged = cmp.Or(damaged, codec.DecodePage(id, core.Time(created), &p))
+		out = append(out, p)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, damaged
+}
+
+// Subscriptions lists what an instance waits for.
+func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subscription, err error) {
+	var damaged store.DamagedError
+	err = s.of(ctx, id, "x.id, x.inst, x.ticket, x.name, x.filter", "subs", "", nil, func(r pgx.Rows) error {
+		sub, err := readSub(r)
+		return keep(&out, &damaged, sub, 0, sub.Instance, err)
+	})
+	sortSubs(out)
+	return out, cmp.Or(err, damaged.Err())
+}
+
+// Records reads a part of an instance's history: the commits that tell of it are found by
+// how many records there were with each.
+func (s *Store) Records(ctx context.Context, id string, after int64, limit int) (out []core.Record, err error) {
+	after = max(after, 0)
+	have, full := after, false
+	end, args := "", []any{after}
+	if limit > 0 { // each has one at least
+		end, args = " LIMIT $4", append(args, limit+1)
+	}
+	err = s.of(ctx, id, "x.told, x.records, x.at, x.status", "history", "AND x.told > $3 AND x.records IS NOT NULL ORDER BY x.told"+end, args, func(r pgx.Rows) error {
+		var told, at int64
+		var status int16
+		var data []byte
+		if err := r.Scan(&told, &data, &at, &status); err != nil || full {
+			return err
+		}
+		records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status))})
+		if err != nil {
+			return fmt.Errorf("history of %s: the records up to %d are %w: %w", id, told, store.ErrDamaged, err)
+		}
+		skip := have - (told - int64(len(records)))
+		if skip < 0 || skip >= int64(len(records)) {
+			return fmt.Errorf("history of %s is %w: records %d to %d are missing", id, store.ErrDamaged, have+1, told-int64(len(records)))
+		}
+		have = told
+		out = append(out, records[skip:]...)
+		if limit > 0 && len(out) >= limit {
+			out, full = out[:limit], true
+		}
+		return nil
+	})
+	return out, err
+}
+
+// maxForgotten is how many events one query looks at, most of them forgotten ("forgotten-scan").
+const maxForgotten = 64 * store.MaxEventScan
+
+// Events lists kept events: of a type by its index, else as they came. Where very many that are forgotten
+// lie between them, a page has few, or none.
+func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.EventPage, err error) {
+	var damaged store.DamagedError
+	err = s.ask(ctx, func(ns int32) error {
+		from, args := "FROM ~.events e WHERE e.ns = $1 AND ", []any{ns}
+		if q.Type != "" {
+			from, args = from+"e.typ = $2 AND ", append(args, typeOf(q.Type))
+		}
+		after, order, way := q.After, " ORDER BY e.seq", ">"
+		if q.Newest {
+			order, way, after = order+" DESC", "<", cmp.Or(after, never)
+		}
+		from += fmt.Sprintf("e.seq %s $%d", way, len(args)+1) + order
+		args = append(args, after)
+		// One view: if a generation were emptied in between, the edge would lie behind events that nobody looked at.
+		return s.db.look(ctx, func(t *tx) error {
+			last, err := t.events(ctx, &q, from, order, args, &out, &damaged)
+			if err != nil || out.Next != 0 {
+				return err
+			}
+			edge := int64(0) // the first that was not looked at
+			err = t.one(ctx, fmt.Sprint("SELECT e.seq ", from, " OFFSET ", maxForgotten, " LIMIT 1"), args, &edge)
+			switch {
+			case errors.Is(err, pgx.ErrNoRows):
+				return nil
+			case q.Newest:
+				out.Next = min(edge+1, cmp.Or(last, never))
+			default:
+				out.Next = max(edge-1, last)
+			}
+			return err
+		})
+	})
+	return out, cmp.Or(err, damaged.Err())
+}
+
+// events reads a page of events, and tells the last one that it looked at. Next is set where the page is full.
+func (t *tx) events(ctx context.Context, q *store.EventQuery, from, order string, args []any, out *store.EventPage, damaged *store.DamagedError) (last int64, err error) {
+	most := store.MaxEventScan
+	if q.Limit > 0 && !q.Untaken {
+		most = min(most, q.Limit)
+	}
+	text := fmt.Sprint("SELECT ", eventFields, " FROM (SELECT * ", from, " LIMIT ", maxForgotten, ") e WHERE ", notForgotten, order, " LIMIT ", most+1)
+	seen := 0
+	err = t.each(ctx, text, args, func(r pgx.Rows) error {
+		if out.Next != 0 {
+			return nil
+		}
+		if seen == store.MaxEventScan || q.Limit > 0 && len(out.Events) >= q.Limit {
+			out.Next = last
+			return nil
+		}
+		e, err := readEvent(r)
+		seen, last = seen+1, e.Seq
+		if err == nil && !q.Selects(&e) {
+			return nil
+		}
+		return keep(&out.Events, damaged, e, e.Seq, "", err)
+	})
+	return last, err
+}
+
+// never is later than anything.
+const never = 1<<63 - 1
+
+// Feed lists what commits did. Positions become visible in order: nothing comes before the
+// last one that was seen.
+func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Feed, err error) {
+	err = s.ask(ctx, func(ns int32) error {
+		return s.db.snapshot(ctx, func(t *tx) error {
+			end := int64(0)
+			err := t.one(ctx, "SELECT oldest, coalesce((SELECT max(pos) FROM ~.history WHERE ns = $1), 0) FROM ~.namespaces WHERE ns = $1", []any{ns}, &out.Oldest, &end)
+			if err != nil {
+				return err
+			}
+			after = max(after, out.Oldest)
+			err = t.each(ctx, "SELECT h.pos, h.instance, k.definition, h.client, h.status, h.at, h.records FROM "+
+				"(SELECT *, row_number() OVER w AS n, sum(coalesce(octet_length(records), 0)) OVER w AS size FROM "+
+				"~.feed($1, $2, $3) part WINDOW w AS (ORDER BY pos)) h "+
+				"JOIN ~.kinds k ON k.kind = h.kind WHERE h.n = 1 OR h.size <= $4 ORDER BY h.pos",
+				[]any{ns, after, limit, int64(store.MaxFeedBytes)}, func(r pgx.Rows) error {
+					item, err := readItem(r)
+					out.Items = append(out.Items, item)
+					return err
+				})
+			out.Next, out.Last = max(after, end), max(end, out.Oldest)
+			if n := len(out.Items); n > 0 {
+				out.Next = out.Items[n-1].Pos
+			}
+			return err
+		})
+	})
+	return out, err
+}
+
+func readItem(r pgx.Rows) (item store.FeedItem, err error) {
+	var status int16
+	var client pgtype.Text
+	var records []byte
+	if err := r.Scan(&item.Pos, &item.Instance, &item.Definition, &client, &status, &item.At, &records); err != nil {
+		return item, err
+	}
+	item.Client, item.Status = client.String, codec.StatusOf(int64(status))
+	if records != nil {
+		if item.Records, err = codec.DecodeRecords(records, codec.Told{Instance: item.Instance, At: item.At, Status: item.Status}); err != nil {
+			item.Records = codec.Unreadable(item, err)
+		}
+	}
+	return item, nil
+}

@@ -1,0 +1,349 @@
+package sqlite
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/codec"
+)
+
+// stream is a list of instances in an index: numbers in order, a chunk at a time.
+type stream struct {
+	from   string // the query without what it selects, its order and limit
+	args   []any
+	number string // the column that is listed
+	buf    []int64
+	last   int64
+	chunk  int // how many are read next
+	ended  bool
+}
+
+const streamChunk = 256
+
+// streams are the parts of the index in which all that a query selects is found. They are
+// found in the snapshot that is listed, not in memory: an instance whose status changes
+// between the two would be in none of them. An instance is in several of them only where
+// the query has several labels of which any will do.
+func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
+	switch {
+	case q.Client != "":
+		return s.labelled(c, q, clientRow(q.Client))
+	case q.Parent != "":
+		return []*stream{{from: "FROM instances WHERE ns = ? AND parent = ?", args: []any{s.ns, q.Parent}, number: "seq"}}, nil
+	case q.Error != "":
+		return []*stream{{from: "FROM instances WHERE ns = ? AND error = ?", args: []any{s.ns, q.Error}, number: "seq"}}, nil
+	case len(q.Labels) > 0:
+		return s.labelled(c, q, labelRow(q.Labels[0]))
+	case len(q.Tagged) > 0:
+		var rows []store.Label
+		for _, l := range q.Tagged {
+			if row := labelRow(l); !slices.Contains(rows, row) {
+				rows = append(rows, row)
+			}
+		}
+		return s.labelled(c, q, rows...)
+	case q.Jobs && (len(q.Status) == 0 || q.State != "" || len(q.Groups) > 0):
+		lanes, err := s.lanesFor(c, q)
+		var out []*stream
+		for _, lane := range lanes {
+			out = append(out, &stream{from: "FROM instances WHERE ns = ? AND lane = ?", args: []any{s.ns, lane}, number: "seq"})
+		}
+		return out, err
+	}
+	return s.byStatus(c, q)
+}
+
+// labelRow is the row by which a label is found.
+func labelRow(l store.Label) store.Label {
+	if l.Any {
+		return store.Label{Name: l.Name}
+	}
+	return store.Label{Name: l.Name, Value: "=" + l.Value}
+}
+
+// manyLanes is how many lanes may be looked at in vain. Where there may be more, those that
+// a label is in are found first.
+const manyLanes = 8
+
+// labelled are streams of what has any of some labels.
+func (s *Store) labelled(c *conn, q *store.Query, rows ...store.Label) ([]*stream, error) {
+	lanes, err := s.lanesFor(c, q)
+	if err != nil {
+		return nil, err
+	}
+	if !q.Jobs {
+		lanes = append(lanes, noLane)
+	}
+	var out []*stream
+	for _, l := range rows {
+		in := lanes
+		if len(in) > manyLanes {
+			if in, err = s.lanesOf(c, l); err != nil {
+				return nil, err
+			}
+		}
+		for _, lane := range in {
+			if slices.Contains(lanes, lane) {
+				out = append(out, &stream{
+					from: "FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane = ?", args: []any{s.ns, l.Name, l.Value, lane}, number: "inst",
+				})
+			}
+		}
+	}
+	return out, nil
+}
+
+// lanesOf are the lanes that a label is in: a search for each of them.
+func (s *Store) lanesOf(c *conn, l store.Label) (out []int64, err error) {
+	for last := int64(-1); ; {
+		lane, ok, err := c.number("SELECT lane FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane > ? ORDER BY lane LIMIT 1", s.ns, l.Name, l.Value, last)
+		if err != nil || !ok {
+			return out, err
+		}
+		out = append(out, lane)
+		last = lane
+	}
+}
+
+// byStatus are streams of the kinds and statuses of instances.
+func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
+	var keys []countKey
+	err := c.query("SELECT kind, status FROM counts WHERE ns = ?", func(r row) error {
+		keys = append(keys, countKey{s.ns, r.ColumnInt64(0), r.ColumnInt64(1)})
+		return nil
+	}, s.ns)
+	if err != nil {
+		return nil, err
+	}
+	jobs := map[int64]bool{}
+	if q.Jobs {
+		rows, err := s.laneRows(c)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range rows {
+			jobs[l.kind] = true
+		}
+	}
+	var out []*stream
+	names := s.db.names(c)
+	for _, key := range keys {
+		if (!q.Jobs || jobs[key.kind]) && mayHave(q, names(key.kind), key.status) {
+			out = append(out, &stream{from: "FROM instances WHERE ns = ? AND kind = ? AND status = ?", args: []any{s.ns, key.kind, key.status}, number: "seq"})
+		}
+	}
+	return out, nil
+}
+
+// exact reports whether a query selects all that is in its streams: it need not be
+// compared then.
+func exact(q *store.Query) bool {
+	labels := len(q.Labels)
+	if q.Client != "" {
+		labels++
+	}
+	if len(q.Tagged) > 0 {
+		labels++
+	}
+	return q.Jobs && labels <= 1 && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
+		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
+}
+
+// mayHave reports whether a query may select instances of a kind and status.
+func mayHave(q *store.Query, k kind, status int64) bool {
+	return (q.Definition == "" || k.definition == q.Definition) && (q.Version == "" || k.version == q.Version) &&
+		(len(q.Status) == 0 || slices.Contains(q.Status, codec.StatusOf(status)))
+}
+
+// counted lists the kinds and statuses of instances that a query may select.
+func (s *Store) counted(q *store.Query) []countKey {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	var out []countKey
+	for key := range s.db.kinds.counts {
+		if key.ns == s.ns && mayHave(q, s.db.kinds.rows[key.kind], key.status) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// fill reads the next chunk, and has the one after it be larger: of many streams most
+// give little.
+func (x *stream) fill(c *conn, newest bool) error {
+	if len(x.buf) > 0 || x.ended {
+		return nil
+	}
+	query := fmt.Sprintf("SELECT %s %s AND %[1]s > ? ORDER BY %[1]s LIMIT ?", x.number, x.from)
+	if newest {
+		query = fmt.Sprintf("SELECT %s %s AND %[1]s < ? ORDER BY %[1]s DESC LIMIT ?", x.number, x.from)
+	}
+	err := c.query(query, func(r row) error {
+		x.buf = append(x.buf, r.ColumnInt64(0))
+		return nil
+	}, append(slices.Clone(x.args), x.last, x.chunk)...)
+	if len(x.buf) < x.chunk {
+		x.ended = true
+	} else {
+		x.last = x.buf[len(x.buf)-1]
+	}
+	x.chunk = min(2*x.chunk, streamChunk)
+	return err
+}
+
+// merging are streams that are not at their end, as a heap.
+type merging struct {
+	list   []*stream
+	newest bool
+}
+
+func (m *merging) Len() int           { return len(m.list) }
+func (m *merging) Less(i, j int) bool { return (m.list[i].buf[0] < m.list[j].buf[0]) != m.newest }
+func (m *merging) Swap(i, j int)      { m.list[i], m.list[j] = m.list[j], m.list[i] }
+func (m *merging) Push(x any)         { m.list = append(m.list, x.(*stream)) }
+
+func (m *merging) Pop() any {
+	x := m.list[len(m.list)-1]
+	m.list = m.list[:len(m.list)-1]
+	return x
+}
+
+// merge calls each for the numbers of all streams in the order of the query, until it says
+// that it has enough.
+func merge(c *conn, q *store.Query, list []*stream, each func(seq int64) (bool, error)) error {
+	m := &merging{newest: q.Newest}
+	for _, x := range list {
+		x.last, x.chunk = q.After, streamChunk
+		if q.Newest && q.After == 0 {
+			x.last = int64(never)
+		}
+		if n := len(list); q.Limit > 0 {
+			most := n * streamChunk
+			x.chunk = min(streamChunk, (min(max(q.Offset, 0), most)+min(q.Limit, most)+n-1)/n)
+		}
+		if err := x.fill(c, q.Newest); err != nil {
+			return err
+		}
+		if len(x.buf) > 0 {
+			m.list = append(m.list, x)
+		}
+	}
+	heap.Init(m)
+	for last := int64(-1); len(m.list) > 0; {
+		x := m.list[0]
+		seq := x.buf[0]
+		x.buf = x.buf[1:]
+		if err := x.fill(c, q.Newest); err != nil {
+			return err
+		}
+		if len(x.buf) > 0 {
+			heap.Fix(m, 0)
+		} else {
+			heap.Pop(m)
+		}
+		if seq == last { // it is in several
+			continue
+		}
+		last = seq
+		if more, err := each(seq); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// selected calls each for the instances that a query selects, in its order.
+func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) bool) error {
+	list, err := s.streams(c, q)
+	if err != nil {
+		return err
+	}
+	names, whole, skip := s.db.names(c), exact(q), q.Offset
+	return merge(c, q, list, func(seq int64) (bool, error) {
+		if whole && skip > 0 {
+			skip--
+			return true, nil
+		}
+		in, ok, err := c.instance(names, "WHERE seq = ?", seq)
+		if errors.Is(err, store.ErrDamaged) { // the others are well
+			in.Quarantine, in.Labels, ok, err = err.Error(), expr.EmptyObject, true, nil
+		}
+		if err != nil || !ok || !q.Selects(&in) && (!whole || in.Quarantine == "") {
+			return true, err
+		}
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		return each(&in), nil
+	})
+}
+
+// Instances lists rows.
+func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Instance, err error) {
+	err = s.db.snapshot(ctx, func(c *conn) error {
+		return s.selected(c, &q, func(in *store.Instance) bool {
+			if q.Bare {
+				in.Output = expr.Null
+			}
+			out = append(out, *in)
+			return len(out) != q.Limit
+		})
+	})
+	return out, err
+}
+
+// Count counts rows; by definition, version and status, and jobs by definition, version,
+// state and group, without looking at any.
+func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
+	q.After, q.Offset, q.Limit, q.Newest = 0, 0, 0, false
+	places := q
+	places.Jobs, places.Status = true, nil
+	labelled := q.Client != "" || len(q.Labels) > 0 || len(q.Tagged) > 0
+	whole := exact(&q)
+	switch {
+	case !labelled && !q.Jobs && q.State == "" && len(q.Groups) == 0 && exact(&places):
+		keys := s.counted(&q)
+		s.db.mu.Lock()
+		defer s.db.mu.Unlock()
+		for _, key := range keys {
+			n += s.db.kinds.counts[key]
+		}
+		return n, ctx.Err()
+	case !labelled && whole:
+		return s.countJobs(&q), ctx.Err()
+	}
+	err = s.db.snapshot(ctx, func(c *conn) error {
+		if whole {
+			n, err = s.countStreams(c, &q)
+			return err
+		}
+		return s.selected(c, &q, func(*store.Instance) bool { n++; return true })
+	})
+	return n, err
+}
+
+// countStreams counts in the index alone.
+func (s *Store) countStreams(c *conn, q *store.Query) (n int64, err error) {
+	list, err := s.streams(c, q)
+	if err != nil {
+		return 0, err
+	}
+	if len(q.Tagged) > 1 { // an instance may be in several
+		err = merge(c, q, list, func(int64) (bool, error) { n++; return true, nil })
+		return n, err
+	}
+	for _, x := range list {
+		some, _, err := c.number("SELECT count(*) "+x.from, x.args...)
+		if err != nil {
+			return 0, err
+		}
+		n += some
+	}
+	return n, nil
+}

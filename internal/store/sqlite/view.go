@@ -1,0 +1,247 @@
+package sqlite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/codec"
+)
+
+// view is the store inside a transaction. It remembers the first error, because the
+// methods of a View have none to return.
+type view struct {
+	t       *tx
+	sp      *space
+	pending *store.Event // is being taken; it has no row yet
+	err     error
+	damaged store.DamagedError
+}
+
+var _ store.View = (*view)(nil)
+
+// run calls a router; a panic is its error.
+func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("router: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	out, err = route()
+	if v.err != nil {
+		return store.Routing{}, v.err // it saw too little
+	}
+	return out, err
+}
+
+func (v *view) note(err error) {
+	var damaged *store.DamagedError
+	switch {
+	case errors.As(err, &damaged): // the others are listed
+		v.damaged.Rows = append(v.damaged.Rows, damaged.Rows...)
+	case v.err == nil:
+		v.err = err
+	}
+}
+
+func (v *view) Damaged() error { return v.damaged.Err() }
+
+func (v *view) Event(seq int64) (store.Event, bool) {
+	if v.pending != nil && seq == v.pending.Seq {
+		return *v.pending, true
+	}
+	e, ok, err := v.t.event(v.sp, seq)
+	if errors.Is(err, store.ErrDamaged) {
+		v.damaged.Add(seq, "", err)
+		return e, false
+	}
+	v.note(err)
+	return e, ok && err == nil
+}
+
+const (
+	subColumns = "SELECT i.id, s.inst, s.ticket, s.name, s.filter FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
+	// SQLite would rather look at all subscriptions of the namespace.
+	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
+		"WHERE s.busy = 0 AND s.ns = ? AND s.type = ?"
+)
+
+func readSub(r row) (store.Subscription, error) {
+	s := store.Subscription{Instance: r.ColumnText(0), InstanceSeq: r.ColumnInt64(1), Ticket: core.Ticket(r.ColumnInt64(2)), Name: r.ColumnText(3)}
+	if err := codec.DecodeFilter(blob(r, 4), &s); err != nil {
+		return s, fmt.Errorf("subscription %s of %s is %w: %w", s.Ticket, s.Instance, store.ErrDamaged, err)
+	}
+	return s, nil
+}
+
+// subs lists subscriptions in order; of damaged ones a *DamagedError tells.
+func (c *conn) subs(query string, args ...any) ([]store.Subscription, error) {
+	var out []store.Subscription
+	var damaged store.DamagedError
+	err := c.query(query, func(r row) error {
+		s, err := readSub(r)
+		if err != nil {
+			damaged.Add(0, s.Instance, err)
+			return nil
+		}
+		out = append(out, s)
+		return nil
+	}, args...)
+	sortSubs(out)
+	return out, cmp.Or(err, damaged.Err())
+}
+
+func sortSubs(list []store.Subscription) {
+	slices.SortFunc(list, func(a, b store.Subscription) int {
+		return cmp.Or(cmp.Compare(a.InstanceSeq, b.InstanceSeq), cmp.Compare(a.Ticket, b.Ticket))
+	})
+}
+
+func (v *view) Subscriptions(e event.Event) []store.Subscription {
+	var out []store.Subscription
+	for _, k := range keysOf(v.t.shapesOf(v.sp), &e) {
+		list, err := v.t.conn.subs(openSubs+" AND s.match = ?", v.sp.ns, k.typ, k.match)
+		v.note(err)
+		out = append(out, list...)
+	}
+	sortSubs(out)
+	return out
+}
+
+func (v *view) Near(e event.Event, limit int) []store.Subscription {
+	var out []store.Subscription
+	types := []string{"", e.Type}
+	if e.Type == "" {
+		types = types[:1]
+	}
+	for _, typ := range types {
+		list, err := v.t.conn.subs(openSubs+" LIMIT ?", v.sp.ns, typ, limit)
+		v.note(err)
+		out = append(out, list...)
+	}
+	sortSubs(out)
+	return out[:min(len(out), limit)]
+}
+
+func (v *view) Fresh(instance string) []store.Subscription {
+	h, err := v.t.head(v.sp, instance)
+	v.note(err)
+	if err != nil || h == nil {
+		return nil
+	}
+	list, err := v.t.conn.subs(subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.fresh = 1 AND s.busy = 0", v.sp.ns, h.seq)
+	v.note(err)
+	return list
+}
+
+func (v *view) Kept(s store.Subscription) []store.Event {
+	typ := s.Filter.Type
+	shape, match := codec.MatchOf(&s.Filter)
+	if match == codec.NoMatch {
+		return nil
+	}
+	after := int64(0)
+	if !s.Filter.Correlated() {
+		after = s.InstanceSeq // what came before is not for it
+	}
+	var out []store.Event
+	add := func(r row) error {
+		e, err := readEvent(r)
+		if err != nil {
+			v.damaged.Add(e.Seq, "", err)
+		} else if ok, _ := s.Filter.Match(e.Event); ok && e.Producer != s.Instance {
+			out = append(out, e)
+		}
+		return nil
+	}
+	const open = "NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.ns = events.ns AND o.event = events.seq AND o.inst = ? AND (o.refused = 0 OR o.ticket = ?))"
+	var err error
+	if v.t.knows(v.sp, typ, shape) {
+		err = v.t.conn.query(
+			strings.Replace(eventColumns, "FROM events ", "FROM event_keys k CROSS JOIN events ON events.seq = k.event ", 1)+
+				"WHERE k.ns = ? AND k.type = ? AND k.match = ? AND k.event > ? AND "+open+" ORDER BY k.event",
+			add, v.sp.ns, typ, match, after, s.InstanceSeq, int64(s.Ticket),
+		)
+	} else { // nobody waits like this: it is not stored
+		err = v.t.conn.query(eventColumns+"WHERE ns = ? AND seq > ? AND "+open+" ORDER BY seq", add, v.sp.ns, after, s.InstanceSeq, int64(s.Ticket))
+	}
+	v.note(err)
+	if p := v.pending; p != nil && p.Producer != s.Instance {
+		if ok, _ := s.Filter.Match(p.Event); ok {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+func (v *view) Owner(definition string, keys []core.Key) (store.Instance, bool) {
+	if len(keys) == 0 {
+		return store.Instance{}, false
+	}
+	query := "SELECT inst FROM owners a WHERE ns = ? AND definition = ? AND name = ? AND value = ?"
+	args := []any{v.sp.ns, definition, keys[0].Name, keys[0].Value}
+	for _, k := range keys[1:] {
+		query += " AND EXISTS (SELECT 1 FROM owners b WHERE b.ns = a.ns AND b.definition = a.definition AND b.name = ? AND b.value = ? AND b.inst = a.inst)"
+		args = append(args, k.Name, k.Value)
+	}
+	seq, ok, err := v.t.conn.number(query+" ORDER BY inst LIMIT 1", args...)
+	v.note(err)
+	if err != nil || !ok {
+		return store.Instance{}, false
+	}
+	in, ok, err := v.t.conn.instance(v.t.kindRow, "WHERE seq = ?", seq)
+	if errors.Is(err, store.ErrDamaged) {
+		v.damaged.Add(0, in.ID, err)
+		return in, true
+	}
+	v.note(err)
+	return in, ok && err == nil
+}
+
+func (v *view) Got(event int64, definition string, keys []core.Key) bool {
+	if len(keys) == 0 {
+		return false
+	}
+	got := false
+	v.note(v.t.conn.query(strings.Replace(instanceColumns, "FROM instances ", "FROM deliveries d CROSS JOIN instances i ON i.seq = d.inst ", 1)+
+		"WHERE d.ns = ? AND d.event = ? AND d.refused = 0", func(r row) error {
+		in, err := readInstance(r, v.t.kindRow)
+		if in.Definition != definition {
+			return nil
+		}
+		if err != nil {
+			v.damaged.Add(0, in.ID, err)
+		}
+		got = got || err != nil || in.Fixed(keys)
+		return nil
+	}, v.sp.ns, event))
+	return got
+}
+
+func (v *view) Gatherings(definition, digest, key string) []store.Gathering {
+	list, err := v.t.conn.gatherings("WHERE ns = ? AND definition = ? AND digest = ? AND key IN ('', ?)", v.sp.ns, definition, digest, key)
+	v.note(err)
+	slices.SortFunc(list, func(a, b store.Gathering) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
+}
+
+func (c *conn) gatherings(where string, args ...any) ([]store.Gathering, error) {
+	var out []store.Gathering
+	var damaged store.DamagedError
+	err := c.query("SELECT seq, definition, digest, key, until, rest FROM gatherings "+where, func(r row) error {
+		g := store.Gathering{Seq: r.ColumnInt64(0), Definition: r.ColumnText(1), Digest: r.ColumnText(2), Key: r.ColumnText(3), Until: core.Time(r.ColumnInt64(4))}
+		if err := codec.DecodeGathering(blob(r, 5), &g); err != nil {
+			damaged.Add(g.Seq, "", fmt.Errorf("gathering %d of %s is %w: %w", g.Seq, g.Definition, store.ErrDamaged, err))
+			return nil
+		}
+		out = append(out, g)
+		return nil
+	}, args...)
+	return out, cmp.Or(err, damaged.Err())
+}
