@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// cpuTimes is who used how much of the processors; 0 where the system does not tell.
+// cpuTimes is how much processor time each process used; 0 if the system does not report it.
 type cpuTimes struct{ nodes, postgres, client, machine time.Duration }
 
 func (t cpuTimes) minus(o cpuTimes) cpuTimes {
 	return cpuTimes{t.nodes - o.nodes, t.postgres - o.postgres, t.client - o.client, t.machine - o.machine}
 }
 
-// others is what nobody of the measurement used: much of it spoils the figures.
+// others is what processes outside the measurement used: much of it spoils the figures.
 func (t cpuTimes) others() time.Duration {
 	return max(0, t.machine-t.nodes-t.postgres-t.client)
 }
@@ -28,7 +28,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f", d.Seconds())
 }
 
-// tick is the unit in which Linux tells times of processors.
+// tick is the unit in which Linux reports processor times.
 const tick = 10 * time.Millisecond
 
 // processInfo is what /proc/PID/stat says.

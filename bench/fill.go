@@ -13,7 +13,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
-	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
@@ -43,9 +43,9 @@ func keyOf(i int) string { return fmt.Sprintf("waits-%09d", i) }
 
 const patternKey = "waits-999999999"
 
-// deployed is an engine with definitions that nobody polls.
+// deployed is an engine with definitions that is never polled.
 func deployed(ctx context.Context, s store.Store, cfg engine.Config, definitions ...string) (*engine.Engine, error) {
-	cfg.Store, cfg.Languages, cfg.OnError = s, jsonpath.Languages(), complain
+	cfg.Store, cfg.Languages, cfg.OnError = s, languages.All(), complain
 	e, err := engine.New(cfg)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func deployed(ctx context.Context, s store.Store, cfg engine.Config, definitions
 	return e, nil
 }
 
-// started lets an engine run until it is told to stop.
+// started runs an engine until stop is called.
 func started(ctx context.Context, e *engine.Engine) (stop func()) {
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

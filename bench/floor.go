@@ -17,7 +17,7 @@ type recorder struct {
 	writes []write
 }
 
-// write is one transaction: a commit, or an event with its routing.
+// write is one transaction: a commit, or an event with its routing, or a commit that takes an event.
 type write struct {
 	commit  *store.Commit
 	event   *store.Event
@@ -25,24 +25,36 @@ type write struct {
 }
 
 func (r *recorder) Commit(ctx context.Context, c store.Commit) error {
+	w := write{commit: &c}
+	if c.Event != nil {
+		arrival := *c.Event
+		arrival.Route = w.noteRouting(arrival.Route)
+		c.Event = &arrival
+	}
 	err := r.Store.Commit(ctx, c)
 	if err == nil {
-		r.note(write{commit: &c})
+		r.note(w)
 	}
 	return err
 }
 
-func (r *recorder) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
-	var routing store.Routing
-	stored, err := r.Store.Ingest(ctx, e, emit, func(e store.Event, v store.View) (out store.Routing, err error) {
-		out, err = route(e, v)
-		routing = out
-		return out, err
-	})
+func (r *recorder) Ingest(ctx context.Context, e store.Event, emit int64, route store.EventRouter) (store.Event, error) {
+	var w write
+	stored, err := r.Store.Ingest(ctx, e, emit, w.noteRouting(route))
 	if err == nil {
-		r.note(write{event: &stored, routing: routing})
+		w.event = &stored
+		r.note(w)
 	}
 	return stored, err
+}
+
+// noteRouting has a router leave its routing in the write.
+func (w *write) noteRouting(route store.EventRouter) store.EventRouter {
+	return func(e store.Event, v store.View) (out store.Routing, err error) {
+		out, err = route(e, v)
+		w.routing = out
+		return out, err
+	}
 }
 
 func (r *recorder) note(w write) {
@@ -64,6 +76,9 @@ func replay(ctx context.Context, s store.Store, writes []write, prefix string, i
 		}
 		c := *w.commit
 		c.Instance.ID = id
+		if c.Event != nil {
+			c.Event = &store.Arrival{Event: rowOf(c.Event.Event, id), Route: w.routeTo(id)}
+		}
 		if len(c.Taken) > 0 {
 			messages, err := s.Messages(ctx, id)
 			if err != nil {
@@ -91,17 +106,26 @@ func replay(ctx context.Context, s store.Store, writes []write, prefix string, i
 }
 
 func replayEvent(ctx context.Context, s store.Store, w write, id string) error {
-	row := *w.event
-	row.Seq, row.Event.ID = 0, id
-	_, err := s.Ingest(ctx, row, 0, func(e store.Event, v store.View) (store.Routing, error) {
+	_, err := s.Ingest(ctx, rowOf(*w.event, id), 0, w.routeTo(id))
+	return err
+}
+
+// rowOf is a recorded event as one for another instance.
+func rowOf(e store.Event, id string) store.Event {
+	e.Seq, e.Event.ID = 0, id
+	return e
+}
+
+// routeTo routes an event as the recorded one, to another instance.
+func (w *write) routeTo(id string) store.EventRouter {
+	return func(e store.Event, v store.View) (store.Routing, error) {
 		out := store.Routing{Events: []store.Event{e}}
 		for _, d := range w.routing.Deliver {
 			d.Instance, d.Event = id, e.Seq
 			out.Deliver = append(out.Deliver, d)
 		}
 		return out, nil
-	})
-	return err
+	}
 }
 
 // floorOf measures the store alone with the given writes.

@@ -207,7 +207,7 @@ func reportMoves(ctx context.Context, db database, n int) error {
 				in.Job.State = kind.states[int(in.Rev)%len(kind.states)]
 				in.Updated++
 				err = db.store.Commit(ctx, store.Commit{Instance: in, Pages: []core.Page{{Data: make([]byte, 300)}}, Records: []core.Record{{Type: core.RecTaken}}})
-				if errors.Is(err, store.ErrConflict) { // another one of the same job: those that come after it go on
+				if errors.Is(err, store.ErrConflict) { // another commit of the same job came first; later ones go on
 					err = nil
 				}
 				return err

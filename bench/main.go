@@ -14,6 +14,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -61,6 +62,8 @@ func run(ctx context.Context, args []string) error {
 	switch {
 	case o.snapshot > 0:
 		return reportSnapshot(ctx, o.store, o.snapshot)
+	case o.pairs:
+		return reportPairs(ctx, o)
 	case len(o.nodes) > 0:
 		return reportNodes(ctx, o)
 	}
@@ -165,7 +168,7 @@ func complain(err error) {
 }
 
 func compile(text string) (*ir.Program, error) {
-	c, ds := dialect.NewRegistry(sw05.FrontEnd{}).Compile("bench.yaml", []byte(text), nil, dialect.Options{})
+	c, ds := dialect.NewRegistry(sw05.FrontEnd{}, sw10.FrontEnd{}).Compile("bench.yaml", []byte(text), nil, dialect.Options{})
 	if c.Program == nil {
 		return nil, fmt.Errorf("definition: %v", ds)
 	}

@@ -13,24 +13,25 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/nodetest"
 )
 
-// function is what loads call: it answers at once, within the node.
+// function is the function that loads call: the node itself answers at once.
 const function = "functions:\n  f: {builtin: echo}\n"
 
 const catalogue = "functions.yaml"
 
-// nodesFigure is what a load gave on some nodes.
+// nodesFigure is the result of a load on some nodes.
 type nodesFigure struct {
 	figure
 	cpu   cpuTimes
-	work  databaseWork // of the database, for each workflow
+	work  databaseWork // per workflow
 	waits waits
 }
 
-// reportNodes prints every load on every number of nodes, each on tables of their own.
+// reportNodes prints every load on every number of nodes, each with new tables.
 func reportNodes(ctx context.Context, o options) error {
 	dir, remove, err := workDir()
 	if err != nil {
@@ -65,7 +66,7 @@ func reportNodes(ctx context.Context, o options) error {
 	return nil
 }
 
-// prepare makes what nodes need in a folder: the program, and the catalogue of its functions.
+// prepare creates what nodes need in a folder: the program, and the catalogue of functions.
 func prepare(dir string) (program string, err error) {
 	if err := os.WriteFile(filepath.Join(dir, catalogue), []byte(function), 0o600); err != nil {
 		return "", err
@@ -133,7 +134,7 @@ func (r nodesRun) measure(ctx context.Context) (f nodesFigure, err error) {
 	if err != nil {
 		return f, err
 	}
-	// Sessions tell what they did now and then, and when they end: the nodes have to.
+	// Sessions report their statistics only now and then, and when they end, so stop the nodes first.
 	if err := stopAll(ctx, nodes); err != nil {
 		return f, err
 	}
@@ -153,7 +154,7 @@ func stopAll(ctx context.Context, nodes []*nodetest.Node) error {
 	return nil
 }
 
-// ownSchema gives nodes a schema that nobody used.
+// ownSchema returns the address of a new schema, and a function that drops it.
 func ownSchema(c *pgx.Conn, address string) (own string, drop func(), err error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -172,7 +173,7 @@ func ownSchema(c *pgx.Conn, address string) (own string, drop func(), err error)
 // patience is how long nodes may take to share the work, to do one workflow, and to end.
 const patience = time.Minute
 
-// until asks again and again until something holds, with patience.
+// until polls until a condition holds, for at most patience.
 func until(ctx context.Context, what string, holds func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -221,7 +222,7 @@ func (r nodesRun) start(ctx context.Context, address string) (nodes []*nodetest.
 	return nodes, kill, nil
 }
 
-// deploy deploys the load and returns what does it once. Every request goes to the next node.
+// deploy deploys the load and returns a function that runs it once. Every request goes to the next node.
 func (r nodesRun) deploy(ctx context.Context, nodes []*nodetest.Node) (one func(context.Context, int64) error, err error) {
 	var turn atomic.Int64
 	next := func() *nodetest.Node { return nodes[int(turn.Add(1))%len(nodes)] }
@@ -235,7 +236,7 @@ func (r nodesRun) deploy(ctx context.Context, nodes []*nodetest.Node) (one func(
 	}
 	return func(ctx context.Context, i int64) error {
 		key := fmt.Sprintf("%s-%d-%d", d.ID, time.Now().UnixNano(), i)
-		start := client.Start{Key: key, Input: client.Data(fmt.Sprintf(`{"key":%q}`, key))}
+		start := client.Start{Key: key, Input: api.Data(fmt.Sprintf(`{"key":%q}`, key))}
 		if r.load.waitsFor {
 			return startAndWake(ctx, next, d.ID, start)
 		}
@@ -251,15 +252,15 @@ func startAndWake(ctx context.Context, next func() *nodetest.Node, definition st
 		return err
 	}
 	ev := fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"bench","id":%q,"key":%q}`, start.Key, start.Key)
-	if _, err := next().API.SendEvents(ctx, client.Data(ev)); err != nil {
+	if _, err := next().API.SendEvents(ctx, api.Data(ev)); err != nil {
 		return err
 	}
 	return over(next().API.GetInstance(ctx, in.ID, patience))
 }
 
-// over is an error unless an instance ended well.
-func over(in client.Instance, err error) error {
-	if err == nil && in.Status != client.Completed {
+// over returns an error unless an instance completed.
+func over(in api.Instance, err error) error {
+	if err == nil && in.Status != api.Completed {
 		err = fmt.Errorf("instance %s is %s: %+v", in.ID, in.Status, in.Error)
 	}
 	return err

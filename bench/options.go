@@ -17,6 +17,7 @@ type options struct {
 	inFlight []int
 	nodes    []int         // instead of the table: on so many
 	snapshot time.Duration // instead
+	pairs    bool          // instead
 	profile  string
 	big      scales
 }
@@ -25,6 +26,7 @@ func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.StringVar(&o.store, "store", "sqlite", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL")
 	flags.DurationVar(&o.snapshot, "snapshot", 0, "instead: W1 for so long beside an old snapshot, and before that without one, on PostgreSQL")
+	flags.BoolVar(&o.pairs, "pairs", false, "instead: what a task costs in two loads that take turns")
 	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of everything into this `file`")
 	nodes := flags.String("nodes", "", "instead: so many servers on one PostgreSQL, comma-separated `counts`")

@@ -80,7 +80,7 @@ func reportCommits(ctx context.Context, o options) error {
 	for _, n := range o.inFlight {
 		n = min(n, rawConnections)
 		got, err := closedLoop(ctx, n, o.time, func(ctx context.Context, i int64) error {
-			_, err := pool.Exec(ctx, "INSERT INTO lockstep_bench VALUES ($1, $2)", first+i, data)
+			_, err := pool.Exec(ctx, "INSERT INTO lockstep_bench (n, data) VALUES ($1, $2)", first+i, data)
 			return err
 		})
 		if err != nil {

@@ -2,16 +2,18 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/internal/pagestat"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/sqlite"
 )
 
-// residence is what a process has of it, in bytes; 0 where the system does not tell.
+// residence is what a process has of it, in bytes; 0 if the system does not report it.
 type residence struct {
 	Resident int64 `json:"resident"`
 	Peak     int64 `json:"peak"` // of Resident
@@ -49,6 +51,11 @@ func mebibytes(n int64) string {
 type database struct {
 	*sqlite.DB
 	store store.Store
+}
+
+// Traffic is what the database did with pages so far.
+func (db database) Traffic(ctx context.Context) (pagestat.Traffic, error) {
+	return pagestat.Of(ctx, db.DB)
 }
 
 func openDatabase(dir string) (database, error) {

@@ -17,11 +17,11 @@ const (
 	pauseOfProgress  = 30 * time.Second
 )
 
-// intervalOf is how long a point of a curve takes: a tenth of it, and not more than 10 s.
+// intervalOf is the interval of a curve's points: a tenth of its time, at most 10 s.
 func intervalOf(d time.Duration) time.Duration { return min(d/10, 10*time.Second) }
 
-// reportSnapshot runs W1 for so long while a transaction keeps an old snapshot, so that no dead
-// row goes, and before that for a fifth of the time without it.
+// reportSnapshot runs W1 for d while a transaction holds an old snapshot, so that no dead row can be
+// removed, and before that for a fifth of the time without it.
 func reportSnapshot(ctx context.Context, address string, d time.Duration) error {
 	s, err := openStore(address)
 	if err != nil {
@@ -55,7 +55,7 @@ func reportSnapshot(ctx context.Context, address string, d time.Duration) error 
 	if err != nil {
 		return err
 	}
-	// The transaction must have lived: its snapshot is what this is about.
+	// Without the transaction, the measurement would say nothing about its snapshot.
 	if _, err := other.Exec(ctx, "COMMIT"); err != nil {
 		return fmt.Errorf("the old snapshot was lost: %w", err)
 	}
@@ -67,7 +67,7 @@ func reportSnapshot(ctx context.Context, address string, d time.Duration) error 
 type point struct {
 	figure
 	dead, bytes int64         // rows and size of the tables, at its end
-	others      time.Duration // of the processors, that nobody of the measurement used
+	others      time.Duration // processor time used outside the measurement
 }
 
 func (p point) othersCores() float64 { return ratio(p.others.Seconds(), p.took.Seconds()) }
@@ -94,7 +94,9 @@ func (c curve) run(ctx context.Context) ([]point, error) {
 		latest = nil
 		return out
 	}
-	over, printed, cpu := make(chan struct{}), make(chan error, 1), c.watcher.cpu(nil)
+	over := make(chan struct{})
+	printed := make(chan error, 1)
+	cpu := c.watcher.cpu(nil)
 	go func() {
 		printed <- c.each(over, func(took, after time.Duration) error {
 			now := c.watcher.cpu(nil)
@@ -126,8 +128,8 @@ func (c curve) run(ctx context.Context) ([]point, error) {
 	return points, err
 }
 
-// each calls what prints after every interval, and says now and then how far it is. An interval
-// that is cut off by the end is not printed.
+// each calls print after every interval, and reports progress to stderr. An interval that is cut
+// off by the end is not printed.
 func (c curve) each(over <-chan struct{}, print func(took, after time.Duration) error) error {
 	tick := time.NewTicker(intervalOf(c.time))
 	defer tick.Stop()
@@ -156,16 +158,19 @@ func sizes(ctx context.Context, c *pgx.Conn, p *point) error {
 }
 
 const (
-	// holds is which part of the throughput must be left for a curve to hold.
+	// holds is the fraction of the throughput that must be left for a curve to hold.
 	holds = 0.9
-	// quiet is how many cores others may use for the figures to mean something.
+	// quiet is how many cores other processes may use without making the figures meaningless.
 	quiet = 0.2
 )
 
 // verdict compares the ends of two curves, and the end of the second one with its beginning.
 func verdict(without, with []point) string {
-	before, begin, end := mean(lastFifth(without)), mean(firstFifth(with)), mean(lastFifth(with))
-	beside, aging := ratio(end.rate(), before.rate()), ratio(end.rate(), begin.rate())
+	before := mean(lastFifth(without))
+	begin := mean(firstFifth(with))
+	end := mean(lastFifth(with))
+	beside := ratio(end.rate(), before.rate())
+	aging := ratio(end.rate(), begin.rate())
 	word := "holds"
 	switch {
 	case aging < holds:
@@ -173,8 +178,10 @@ func verdict(without, with []point) string {
 	case beside < holds:
 		word = "is lower beside an old snapshot, and does not fall further"
 	}
-	text := fmt.Sprintf("verdict: throughput %s: at the end %.0f %% of that without a snapshot and %.0f %% of that at its beginning (at least %.0f %% wanted); p99 %s, without %s; dead rows %d, without %d",
-		word, 100*beside, 100*aging, 100*holds, short(end.p99), short(before.p99), with[len(with)-1].dead, without[len(without)-1].dead)
+	text := fmt.Sprintf("verdict: throughput %s: at the end %.0f %% of that without a snapshot and %.0f %% of that "+
+		"at its beginning (at least %.0f %% wanted); p99 %s, without %s; dead rows %d, without %d",
+		word, 100*beside, 100*aging, 100*holds, short(end.p99), short(before.p99),
+		with[len(with)-1].dead, without[len(without)-1].dead)
 	if busy := mean(slices.Concat(without, with)).othersCores(); busy > quiet {
 		text += fmt.Sprintf("\nbut others used %.1f cores meanwhile: measure again when the machine is idle", busy)
 	}
@@ -194,12 +201,14 @@ func firstFifth(points []point) []point { return points[:fifth(len(points))] }
 
 func lastFifth(points []point) []point { return points[len(points)-fifth(len(points)):] }
 
-// mean is several intervals as one; of times it is the worst.
+// mean combines intervals into one; its percentiles are the worst of theirs.
 func mean(points []point) (out point) {
 	for _, p := range points {
-		out.count, out.took = out.count+p.count, out.took+p.took
+		out.count += p.count
+		out.took += p.took
 		out.others += p.others
-		out.p50, out.p99 = max(out.p50, p.p50), max(out.p99, p.p99)
+		out.p50 = max(out.p50, p.p50)
+		out.p99 = max(out.p99, p.p99)
 	}
 	return out
 }

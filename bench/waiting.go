@@ -9,20 +9,20 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
-// eventCost is what one event costs that one instance waits for, until the instance is over.
+// eventCost is the cost of one event that one instance waits for, until the instance is over.
 type eventCost struct {
-	Statements float64 `json:"statements"` // and queries
-	Rows       float64 `json:"rows"`       // that these gave
-	Pages      float64 `json:"pages"`      // that they looked at, in memory or not
-	Written    float64 `json:"written"`    // pages
+	Statements float64 `json:"statements"` // including queries
+	Rows       float64 `json:"rows"`       // returned by queries
+	Pages      float64 `json:"pages"`      // read, from memory or not
+	Written    float64 `json:"written"`    // pages written
 }
 
-// eventsMeasured is how many events the cost is the mean of.
+// eventsMeasured is the number of events whose mean cost is taken.
 const eventsMeasured = 100
 
-// costOfEvents sends events to instances far from one another, one at a time, on an
-// engine that nobody else polls: then nothing depends on who is faster. Of the n
-// instances, those with an even number wait for events.
+// costOfEvents sends events to instances that are far apart in the file, one at a time, on an engine
+// that nothing else polls, so that the figures do not depend on races. Of the n instances, those
+// with an even number wait for events.
 func costOfEvents(ctx context.Context, db database, e *engine.Engine, n int) (eventCost, error) {
 	if _, err := e.Poll(ctx); err != nil {
 		return eventCost{}, err
@@ -68,8 +68,8 @@ func wake(ctx context.Context, e *engine.Engine, i int) error {
 	return err
 }
 
-// rateOfEvents sends events to that many instances, 128 at a time, and waits until each
-// is over. Those that costOfEvents took are left out.
+// rateOfEvents sends events to as many instances, 128 at a time, and waits for their end. It leaves
+// out the instances that costOfEvents used.
 func rateOfEvents(ctx context.Context, e *engine.Engine, n, events int) (figure, error) {
 	const stride = 7919 // a prime: neighbours in time are far apart in the file
 	taken := map[int]bool{}
@@ -131,8 +131,8 @@ func reportWaitingOnce(ctx context.Context, n int) error {
 	return nil
 }
 
-// reportRecover prints how soon a process is ready after the one before was killed, with
-// n instances that wait for calls, events and timers.
+// reportRecover prints how soon a process is ready after its predecessor was killed, with n
+// instances that wait for calls, events and timers.
 func reportRecover(ctx context.Context, n int) error {
 	dir, remove, err := workDir()
 	if err != nil {

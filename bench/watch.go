@@ -103,7 +103,7 @@ const (
 	onCPU        = "none (CPU)"
 )
 
-// sample looks at the sessions again and again until it is told to stop.
+// sample polls the sessions until it is stopped.
 func (w *watcher) sample(ctx context.Context) (stop func() waits) {
 	ctx, cancel := context.WithCancel(ctx)
 	result := make(chan waits)
@@ -164,10 +164,10 @@ func (w *waits) look(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// String tells how many sessions were busy on average, and at what most of them were.
+// String says how many sessions were busy on average, and what most of them did.
 func (w waits) String() string {
 	if w.looks == 0 {
-		return "waits: nobody looked"
+		return "waits: not sampled"
 	}
 	mean := func(n int) float64 { return float64(n) / float64(w.looks) }
 	names, busy := slices.Sorted(maps.Keys(w.seen)), 0

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// socketScheme begins the address of a unix socket, as a server tells it.
+// socketScheme begins the address of a unix socket, as servers print it.
 const socketScheme = "unix:"
 
 // socketHost is the host of requests that go through a socket.
 const socketHost = "http://localhost"
 
-// address reads the address of a server: what requests begin with, how it is told to people, and
+// address reads the address of a server: the prefix of requests, the address for messages, and
 // the socket to go through, if there is one.
 func address(text string) (base, shown, socket string, err error) {
 	if socket, ok := strings.CutPrefix(text, socketScheme); ok {

@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// Options say which server to talk to. URL is required; the rest has defaults.
+// Options say which server to talk to. URL is required; all else has defaults.
 type Options struct {
 	URL       string       // http://HOST:PORT, https://…, or unix:PATH of a socket
 	Token     string       // sent as a bearer token
-	HTTP      *http.Client // one of its own, which follows no redirect to another host
+	HTTP      *http.Client // default: one that follows no redirects
 	UserAgent string
-	Attempts  int // how often a request is sent at most: 4
+	Attempts  int // how often a request is sent at most; default: 4
 }
 
-// Client talks to one server. It can be used from several goroutines.
+// Client talks to one server. It is safe for concurrent use.
 type Client struct {
 	base     string // without a slash at the end
-	shown    string // how its user names it
+	shown    string // the address as the user wrote it
 	token    string
 	http     *http.Client
 	agent    string
@@ -73,7 +73,7 @@ func New(o Options) (*Client, error) {
 // URL is the address of the server.
 func (c *Client) URL() string { return c.shown }
 
-// Close lets go of connections that are not in use.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // request is one operation.
@@ -82,7 +82,8 @@ type request struct {
 	query        url.Values
 	header       http.Header
 	body         []byte
-	repeatable   bool // a second one has no effect of its own
+	repeatable   bool  // sending it twice has the effect of sending it once
+	err          error // the body could not be written: nothing is sent
 }
 
 func get(path string) request { return request{method: http.MethodGet, path: path, repeatable: true} }
@@ -118,25 +119,28 @@ func (r request) withHeader(name, value string) request {
 	return r
 }
 
-// clone is a request whose headers are its own.
+// clone copies a request with its headers.
 func (r request) clone() request {
 	r.header = r.header.Clone()
 	return r
 }
 
 // withJSON makes a value the body.
-func (r request) withJSON(v any) (request, error) {
+func (r request) withJSON(v any) request {
 	text, err := json.Marshal(v)
 	if err != nil {
-		return r, fmt.Errorf("write the request: %w", err)
+		r.err = fmt.Errorf("write the request: %w", err)
 	}
 	r.body = text
-	return r.withHeader("Content-Type", "application/json"), nil
+	return r.withHeader("Content-Type", "application/json")
 }
 
-// do sends a request, more than once if need be, and returns an answer that is not an
-// error. The caller closes its body.
+// do sends a request, with retries, and returns an answer that is not an error. The caller closes
+// its body.
 func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
 	for attempt := 1; ; attempt++ {
 		resp, err := c.send(ctx, r)
 		var problem *Problem
@@ -146,8 +150,8 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.As(err, &problem) && problem.Status == http.StatusNotFound && r.method == http.MethodDelete && attempt > 1:
-			return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil // the one before did it
-		case attempt >= c.attempts || !again(r, err):
+			return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil // an earlier attempt did it
+		case attempt >= c.attempts || !mayRetry(r, err):
 			return nil, err
 		}
 		wait := c.pause(attempt)
@@ -160,10 +164,9 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 	}
 }
 
-// again reports whether a request can be sent once more.
-func again(r request, err error) bool {
-	var problem *Problem
-	if errors.As(err, &problem) {
+// mayRetry reports whether a request may be sent again after an error.
+func mayRetry(r request, err error) bool {
+	if problem, ok := errors.AsType[*Problem](err); ok {
 		switch problem.Status {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable: // nothing has happened
 			return true
@@ -257,21 +260,27 @@ func (c *Client) readAnswer(resp *http.Response) ([]byte, error) {
 }
 
 // call sends a request and reads the answer as a T.
-func call[T any](ctx context.Context, c *Client, r request) (out T, resp *http.Response, err error) {
-	text, resp, err := c.text(ctx, r.withHeader("Accept", "application/json"))
-	if err != nil {
-		return out, nil, err
-	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return out, nil, fmt.Errorf("the answer to %s %s cannot be read; is %s a Lockstep server? %w", r.method, r.path, c.shown, err)
-	}
-	return out, resp, nil
+func call[T any](ctx context.Context, c *Client, r request) (T, error) {
+	out, _, err := callStatus[T](ctx, c, r)
+	return out, err
 }
 
-// newKey is an idempotency key that nobody else has.
+// callStatus is call that also returns the status of the answer.
+func callStatus[T any](ctx context.Context, c *Client, r request) (out T, status int, err error) {
+	text, resp, err := c.text(ctx, r.withHeader("Accept", "application/json"))
+	if err != nil {
+		return out, 0, err
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return out, 0, fmt.Errorf("the answer to %s %s cannot be read; is %s a Lockstep server? %w", r.method, r.path, c.shown, err)
+	}
+	return out, resp.StatusCode, nil
+}
+
+// newKey is a new idempotency key.
 func newKey() string { return strings.ToLower(rand.Text()) }
 
-// milliseconds writes a duration as the contract wants it.
+// milliseconds formats a duration as the contract requires.
 func milliseconds(d time.Duration) string {
 	if d <= 0 {
 		return ""

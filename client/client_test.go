@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 // serve answers the requests one after the other; the last answer repeats.
@@ -140,7 +142,7 @@ func TestAddresses(t *testing.T) {
 func TestAllReadsEveryPage(t *testing.T) {
 	c, got := serve(t, says(200, `{"items":[{"id":"1"},{"id":"2"}],"next":"n"}`), says(200, `{"items":[{"id":"3"}]}`))
 	var ids []string
-	for in, err := range All(func(after string) (Page[Instance], error) {
+	for in, err := range All(func(after string) (api.Page[api.Instance], error) {
 		return c.ListInstances(t.Context(), InstanceQuery{Paging: Paging{After: after}})
 	}) {
 		if err != nil {
@@ -209,5 +211,13 @@ func TestStreamEnds(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d items", n)
+	}
+}
+
+func TestDataThatIsNotJSONIsNotSent(t *testing.T) {
+	c, got := serve(t, says(200, `{}`))
+	_, err := c.RetryInstance(t.Context(), "i", api.Data(`{`), Control{})
+	if err == nil || !strings.HasPrefix(err.Error(), "write the request: ") || len(got()) != 0 {
+		t.Errorf("%v, after %d requests", err, len(got()))
 	}
 }

@@ -4,26 +4,28 @@ import (
 	"context"
 	"errors"
 	"net/http"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 // Deploy says how to deploy a document.
 type Deploy struct {
 	JSON    bool   // it is JSON, not YAML
-	Dialect string // "": found out
+	Dialect string // empty: it is detected
 	DryRun  bool   // check only
 }
 
-// DeployDefinition deploys a document, which becomes the current version. created tells
-// that the server did not have this content under its id and version.
-func (c *Client) DeployDefinition(ctx context.Context, document []byte, o Deploy) (d Definition, created bool, err error) {
+// DeployDefinition deploys a document, which becomes the current version. created reports whether
+// the content is new under its id and version.
+func (c *Client) DeployDefinition(ctx context.Context, document []byte, o Deploy) (d api.Definition, created bool, err error) {
 	media := "application/yaml"
 	if o.JSON {
 		media = "application/json"
 	}
 	r := request{method: http.MethodPost, path: "/api/v1/definitions", body: document, repeatable: true}
 	r = r.withHeader("Content-Type", media).with("dialect", o.Dialect).with("dry-run", flag(o.DryRun))
-	d, resp, err := call[Definition](ctx, c, r)
-	return d, err == nil && resp.StatusCode == http.StatusCreated, err
+	d, status, err := callStatus[api.Definition](ctx, c, r)
+	return d, status == http.StatusCreated, err
 }
 
 // DefinitionQuery selects definitions.
@@ -33,13 +35,12 @@ type DefinitionQuery struct {
 }
 
 // ListDefinitions lists definitions by id.
-func (c *Client) ListDefinitions(ctx context.Context, q DefinitionQuery) (Page[Definition], error) {
+func (c *Client) ListDefinitions(ctx context.Context, q DefinitionQuery) (api.Page[api.Definition], error) {
 	r := q.add(get("/api/v1/definitions"))
 	if q.AllVersions {
 		r = r.with("versions", "all")
 	}
-	page, _, err := call[Page[Definition]](ctx, c, r)
-	return page, err
+	return call[api.Page[api.Definition]](ctx, c, r)
 }
 
 // Version names the content of a definition: a version, or a digest, or the current one.
@@ -50,9 +51,8 @@ func (v Version) add(r request) request {
 }
 
 // GetDefinition reads a definition.
-func (c *Client) GetDefinition(ctx context.Context, id string, v Version) (Definition, error) {
-	d, _, err := call[Definition](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id))))
-	return d, err
+func (c *Client) GetDefinition(ctx context.Context, id string, v Version) (api.Definition, error) {
+	return call[api.Definition](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id))))
 }
 
 // DeleteDefinition deletes a version of a definition; "" deletes all of them.
@@ -63,9 +63,8 @@ func (c *Client) DeleteDefinition(ctx context.Context, id, version string) error
 }
 
 // ListVersions lists the versions of a definition in order of deployment.
-func (c *Client) ListVersions(ctx context.Context, id string) (Page[Definition], error) {
-	page, _, err := call[Page[Definition]](ctx, c, get(pathOf("api", "v1", "definitions", id, "versions")))
-	return page, err
+func (c *Client) ListVersions(ctx context.Context, id string) (api.Page[api.Definition], error) {
+	return call[api.Page[api.Definition]](ctx, c, get(pathOf("api", "v1", "definitions", id, "versions")))
 }
 
 // GetSource reads the document as it was deployed.
@@ -89,22 +88,7 @@ func (c *Client) DiffDefinition(ctx context.Context, id, from, to string) (strin
 	return string(text), err
 }
 
-// Heat is where the instances of a definition are.
-type Heat struct {
-	States []StateHeat `json:"states"`
-	Exact  bool        `json:"exact"` // false: the newest were looked at
-}
-
-// StateHeat is how many instances are in a state, and how many failed there.
-type StateHeat struct {
-	State  string `json:"state"`
-	Group  string `json:"group,omitempty"` // of jobs
-	Now    int64  `json:"now"`
-	Failed int64  `json:"failed"`
-}
-
 // GetHeat counts where the instances of a definition are.
-func (c *Client) GetHeat(ctx context.Context, id string, v Version) (Heat, error) {
-	h, _, err := call[Heat](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id, "heat"))))
-	return h, err
+func (c *Client) GetHeat(ctx context.Context, id string, v Version) (api.Heat, error) {
+	return call[api.Heat](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id, "heat"))))
 }

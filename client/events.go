@@ -1,41 +1,43 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"net/http"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
-// SendEvents sends CloudEvents as JSON objects: one, or several at once. All of them are
-// durable when it returns.
-func (c *Client) SendEvents(ctx context.Context, events ...Data) (EventsAccepted, error) {
-	media, body := "application/cloudevents-batch+json", append(append([]byte("["), bytes.Join(raw(events), []byte(","))...), ']')
+// SendEvents sends CloudEvents as JSON objects, one or several. They are durable when it returns.
+func (c *Client) SendEvents(ctx context.Context, events ...api.Data) (api.EventsAccepted, error) {
+	media, body := "application/cloudevents-batch+json", batch(events)
 	if len(events) == 1 {
 		media, body = "application/cloudevents+json", events[0]
 	}
 	r := request{method: http.MethodPost, path: "/api/v1/events", body: body, repeatable: true}
-	out, _, err := call[EventsAccepted](ctx, c, r.withHeader("Content-Type", media))
-	return out, err
+	return call[api.EventsAccepted](ctx, c, r.withHeader("Content-Type", media))
 }
 
-func raw(events []Data) [][]byte {
-	out := make([][]byte, len(events))
+// batch is an array of events, each as it was given.
+func batch(events []api.Data) []byte {
+	out := []byte("[")
 	for i, e := range events {
-		out[i] = e
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, e...)
 	}
-	return out
+	return append(out, ']')
 }
 
 // EventQuery selects kept events.
 type EventQuery struct {
 	Paging
-	Unmatched bool // only those that nobody took
+	Unmatched bool // only events that no instance got
 	Type      string
 }
 
 // ListEvents lists the events that are kept, newest first.
-func (c *Client) ListEvents(ctx context.Context, q EventQuery) (Page[KeptEvent], error) {
+func (c *Client) ListEvents(ctx context.Context, q EventQuery) (api.Page[api.KeptEvent], error) {
 	r := q.add(get("/api/v1/events")).with("unmatched", flag(q.Unmatched)).with("type", q.Type)
-	page, _, err := call[Page[KeptEvent]](ctx, c, r)
-	return page, err
+	return call[api.Page[api.KeptEvent]](ctx, c, r)
 }

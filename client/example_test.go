@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
@@ -59,7 +60,7 @@ states:
 	}
 	fmt.Println(in.Status, string(in.Output))
 
-	for rec, err := range client.All(func(after string) (client.Page[client.Record], error) {
+	for rec, err := range client.All(func(after string) (api.Page[api.Record], error) {
 		return c.GetHistory(ctx, in.ID, client.Paging{Limit: 2, After: after})
 	}) {
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 func instancePath(id string, more ...string) string {
@@ -13,61 +15,35 @@ func instancePath(id string, more ...string) string {
 
 // Start says how to start an instance.
 type Start struct {
-	Input   Data          // an object; nil is {}
-	Version string        // "": the current one
-	Wait    time.Duration // for its end, at most a minute
-	Key     string        // Idempotency-Key; "": one of its own
+	Input   api.Data      // an object; nil is {}
+	Version string        // empty: the current one
+	Wait    time.Duration // how long to wait for the end, at most a minute
+	Key     string        // Idempotency-Key; empty: the client makes one
 }
 
 // StartInstance starts an instance. Once it returns, the instance is durable.
-func (c *Client) StartInstance(ctx context.Context, definition string, s Start) (Instance, error) {
+func (c *Client) StartInstance(ctx context.Context, definition string, s Start) (api.Instance, error) {
 	if s.Input == nil {
-		s.Input = Data("{}")
+		s.Input = api.Data("{}")
 	}
 	if s.Key == "" {
 		s.Key = newKey()
 	}
-	r := request{method: http.MethodPost, path: pathOf("api", "v1", "definitions", definition, "instances"), body: s.Input, repeatable: true}
-	r = r.withHeader("Content-Type", "application/json").withHeader("Idempotency-Key", s.Key).with("version", s.Version).with("wait", milliseconds(s.Wait))
-	in, _, err := call[Instance](ctx, c, r)
-	return in, err
+	path := pathOf("api", "v1", "definitions", definition, "instances")
+	r := request{method: http.MethodPost, path: path, body: s.Input, repeatable: true}
+	r = r.withHeader("Content-Type", "application/json").withHeader("Idempotency-Key", s.Key)
+	r = r.with("version", s.Version).with("wait", milliseconds(s.Wait))
+	return call[api.Instance](ctx, c, r)
 }
 
-// JobsRequest asks for the same job for many clients.
-type JobsRequest struct {
-	Workflow   string   `json:"workflow"`
-	Clients    []string `json:"clients"`
-	Tags       []string `json:"tags,omitempty"`
-	Definition Data     `json:"definition,omitempty"`
-
-	Key string `json:"-"` // Idempotency-Key; "": one of its own
-}
-
-// JobsCreated is what became of it, by client in the order of the request.
-type JobsCreated struct {
-	Created int         `json:"created"` // how many are new
-	Failed  int         `json:"failed,omitempty"`
-	Items   []ClientJob `json:"items"`
-}
-
-// ClientJob is the job of one client.
-type ClientJob struct {
-	Client string `json:"client"`
-	ID     string `json:"id,omitempty"`
-	Error  string `json:"error,omitempty"`
-}
-
-// CreateJobs creates the same job for many clients. Everything is checked before the first is created.
-func (c *Client) CreateJobs(ctx context.Context, j JobsRequest) (JobsCreated, error) {
-	if j.Key == "" {
-		j.Key = newKey()
+// CreateJobs creates the same job for many clients. The server checks everything before it creates
+// the first. key is the Idempotency-Key; if it is empty the client makes one.
+func (c *Client) CreateJobs(ctx context.Context, j api.JobsRequest, key string) (api.JobsCreated, error) {
+	if key == "" {
+		key = newKey()
 	}
-	r, err := request{method: http.MethodPost, path: "/api/v1/jobs", repeatable: true}.withHeader("Idempotency-Key", j.Key).withJSON(j)
-	if err != nil {
-		return JobsCreated{}, err
-	}
-	out, _, err := call[JobsCreated](ctx, c, r)
-	return out, err
+	r := request{method: http.MethodPost, path: "/api/v1/jobs", repeatable: true}.withHeader("Idempotency-Key", key)
+	return call[api.JobsCreated](ctx, c, r.withJSON(j))
 }
 
 // InstanceQuery selects instances.
@@ -78,25 +54,22 @@ type InstanceQuery struct {
 }
 
 // ListInstances lists instances, newest first.
-func (c *Client) ListInstances(ctx context.Context, q InstanceQuery) (Page[Instance], error) {
+func (c *Client) ListInstances(ctx context.Context, q InstanceQuery) (api.Page[api.Instance], error) {
 	r := q.add(get("/api/v1/instances")).with("q", q.Filter)
 	if q.Oldest {
 		r = r.with("order", "oldest")
 	}
-	page, _, err := call[Page[Instance]](ctx, c, r)
-	return page, err
+	return call[api.Page[api.Instance]](ctx, c, r)
 }
 
 // CountInstances counts the instances that a filter selects.
-func (c *Client) CountInstances(ctx context.Context, filter string) (Count, error) {
-	n, _, err := call[Count](ctx, c, get("/api/v1/instances/count").with("q", filter))
-	return n, err
+func (c *Client) CountInstances(ctx context.Context, filter string) (api.Count, error) {
+	return call[api.Count](ctx, c, get("/api/v1/instances/count").with("q", filter))
 }
 
 // GetInstance reads an instance; with a wait, once it is over or the time is up.
-func (c *Client) GetInstance(ctx context.Context, id string, wait time.Duration) (Instance, error) {
-	in, _, err := call[Instance](ctx, c, get(instancePath(id)).with("wait", milliseconds(wait)))
-	return in, err
+func (c *Client) GetInstance(ctx context.Context, id string, wait time.Duration) (api.Instance, error) {
+	return call[api.Instance](ctx, c, get(instancePath(id)).with("wait", milliseconds(wait)))
 }
 
 // DeleteInstance deletes an instance that is over. rev is the revision that was read, or 0.
@@ -107,51 +80,35 @@ func (c *Client) DeleteInstance(ctx context.Context, id string, rev int64) error
 }
 
 // GetHistory reads what happened to an instance, oldest first.
-func (c *Client) GetHistory(ctx context.Context, id string, p Paging) (Page[Record], error) {
-	page, _, err := call[Page[Record]](ctx, c, p.add(get(instancePath(id, "history"))))
-	return page, err
+func (c *Client) GetHistory(ctx context.Context, id string, p Paging) (api.Page[api.Record], error) {
+	return call[api.Page[api.Record]](ctx, c, p.add(get(instancePath(id, "history"))))
 }
 
 // GetLatestHistory lists what happened to an instance, newest first.
-func (c *Client) GetLatestHistory(ctx context.Context, id string, p Paging) (Page[Record], error) {
-	page, _, err := call[Page[Record]](ctx, c, p.add(get(instancePath(id, "history"))).with("order", "newest"))
-	return page, err
+func (c *Client) GetLatestHistory(ctx context.Context, id string, p Paging) (api.Page[api.Record], error) {
+	return call[api.Page[api.Record]](ctx, c, p.add(get(instancePath(id, "history"))).with("order", "newest"))
 }
 
-// GetWhy asks why an instance does not go on.
-func (c *Client) GetWhy(ctx context.Context, id string) (Why, error) {
-	why, _, err := call[Why](ctx, c, get(instancePath(id, "why")))
-	return why, err
+// GetWhy asks why an instance does not continue.
+func (c *Client) GetWhy(ctx context.Context, id string) (api.Why, error) {
+	return call[api.Why](ctx, c, get(instancePath(id, "why")))
 }
 
 // GetOutput reads the output of an instance.
-func (c *Client) GetOutput(ctx context.Context, id string) (Data, error) {
-	out, _, err := call[Data](ctx, c, get(instancePath(id, "output")))
-	return out, err
+func (c *Client) GetOutput(ctx context.Context, id string) (api.Data, error) {
+	return call[api.Data](ctx, c, get(instancePath(id, "output")))
 }
 
 // Control is what interventions have in common.
 type Control struct {
 	Reason string // kept in the history
-	Rev    int64  // that was read: where the instance changed since, nothing happens; or 0
+	Rev    int64  // the revision that was read, or 0: if the instance has changed since, nothing happens
 }
 
-// body of an intervention.
-type controlBody struct {
-	Reason     string `json:"reason,omitempty"`
-	Data       Data   `json:"data,omitempty"`
-	Output     Data   `json:"output,omitempty"`
-	Compensate bool   `json:"compensate,omitempty"`
-}
-
-func (c *Client) control(ctx context.Context, id, verb string, o Control, body controlBody) (Instance, error) {
+func (c *Client) control(ctx context.Context, id, verb string, o Control, body api.ControlRequest) (api.Instance, error) {
 	body.Reason = o.Reason
-	r, err := request{method: http.MethodPost, path: instancePath(id, verb)}.withHeader("If-Match", etag(o.Rev)).withJSON(body)
-	if err != nil {
-		return Instance{}, err
-	}
-	in, _, err := call[Instance](ctx, c, r)
-	return in, err
+	r := request{method: http.MethodPost, path: instancePath(id, verb)}.withHeader("If-Match", etag(o.Rev)).withJSON(body)
+	return call[api.Instance](ctx, c, r)
 }
 
 func etag(rev int64) string {
@@ -161,93 +118,84 @@ func etag(rev int64) string {
 	return `"` + strconv.FormatInt(rev, 10) + `"`
 }
 
-// RetryInstance runs a failed instance on from the failed node; where data is not nil, that
-// is the input that the failed state gets.
-func (c *Client) RetryInstance(ctx context.Context, id string, data Data, o Control) (Instance, error) {
-	return c.control(ctx, id, "retry", o, controlBody{Data: data})
+// RetryInstance continues a failed instance at the failed state. If data is not nil it replaces the
+// input of that state.
+func (c *Client) RetryInstance(ctx context.Context, id string, data api.Data, o Control) (api.Instance, error) {
+	return c.control(ctx, id, api.VerbRetry, o, api.ControlRequest{Data: data})
 }
 
-// SkipInstance lets a failed instance go on as if the failed state had given this output.
-func (c *Client) SkipInstance(ctx context.Context, id string, output Data, o Control) (Instance, error) {
-	return c.control(ctx, id, "skip", o, controlBody{Output: output})
+// SkipInstance continues a failed instance after the failed state, with this output of the state.
+func (c *Client) SkipInstance(ctx context.Context, id string, output api.Data, o Control) (api.Instance, error) {
+	return c.control(ctx, id, api.VerbSkip, o, api.ControlRequest{Output: output})
 }
 
 // PauseInstance pauses an instance.
-func (c *Client) PauseInstance(ctx context.Context, id string, o Control) (Instance, error) {
-	return c.control(ctx, id, "pause", o, controlBody{})
+func (c *Client) PauseInstance(ctx context.Context, id string, o Control) (api.Instance, error) {
+	return c.control(ctx, id, api.VerbPause, o, api.ControlRequest{})
 }
 
-// ResumeInstance lets a paused instance go on, or one in quarantine try again.
-func (c *Client) ResumeInstance(ctx context.Context, id string, o Control) (Instance, error) {
-	return c.control(ctx, id, "resume", o, controlBody{})
+// ResumeInstance continues a paused instance, or retries one in quarantine.
+func (c *Client) ResumeInstance(ctx context.Context, id string, o Control) (api.Instance, error) {
+	return c.control(ctx, id, api.VerbResume, o, api.ControlRequest{})
 }
 
-// CancelInstance asks an instance to stop; with compensate, what it completed is undone first.
-func (c *Client) CancelInstance(ctx context.Context, id string, compensate bool, o Control) (Instance, error) {
-	return c.control(ctx, id, "cancel", o, controlBody{Compensate: compensate})
+// CancelInstance asks an instance to stop; with compensate it first undoes what it completed.
+func (c *Client) CancelInstance(ctx context.Context, id string, compensate bool, o Control) (api.Instance, error) {
+	return c.control(ctx, id, api.VerbCancel, o, api.ControlRequest{Compensate: compensate})
 }
 
-// TerminateInstance stops an instance now.
-func (c *Client) TerminateInstance(ctx context.Context, id string, o Control) (Instance, error) {
-	return c.control(ctx, id, "terminate", o, controlBody{})
+// TerminateInstance stops an instance at once.
+func (c *Client) TerminateInstance(ctx context.Context, id string, o Control) (api.Instance, error) {
+	return c.control(ctx, id, api.VerbTerminate, o, api.ControlRequest{})
 }
 
-// Restart says how to repeat an instance.
+// Restart says how to start an instance anew.
 type Restart struct {
-	Input   Data   // nil: the old one's
-	Version string // "": the old one's
-	Key     string // Idempotency-Key; "": one of its own
-	Rev     int64  // of the old one, that was read; or 0
+	Input   api.Data // nil: that of the old instance
+	Version string   // empty: that of the old instance
+	Key     string   // Idempotency-Key; empty: the client makes one
+	Rev     int64    // the revision of the old instance that was read, or 0
 }
 
 // RestartInstance starts a new instance with the input of this one.
-func (c *Client) RestartInstance(ctx context.Context, id string, o Restart) (Instance, error) {
+func (c *Client) RestartInstance(ctx context.Context, id string, o Restart) (api.Instance, error) {
 	if o.Key == "" {
 		o.Key = newKey()
 	}
-	body := struct {
-		Input   Data   `json:"input,omitempty"`
-		Version string `json:"version,omitempty"`
-	}{o.Input, o.Version}
-	r := request{method: http.MethodPost, path: instancePath(id, "restart"), repeatable: true}
-	r, err := r.withHeader("If-Match", etag(o.Rev)).withHeader("Idempotency-Key", o.Key).withJSON(body)
-	if err != nil {
-		return Instance{}, err
-	}
-	in, _, err := call[Instance](ctx, c, r)
-	return in, err
+	r := request{method: http.MethodPost, path: instancePath(id, api.VerbRestart), repeatable: true}
+	r = r.withHeader("If-Match", etag(o.Rev)).withHeader("Idempotency-Key", o.Key)
+	return call[api.Instance](ctx, c, r.withJSON(api.RestartRequest{Input: o.Input, Version: o.Version}))
 }
 
 // CallQuery selects open calls.
 type CallQuery struct {
 	Paging
 	Instance string
-	Parked   bool // only those that must be answered by hand
+	Parked   bool // only calls that must be answered by hand
 }
 
-// ListCalls lists the calls without an answer, oldest first.
-func (c *Client) ListCalls(ctx context.Context, q CallQuery) (Page[Call], error) {
+// ListCalls lists the calls without a result, oldest first.
+func (c *Client) ListCalls(ctx context.Context, q CallQuery) (api.Page[api.Call], error) {
 	r := q.add(get("/api/v1/calls")).with("instance", q.Instance).with("parked", flag(q.Parked))
-	page, _, err := call[Page[Call]](ctx, c, r)
-	return page, err
+	return call[api.Page[api.Call]](ctx, c, r)
 }
 
-// Answer is what a call gave: a result (null where it is nil), or an error.
-type Answer struct {
-	Result Data
-	Error  *CallError
+// AnswerCall answers a function call by hand. Without a result and an error the result is null.
+func (c *Client) AnswerCall(ctx context.Context, instance, ticket string, a api.CallAnswer) (api.Instance, error) {
+	if a.Error == nil && a.Result == nil {
+		a.Result = api.Data("null")
+	}
+	r := request{method: http.MethodPost, path: instancePath(instance, "calls", ticket)}.withJSON(a)
+	return call[api.Instance](ctx, c, r)
 }
 
-// AnswerCall answers a function call by hand.
-func (c *Client) AnswerCall(ctx context.Context, instance, ticket string, a Answer) (Instance, error) {
-	body := map[string]any{"result": a.Result}
-	if a.Error != nil {
-		body = map[string]any{"error": a.Error}
-	}
-	r, err := request{method: http.MethodPost, path: instancePath(instance, "calls", ticket)}.withJSON(body)
-	if err != nil {
-		return Instance{}, err
-	}
-	in, _, err := call[Instance](ctx, c, r)
-	return in, err
+// ControlInstances makes the same intervention in many instances.
+func (c *Client) ControlInstances(ctx context.Context, b api.BulkRequest) (api.BulkResults, error) {
+	r := request{method: http.MethodPost, path: "/api/v1/instances/bulk"}.withJSON(b)
+	return call[api.BulkResults](ctx, c, r)
+}
+
+// ListFailures groups failed instances by definition, error and state.
+func (c *Client) ListFailures(ctx context.Context) (api.Failures, error) {
+	return call[api.Failures](ctx, c, get("/api/v1/failures"))
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,16 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
-)
 
-// What happens to jobs.
-const (
-	JobCreated           = "CREATE"
-	JobDeleted           = "DELETE"
-	JobStatusUpdated     = "UPDATE_STATUS"
-	JobDefinitionUpdated = "UPDATE_DEFINITION"
-	JobTagsAdded         = "ADD_TAGS"
-	JobTagsDeleted       = "DELETE_TAGS"
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 // JobEventQuery says which jobs to follow: those that one of the three lists names, or all.
@@ -27,9 +20,9 @@ type JobEventQuery struct {
 
 	Actions  []string      // only these
 	Tags     []string      // sent back with every event
-	After    string        // the position to go on from; "": from now on
-	Patience time.Duration // how long to try again while the server does not answer: a minute; negative: not at all
-	Broke    func(error)   // called when the connection breaks and is tried again; nil: nobody is told
+	After    string        // the position to continue from; empty: now
+	Patience time.Duration // how long to retry while the server does not answer; default: a minute; negative: not at all
+	Broke    func(error)   // called when the connection breaks and is retried; may be nil
 }
 
 func (q JobEventQuery) values() url.Values {
@@ -42,40 +35,30 @@ func (q JobEventQuery) values() url.Values {
 	return v
 }
 
-// JobEvent is something that happened to a job. The job has what the server sends with the
-// action, not all of it.
+// JobEvent is one item of a stream of jobs.
 type JobEvent struct {
-	Kind     string `json:"-"` // StreamReady when a connection begins, else StreamChange
-	Position string `json:"-"` // After, to go on from here
-	Text     []byte `json:"-"` // as it came
-
-	Action string    `json:"action"`
-	Ctime  time.Time `json:"ctime"`
-	Job    Job       `json:"job"`
-	Tags   []string  `json:"tags"`
+	Kind     string `json:"-"` // api.StreamReady when a connection begins, else api.StreamChanged
+	Position string `json:"-"` // the After with which to continue here
+	Text     []byte `json:"-"` // the event as the server sent it
+	api.JobEvent
 }
 
-// JobEvents follows what happens to jobs. Where the connection breaks it goes on from the last
+// JobEvents follows the changes of jobs. When the connection breaks it continues from the last
 // position. It ends with an error, or when the caller stops or ctx ends.
 func (j *Jobs) JobEvents(ctx context.Context, q JobEventQuery) iter.Seq2[JobEvent, error] {
 	patience := q.Patience
-	if patience == 0 {
-		patience = time.Minute
-	}
+	patience = cmp.Or(patience, time.Minute)
 	return resume(ctx, j.c, q.After, retry{patience, q.Broke}, func(position string, to link[JobEvent]) error {
-		r, err := j.request(JobsCall{Method: http.MethodGet, Path: []string{"jobs", "events"}, Query: q.values()})
-		if err != nil {
-			return err
-		}
+		r := j.request(JobsCall{Method: http.MethodGet, Path: []string{"jobs", "events"}, Query: q.values()})
 		return j.c.frames(ctx, r, position, func(f frame) (bool, error) {
 			to.alive(f.id)
 			switch {
 			case f == (frame{}):
-				return to.give(JobEvent{Kind: StreamReady, Position: position}), nil
+				return to.give(JobEvent{Kind: api.StreamReady, Position: position}), nil
 			case f.data == "":
 				return true, nil
 			}
-			e := JobEvent{Kind: StreamChange, Position: f.id, Text: []byte(f.data)}
+			e := JobEvent{Kind: api.StreamChanged, Position: f.id, Text: []byte(f.data)}
 			if err := json.Unmarshal(e.Text, &e); err != nil {
 				return false, fmt.Errorf("%w: %w", errShape, err)
 			}

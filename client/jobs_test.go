@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -51,7 +52,7 @@ func TestJobsRequests(t *testing.T) {
 	day := time.Date(2026, 1, 31, 12, 0, 0, 500, time.UTC)
 	for want, do := range map[string]func() error{
 		`POST /api/wfx/v1/jobs {"clientId":"dana","definition":{"big":12345678901234567890},"tags":["a"],"workflow":"kanban"}`: func() error {
-			_, err := j.CreateJob(ctx, client.JobRequest{ClientID: "dana", Workflow: "kanban", Tags: []string{"a"}, Definition: client.Data(`{"big":12345678901234567890}`)})
+			_, err := j.CreateJob(ctx, api.JobRequest{ClientID: "dana", Workflow: "kanban", Tags: []string{"a"}, Definition: api.Data(`{"big":12345678901234567890}`)})
 			return err
 		},
 		`GET /api/wfx/v1/jobs/a%2Fb`:              func() error { _, err := j.GetJob(ctx, "a/b", false); return err },
@@ -64,15 +65,15 @@ func TestJobsRequests(t *testing.T) {
 		`DELETE /api/wfx/v1/jobs/1/tags ["a"]`:    func() error { _, err := j.DeleteTags(ctx, "1", "a"); return err },
 		`GET /api/wfx/v1/workflows/kanban`:        func() error { _, err := j.GetWorkflow(ctx, "kanban"); return err },
 		`DELETE /api/wfx/v1/workflows/kanban`:     func() error { return j.DeleteWorkflow(ctx, "kanban") },
-		`POST /api/wfx/v1/workflows {"name":"k"}`: func() error { _, err := j.CreateWorkflow(ctx, client.Data(`{"name":"k"}`)); return err },
+		`POST /api/wfx/v1/workflows {"name":"k"}`: func() error { _, err := j.CreateWorkflow(ctx, api.Data(`{"name":"k"}`)); return err },
 		`GET /api/wfx/v1/health`:                  func() error { _, err := j.Health(ctx); return err },
 		`GET /api/wfx/v1/version`:                 func() error { _, err := j.ServerVersion(ctx); return err },
 		`PUT /api/wfx/v1/jobs/1/definition {"a":1}`: func() error {
-			_, err := j.UpdateJobDefinition(ctx, "1", client.Data(`{"a":1}`))
+			_, err := j.UpdateJobDefinition(ctx, "1", api.Data(`{"a":1}`))
 			return err
 		},
 		`PUT /api/wfx/v1/jobs/1/status {"context":{"n":1},"message":"m","progress":50,"state":"PROGRESS"}`: func() error {
-			_, err := j.UpdateStatus(ctx, "1", client.JobStatus{State: "PROGRESS", Progress: &half, Message: "m", Context: client.Data(`{"n":1}`)})
+			_, err := j.UpdateStatus(ctx, "1", api.JobStatus{State: "PROGRESS", Progress: &half, Message: "m", Context: api.Data(`{"n":1}`)})
 			return err
 		},
 		`GET /api/wfx/v1/workflows?limit=-1&offset=3&pagination=true&sort=desc`: func() error {
@@ -118,7 +119,7 @@ func TestJobsRefusals(t *testing.T) {
 		})
 		_, err := j.GetJob(t.Context(), "1", false)
 		var p *client.Problem
-		if !errors.As(err, &p) || p.Status != c.status || p.Code != c.code || !strings.Contains(p.Error(), c.detail) || attempts != 1 {
+		if !errors.As(err, &p) || p.Status != c.status || p.Code != api.Code(c.code) || !strings.Contains(p.Error(), c.detail) || attempts != 1 {
 			t.Errorf("%s: %#v after %d attempts", name, err, attempts)
 		}
 	}
@@ -167,7 +168,7 @@ func TestJobEventsGoOnWhereTheyBroke(t *testing.T) {
 			end = err
 			break
 		}
-		if e.Kind == client.StreamChange {
+		if e.Kind == api.StreamChanged {
 			seen = append(seen, fmt.Sprint(e.Position, e.Action, e.Job.ID, e.Job.State(), e.Job.WorkflowName(), e.Tags))
 		}
 	}
@@ -201,7 +202,7 @@ func TestJobEventsWithoutPatienceEnd(t *testing.T) {
 		}
 	}
 	var cut *client.UnreachableError
-	if !errors.As(end, &cut) || asked != 1 || !reflect.DeepEqual(kinds, []string{client.StreamReady}) {
+	if !errors.As(end, &cut) || asked != 1 || !reflect.DeepEqual(kinds, []string{api.StreamReady}) {
 		t.Errorf("%d connections, %v, ended with %v", asked, kinds, end)
 	}
 }
@@ -218,9 +219,9 @@ func TestCountJobs(t *testing.T) {
 }
 
 func TestWorkflowMoves(t *testing.T) {
-	w := client.Workflow{
-		Groups: []client.StateGroup{{Name: "CLOSED", States: []string{"DONE"}}},
-		Transitions: []client.Transition{
+	w := api.Workflow{
+		Groups: []api.StateGroup{{Name: "CLOSED", States: []string{"DONE"}}},
+		Transitions: []api.Transition{
 			{From: "NEW", To: "READY", Eligible: "WFX", Action: "IMMEDIATE"},
 			{From: "READY", To: "READY", Eligible: "CLIENT"},
 			{From: "READY", To: "DONE", Eligible: "CLIENT"},
@@ -228,13 +229,13 @@ func TestWorkflowMoves(t *testing.T) {
 			{From: "DONE", To: "DONE", Eligible: "CLIENT"},
 		},
 	}
-	if got := w.Moves("READY", client.ActorClient); !reflect.DeepEqual(got, []string{"DONE"}) {
+	if got := w.Moves("READY", api.ActorClient); !reflect.DeepEqual(got, []string{"DONE"}) {
 		t.Errorf("a client may lead to %q", got)
 	}
-	if got := w.Moves("READY", client.ActorOperator); !reflect.DeepEqual(got, []string{"GONE"}) {
+	if got := w.Moves("READY", api.ActorOperator); !reflect.DeepEqual(got, []string{"GONE"}) {
 		t.Errorf("an operator may lead to %q", got)
 	}
-	if w.Moves("NEW", client.ActorOperator) != nil {
+	if w.Moves("NEW", api.ActorOperator) != nil {
 		t.Error("what follows at once is nobody's move")
 	}
 	if !w.Final("DONE") || w.Final("READY") || w.Group("DONE") != "CLOSED" || w.Group("NEW") != "" {

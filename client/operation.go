@@ -4,66 +4,43 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 // GetStats counts instances by definition and status.
-func (c *Client) GetStats(ctx context.Context) (Stats, error) {
-	s, _, err := call[Stats](ctx, c, get("/api/v1/stats"))
-	return s, err
-}
-
-// Node is one of the servers that share a store.
-type Node struct {
-	ID      string    `json:"id,omitempty"`
-	Name    string    `json:"name"`
-	Address string    `json:"address,omitempty"`
-	Version string    `json:"version,omitempty"`
-	Since   time.Time `json:"since"`
-	Seen    time.Time `json:"seen"`   // when it was heard of last
-	Shards  int       `json:"shards"` // it does the work of so many parts of the instances
-	Of      int       `json:"of"`
-	Calls   int       `json:"calls"` // in flight
+func (c *Client) GetStats(ctx context.Context) (api.Stats, error) {
+	return call[api.Stats](ctx, c, get("/api/v1/stats"))
 }
 
 // ListNodes lists the servers that share the store.
-func (c *Client) ListNodes(ctx context.Context) ([]Node, error) {
-	list, _, err := call[struct {
-		Items []Node `json:"items"`
-	}](ctx, c, get("/api/v1/nodes"))
+func (c *Client) ListNodes(ctx context.Context) ([]api.Node, error) {
+	list, err := call[api.Page[api.Node]](ctx, c, get("/api/v1/nodes"))
 	return list.Items, err
 }
 
-// Session is who a page acts for.
-type Session struct {
-	Needed bool   `json:"needed"` // requests need a token
-	Name   string `json:"name,omitempty"`
-	Role   string `json:"role,omitempty"`
-}
-
-// GetSession reads whether the server needs a token, and whose this client has.
-func (c *Client) GetSession(ctx context.Context) (Session, error) {
-	s, _, err := call[Session](ctx, c, get("/api/v1/session"))
-	return s, err
+// GetSession reads whether the server needs a token, and to whom the token of this client belongs.
+func (c *Client) GetSession(ctx context.Context) (api.Session, error) {
+	return call[api.Session](ctx, c, get("/api/v1/session"))
 }
 
 // OpenSession asks for a cookie, which an HTTP client with a jar keeps. It is for pages;
 // a program gives its token to New.
-func (c *Client) OpenSession(ctx context.Context, token string) (Session, error) {
-	r, err := request{method: http.MethodPost, path: "/api/v1/session"}.withJSON(struct {
-		Token string `json:"token"`
-	}{token})
-	if err != nil {
-		return Session{}, err
-	}
-	s, _, err := call[Session](ctx, c, r)
-	return s, err
+func (c *Client) OpenSession(ctx context.Context, token string) (api.Session, error) {
+	r := request{method: http.MethodPost, path: "/api/v1/session"}.withJSON(api.SessionRequest{Token: token})
+	return call[api.Session](ctx, c, r)
 }
 
-// CloseSession takes the cookie back.
+// CloseSession deletes the cookie.
 func (c *Client) CloseSession(ctx context.Context) error {
 	_, _, err := c.text(ctx, request{method: http.MethodDelete, path: "/api/v1/session", repeatable: true})
 	return err
+}
+
+// Playground runs a definition under virtual time. The server keeps nothing of it.
+func (c *Client) Playground(ctx context.Context, p api.PlayRequest) (api.PlayResult, error) {
+	r := request{method: http.MethodPost, path: "/api/v1/playground", repeatable: true}.withJSON(p)
+	return call[api.PlayResult](ctx, c, r)
 }
 
 // GetSchema reads a JSON Schema for editors, such as 0.5.json.
@@ -72,19 +49,19 @@ func (c *Client) GetSchema(ctx context.Context, file string) ([]byte, error) {
 	return text, err
 }
 
-// Healthz reports whether the process lives.
+// Healthz reports whether the process is up.
 func (c *Client) Healthz(ctx context.Context) error {
 	_, _, err := c.text(ctx, get("/healthz"))
 	return err
 }
 
-// Readyz reports whether requests can be served.
+// Readyz reports whether the server can serve requests.
 func (c *Client) Readyz(ctx context.Context) error {
 	_, _, err := c.text(ctx, get("/readyz"))
 	return err
 }
 
-// Metrics reads the figures in Prometheus' text format.
+// Metrics reads the metrics in Prometheus' text format.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
 	text, _, err := c.text(ctx, get("/metrics"))
 	return text, err
@@ -103,17 +80,26 @@ func (c *Client) OpenapiYAML(ctx context.Context) ([]byte, error) {
 }
 
 // GetProblem asks what the code of a problem means.
-func (c *Client) GetProblem(ctx context.Context, code string) (ProblemKind, error) {
-	p, _, err := call[ProblemKind](ctx, c, get(pathOf("problems", code)))
-	return p, err
+func (c *Client) GetProblem(ctx context.Context, code string) (api.ProblemKind, error) {
+	return call[api.ProblemKind](ctx, c, get(pathOf("problems", code)))
 }
 
-// All reads a list page by page, as far as it is looked at:
+// Paging says which part of a list to read. If Limit is 0 the server chooses it.
+type Paging struct {
+	Limit int
+	After string
+}
+
+func (p Paging) add(r request) request {
+	return r.with("limit", number(p.Limit)).with("after", p.After)
+}
+
+// All reads a list page by page, as far as the caller iterates:
 //
-//	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
+//	for in, err := range client.All(func(after string) (api.Page[api.Instance], error) {
 //		return c.ListInstances(ctx, client.InstanceQuery{Paging: client.Paging{After: after}})
 //	}) {
-func All[T any](page func(after string) (Page[T], error)) iter.Seq2[T, error] {
+func All[T any](page func(after string) (api.Page[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for after := ""; ; {
 			p, err := page(after)

@@ -9,38 +9,15 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
-// Problem is what a server answers when it refuses (RFC 9457).
+// Problem is an error that the server answered with.
 type Problem struct {
-	Type     string         `json:"type"`
-	Title    string         `json:"title"`
-	Status   int            `json:"status"`
-	Code     string         `json:"code"` // stable, for programs
-	Detail   string         `json:"detail,omitempty"`
-	Hint     string         `json:"hint,omitempty"`
-	Instance string         `json:"instance,omitempty"` // the path of the request
-	Limit    string         `json:"limit,omitempty"`    // the name of the limit that was reached
-	Allowed  []string       `json:"allowed,omitempty"`  // what could be done instead
-	Count    int            `json:"count,omitempty"`    // how many instances refer to it
-	TraceID  string         `json:"traceId,omitempty"`
-	Errors   []ProblemError `json:"errors,omitempty"`
-
-	RetryAfter time.Duration `json:"-"`
-	Body       []byte        `json:"-"` // of the wfx API: as it came
-}
-
-// ProblemError is one of several things that are wrong.
-type ProblemError struct {
-	Pointer   string `json:"pointer,omitempty"`
-	Parameter string `json:"parameter,omitempty"`
-	File      string `json:"file,omitempty"`
-	Line      int    `json:"line,omitempty"`
-	Column    int    `json:"column,omitempty"`
-	Severity  string `json:"severity,omitempty"`
-	Code      string `json:"code,omitempty"`
-	Message   string `json:"message"`
-	Hint      string `json:"hint,omitempty"`
+	api.Problem
+	RetryAfter time.Duration // how long the server asks to wait before the next attempt
+	Body       []byte        // of the wfx API: the answer as it came
 }
 
 func (p *Problem) Error() string {
@@ -69,24 +46,33 @@ func unreachable(base string, err error) error {
 	return &UnreachableError{base, err}
 }
 
-// maxProblem is how much of an error's body is read; the rest says nothing new.
+// maxProblem bounds how much of an error's body is read.
 const maxProblem = 1 << 20
 
-// readProblem reads an answer that is an error, also one that comes from elsewhere: a proxy.
+// readProblem reads an answer that is an error, also one that comes from a proxy.
 func readProblem(resp *http.Response) *Problem {
-	p := &Problem{}
+	p := plainProblem(resp)
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil || media != "application/problem+json" || json.Unmarshal(text, p) != nil {
-		p = &Problem{
-			Title:  http.StatusText(resp.StatusCode),
-			Code:   "http-" + strconv.Itoa(resp.StatusCode),
-			Detail: fmt.Sprintf("the server answered %s, and not as a Lockstep server does", resp.Status),
-		}
+	var answer api.Problem
+	if err != nil || media != "application/problem+json" || json.Unmarshal(text, &answer) != nil {
+		p.Detail = fmt.Sprintf("the server answered %s, and not as a Lockstep server does", resp.Status)
+		return p
 	}
+	p.Problem = answer
 	p.Status = resp.StatusCode
-	p.RetryAfter = retryAfter(resp)
 	return p
+}
+
+// plainProblem is a problem of which only the status and headers of the answer are known.
+func plainProblem(resp *http.Response) *Problem {
+	return &Problem{
+		Problem: api.Problem{
+			Title: http.StatusText(resp.StatusCode), Status: resp.StatusCode,
+			Code: api.Code("http-" + strconv.Itoa(resp.StatusCode)),
+		},
+		RetryAfter: retryAfter(resp),
+	}
 }
 
 func retryAfter(resp *http.Response) time.Duration {

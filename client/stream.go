@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 // StreamQuery says what to follow.
@@ -18,56 +21,28 @@ type StreamQuery struct {
 	Instance   string
 	Definition string
 	Filter     string
-	After      string        // the position to go on from; "": from now on
-	Patience   time.Duration // how long to try again while the server does not answer: a minute
+	After      string        // the position to continue from; empty: now
+	Patience   time.Duration // how long to retry while the server does not answer; default: a minute
 }
 
-// Kinds of what a stream gives.
-const (
-	StreamReady  = "ready"  // the stream begins; also after it broke off
-	StreamChange = "change" // something happened
-	StreamReset  = "reset"  // something is missing: read again what you show
-)
-
-// Change is one item of a stream.
+// Change is one item of a stream. Only [api.StreamChanged] has data.
 type Change struct {
-	Kind     string `json:"-"`
-	Position string `json:"-"` // After, to go on from here
-
-	Instance   string         `json:"instance"`
-	Definition string         `json:"definition"`
-	Status     Status         `json:"status"`
-	Time       time.Time      `json:"time"`
-	Records    []StreamRecord `json:"records"`
-}
-
-// StreamRecord is a record without its data, which the history has.
-type StreamRecord struct {
-	Time    time.Time `json:"time"`
-	Type    string    `json:"type"`
-	Node    string    `json:"node,omitempty"`
-	Depth   int       `json:"depth,omitempty"`
-	Name    string    `json:"name,omitempty"`
-	Attempt int       `json:"attempt,omitempty"`
-	At      time.Time `json:"at,omitzero"`
-	Error   string    `json:"error,omitempty"` // the fault's name
-	Text    string    `json:"text,omitempty"`
-	Status  Status    `json:"status,omitempty"`
+	Kind     string `json:"-"` // api.StreamReady, api.StreamChanged or api.StreamReset
+	Position string `json:"-"` // the After with which to continue here
+	api.StreamChange
 }
 
 const (
-	// silence is how long a stream may say nothing, not even that it lives.
+	// silence is how long a stream may send nothing, not even a heartbeat.
 	silence = time.Minute
 	// maxLine is how long a line of a stream may be (the limit stream-line-bytes).
 	maxLine = 16 << 20
 )
 
-// Stream follows what happens, without a gap: where the connection breaks it goes on from
-// the last position. It ends with an error, or when the caller stops or ctx ends.
+// Stream follows all changes, without a gap: when the connection breaks it continues from the last
+// position. It ends with an error, or when the caller stops or ctx ends.
 func (c *Client) Stream(ctx context.Context, q StreamQuery) iter.Seq2[Change, error] {
-	if q.Patience == 0 {
-		q.Patience = time.Minute
-	}
+	q.Patience = cmp.Or(q.Patience, time.Minute)
 	r := get("/api/v1/stream").with("instance", q.Instance).with("definition", q.Definition).with("q", q.Filter)
 	return resume(ctx, c, q.After, retry{patience: q.Patience}, func(position string, to link[Change]) error {
 		return c.frames(ctx, r, position, func(f frame) (bool, error) {
@@ -75,7 +50,7 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery) iter.Seq2[Change, er
 			switch f.kind {
 			case "":
 				return true, nil
-			case StreamChange:
+			case api.StreamChanged:
 				if err := json.Unmarshal([]byte(f.data), &ch); err != nil {
 					return false, fmt.Errorf("%w: %w", errShape, err)
 				}
@@ -86,7 +61,7 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery) iter.Seq2[Change, er
 	})
 }
 
-// link is where one connection gives what it reads.
+// link receives what one connection reads.
 type link[T any] struct {
 	alive func(position string) // the server answers, and has come to this position, if any
 	give  func(T) bool
@@ -94,13 +69,15 @@ type link[T any] struct {
 
 // retry says what to do when a connection breaks.
 type retry struct {
-	patience time.Duration // how long no connection may be had; negative: not at all
-	broke    func(error)   // told once until there is one again; may be nil
+	patience time.Duration // how long to try to reconnect; negative: never
+	broke    func(error)   // called once for each interruption; may be nil
 }
 
 // resume reads one connection after the other, each from where the last one ended, until the
-// caller stops, ctx ends, or no connection can be had for longer than patience.
-func resume[T any](ctx context.Context, c *Client, position string, again retry, read func(position string, to link[T]) error) iter.Seq2[T, error] {
+// caller stops, ctx ends, or reconnecting fails for longer than patience.
+func resume[T any](
+	ctx context.Context, c *Client, position string, again retry, read func(position string, to link[T]) error,
+) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
 		broken := time.Time{} // since when
@@ -124,7 +101,7 @@ func resume[T any](ctx context.Context, c *Client, position string, again retry,
 			case ctx.Err() != nil:
 				yield(zero, ctx.Err())
 				return
-			case !passing(err) || again.patience < 0:
+			case !resumable(err) || again.patience < 0:
 				yield(zero, err)
 				return
 			case broken.IsZero():
@@ -144,28 +121,28 @@ func resume[T any](ctx context.Context, c *Client, position string, again retry,
 	}
 }
 
-// Passing reports whether an error is likely to pass by itself: the server cannot be
+// IsTemporary reports whether a request may succeed later: the server cannot be
 // reached, is too busy, or stops.
-func Passing(err error) bool {
-	var problem *Problem
-	if errors.As(err, &problem) {
-		return problem.Status == http.StatusTooManyRequests || problem.Status > http.StatusInternalServerError && problem.Status <= http.StatusGatewayTimeout
+func IsTemporary(err error) bool {
+	if problem, ok := errors.AsType[*Problem](err); ok {
+		return problem.Status == http.StatusTooManyRequests ||
+			problem.Status > http.StatusInternalServerError && problem.Status <= http.StatusGatewayTimeout
 	}
 	var cut *UnreachableError
 	return errors.As(err, &cut)
 }
 
-// passing reports whether a stream that ended so may be asked for again.
-func passing(err error) bool {
-	var problem *Problem
-	if errors.As(err, &problem) {
+// resumable reports whether a stream that ended with an error may be resumed.
+func resumable(err error) bool {
+	if problem, ok := errors.AsType[*Problem](err); ok {
 		return problem.Status == http.StatusTooManyRequests || problem.Status >= 500
 	}
 	var cut *UnreachableError
 	return err == nil || errors.As(err, &cut)
 }
 
-// frames reads one connection until it ends. The first frame is empty: the connection is there.
+// frames reads one connection until it ends. The first frame is empty: it says that the server
+// answered.
 func (c *Client) frames(ctx context.Context, r request, position string, each func(frame) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -183,7 +160,8 @@ func (c *Client) frames(ctx context.Context, r request, position string, each fu
 		if err != nil || !more {
 			return err
 		}
-		switch f, err = events.next(); {
+		f, err = events.next()
+		switch {
 		case errors.Is(err, bufio.ErrTooLong):
 			return fmt.Errorf("a line of the stream has more than %d bytes (limit stream-line-bytes)", maxLine)
 		case err != nil:

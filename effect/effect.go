@@ -1,14 +1,11 @@
-// Package effect is how a workflow reaches the world: an [Invoker] carries out one
-// [Call] of a function and says what came of it.
+// Package effect is how a workflow reaches the outside world: an [Invoker] carries out one
+// [Call] of a function and returns its [Outcome].
 //
-// The engine calls an Invoker at least once for every call that a workflow decided
-// on, always with the same Key, so that the other side can tell a repetition from a
-// second order. An Invoker has no other duty towards the workflow: retries, timeouts
-// and what a failure means are the definition's.
+// The engine calls an Invoker at least once for every call of a workflow, always with the
+// same Key, so that the other side can recognize a repetition. That is all an Invoker has to
+// do: retries, timeouts and the meaning of failures are in the definition.
 //
-// A [Router] chooses who carries out a call: effect/openapi for operations that a
-// document describes, effect/http for plain URLs, effect/catalogue for functions
-// that the definition only names. effect/mock answers from a scenario file instead.
+// The package is v0: names may still change between two releases.
 package effect
 
 import (
@@ -16,44 +13,49 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // Call is one invocation of a function.
 type Call struct {
 	Key       string // idempotency key, the same for every delivery of this call
-	Instance  string // that calls
+	Instance  string // the instance that calls
 	Function  string // its name in the definition
-	Type      string // as the definition writes it
-	Operation string // what it stands for; empty: to be found by name
+	Type      string // as written in the definition
+	Operation string // what to call; empty: the function is found by its name
 	Metadata  string // JSON text; for people, never executed
 	Args      expr.Value
 	Attempt   int // of the state or action around it, from 1
 	Documents Documents
 }
 
-// Documents are what operations refer to, as they were when the definition was
+// Documents are the documents that operations refer to, as they were when the definition was
 // deployed.
 type Documents struct {
-	Key  string // equal keys, equal documents
-	Root int    // 1 + index of the operation's own document; 0: there is none
-	All  []ir.Resource
+	Key  string // the same for the same documents
+	Root int    // 1 + index of the operation's own document; 0: none
+	All  []Document
 }
 
-// Outcome is what a call gave: a value, nothing, or a failure.
+// Document is a document that an operation refers to.
+type Document struct {
+	Ref  string // relative to the definition, or an address
+	Text string
+}
+
+// Outcome is the result of a call: a value, none, or a failure.
 type Outcome struct {
 	Value   expr.Value
 	None    bool // there is no value
 	Failure *Failure
-	Delay   time.Duration // the answer counts from this much later on (mocks under virtual time)
-	Parked  bool          // nobody here can carry it out: a person, or another program, will answer
+	Delay   time.Duration // how much later the answer arrives (for mocks under virtual time)
+	Parked  bool          // this process does not answer the call: a person or another program will
 }
 
 // Failure is why a call did not succeed. Definitions match it by Name, Title, Type,
 // Code and Status.
 type Failure struct {
-	Name   string // domain name; Unnamed where only technical facts are known
-	Code   string // the service's own code, or what went wrong on the way to it
+	Name   string // the name of the error in its domain; Unnamed: only the other fields are known
+	Code   string // the service's own code, or a code for what went wrong on the way to it
 	Status string // HTTP status
 	Title  string
 	Type   string
@@ -61,7 +63,15 @@ type Failure struct {
 	Data   expr.Value // the body of the answer
 }
 
-// Names of failures that invokers give themselves. They are those of core's faults.
+// Error makes a failure an error that a Go function can return.
+func (f *Failure) Error() string {
+	if f.Detail == "" {
+		return f.Name
+	}
+	return f.Name + ": " + f.Detail
+}
+
+// Names of failures that invokers produce. The faults of workflows have the same names.
 const (
 	Unnamed          = "Error"
 	Timeout          = "Timeout"
@@ -70,14 +80,22 @@ const (
 	SchemaViolation  = "SchemaViolation"  // of what was to be sent, or of what came back
 )
 
+// Names of failures of calls that their arguments describe (`call: http` and the like of Open
+// Workflow 1.0): the last part of the standard error type. Such a failure has no Type of its own,
+// and a Status only where there is one.
+const (
+	Communication  = "communication"  // of the call; the Status is that of the answer
+	Authentication = "authentication" // there are no credentials: a token cannot be got
+	Authorization  = "authorization"  // a secret that is not there
+)
+
 // Invoker carries out calls. It is used from many goroutines at once.
 type Invoker interface {
-	// Invoke blocks until the call is over or ctx ends, which says that nobody waits
-	// for the answer any more.
+	// Invoke blocks until the call is over or ctx ends. After that, nothing waits for the answer.
 	Invoke(ctx context.Context, c Call) Outcome
 }
 
-// Func is a function as an Invoker.
+// Func makes a Go function an Invoker.
 type Func func(ctx context.Context, c Call) Outcome
 
 // Invoke calls f.

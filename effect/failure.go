@@ -2,8 +2,8 @@ package effect
 
 import "github.com/lockstep-workflows/lockstep/expr"
 
-// Describe takes from a body what it says about a failure: {name|error, code,
-// message}, also one level down in {error: {…}}.
+// Describe sets the fields of a failure from a body such as {name|error, code, message}, which may
+// also be nested as {error: {…}}.
 func (f *Failure) Describe(body expr.Value) {
 	if inner, ok := body.Get("error"); ok && inner.IsObject() {
 		body = inner
@@ -14,7 +14,9 @@ func (f *Failure) Describe(body expr.Value) {
 			break
 		}
 	}
-	f.Code, f.Type, f.Title = Text(body, "code"), Text(body, "type"), Text(body, "title")
+	f.Code = Text(body, "code")
+	f.Type = Text(body, "type")
+	f.Title = Text(body, "title")
 	for _, key := range []string{"message", "detail", "error_description"} {
 		if text := Text(body, key); text != "" {
 			f.Detail = text
@@ -23,13 +25,13 @@ func (f *Failure) Describe(body expr.Value) {
 	}
 }
 
-// Name is a member of an object, if it is text: a number names nothing.
+// Name returns a member of an object if it is text, else "": a number is not a name.
 func Name(v expr.Value, key string) string {
 	m, _ := v.Get(key)
 	return m.Str()
 }
 
-// Text is a member of an object as text, if it is text or a number.
+// Text returns a member of an object as text if it is text or a number, else "".
 func Text(v expr.Value, key string) string {
 	m, _ := v.Get(key)
 	if m.Kind() == expr.KindNumber {

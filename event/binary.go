@@ -11,19 +11,19 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// HeaderPrefix is before the names of attributes in the headers of binary mode.
+// HeaderPrefix precedes the names of attributes in the headers of binary mode.
 const HeaderPrefix = "ce-"
 
-// Binary is an event in binary mode, which protocols with headers share: attributes are
+// Binary is an event in binary mode, which all protocols with headers use: attributes are
 // headers, the data is the body, and its content type is that of the body.
 type Binary struct {
-	Header map[string][]string // names with or without [HeaderPrefix], in any case; only those with it count
+	Header map[string][]string // in any case; names without HeaderPrefix are ignored
 	Media  string              // the content type; "" is none
 	Body   []byte
 }
 
-// FromBinary reads an event that comes from outside in binary mode. It is put together as the object of the JSON
-// format, so that both are checked by the same rules. An error is an *[AttributeError].
+// FromBinary reads an event from outside in binary mode. It is converted to the object of the JSON
+// format first, so that both are checked by the same rules. An error is an *[AttributeError].
 func FromBinary(b Binary) (Event, error) {
 	members, err := attributes(b.Header)
 	if err != nil {
@@ -52,7 +52,7 @@ func attributes(header map[string][]string) ([]expr.Member, error) {
 		name := strings.ToLower(key[len(HeaderPrefix):])
 		switch {
 		case name == "data" || name == "data_base64" || name == "datacontenttype":
-			return nil, &AttributeError{name, "is not given by a header in binary mode: the body and its content type are"}
+			return nil, &AttributeError{name, "must not be a header in binary mode: use the body and its content type"}
 		case len(values) > 1 || seen[name]:
 			return nil, &AttributeError{name, "is given more than once"}
 		}
@@ -66,7 +66,8 @@ func attributes(header map[string][]string) ([]expr.Member, error) {
 	if !seen["specversion"] {
 		return nil, &AttributeError{"specversion", "is required in binary mode"}
 	}
-	slices.SortFunc(members, func(a, b expr.Member) int { return strings.Compare(a.Key, b.Key) }) // the first error is always the same
+	// Sorted, so that the first error is always the same.
+	slices.SortFunc(members, func(a, b expr.Member) int { return strings.Compare(a.Key, b.Key) })
 	return members, nil
 }
 
@@ -108,7 +109,7 @@ func dataOf(media string, body []byte) (expr.Member, error) {
 	case isJSON(base):
 		v, err := expr.ParseUnique(body)
 		if err != nil {
-			return expr.Member{}, fmt.Errorf("the body is not JSON, as its content type says: %w", err)
+			return expr.Member{}, fmt.Errorf("the body is not JSON, although its content type says so: %w", err)
 		}
 		return expr.Member{Key: "data", Value: v}, nil
 	case isText(base) && utf8.Valid(body) && (params["charset"] == "" || strings.EqualFold(params["charset"], "utf-8")):

@@ -9,4 +9,9 @@
 // A [Filter] says which events someone waits for: source and type exactly, and
 // correlation keys. [Filter.Match] tells in words what differs, so that a near miss
 // can be explained to people.
+//
+// The SDK of CloudEvents is used by tests only, to compare with. It keeps data as bytes and
+// attributes as Go values, brings its own HTTP client and server, and says that an event is
+// invalid rather than where. Here an event is an [expr.Value] from the body of a request to
+// the data of a workflow, and every limit and every message is ours.
 package event

@@ -46,7 +46,7 @@ func (e *AttributeError) Error() string {
 // counts as absent (CloudEvents JSON format §2.2).
 func FromValue(v expr.Value) (Event, error) {
 	if !v.IsObject() {
-		return Event{}, &AttributeError{Msg: "must be a JSON object, not " + v.Kind().String()}
+		return Event{}, &AttributeError{Msg: "must be a JSON object, not " + v.Kind().WithArticle()}
 	}
 	var e Event
 	for _, m := range v.Members() {
@@ -83,7 +83,7 @@ func (e *Event) set(name string, v expr.Value) error {
 		return e.extend(name, v)
 	}
 	if v.Kind() != expr.KindString {
-		return &AttributeError{name, "must be a string, not " + v.Kind().String()}
+		return &AttributeError{name, "must be a string, not " + v.Kind().WithArticle()}
 	}
 	text := v.Str()
 	switch name {
@@ -103,6 +103,9 @@ func (e *Event) set(name string, v expr.Value) error {
 	*field = text
 	return nil
 }
+
+// Standard reports whether CloudEvents defines an attribute of a name. Others are extensions.
+func Standard(name string) bool { return name == "data" || new(Event).field(name) != nil }
 
 // field is where an attribute that CloudEvents defines is kept, else nil.
 func (e *Event) field(name string) *string {
@@ -129,7 +132,7 @@ func (e *Event) field(name string) *string {
 	return nil
 }
 
-// extend adds an extension attribute. CloudEvents asks for lower case; 003
+// extend adds an extension attribute. CloudEvents asks for lower case; 0.5
 // §Event Definition itself writes patientId, so upper case is taken as it stands.
 func (e *Event) extend(name string, v expr.Value) error {
 	if !validName(name) {
@@ -138,7 +141,7 @@ func (e *Event) extend(name string, v expr.Value) error {
 	switch v.Kind() {
 	case expr.KindString, expr.KindNumber, expr.KindBool:
 	default:
-		return &AttributeError{name, "an extension must be a string, a number or a boolean, not " + v.Kind().String() + "; put it into data"}
+		return &AttributeError{name, "an extension must be a string, a number or a boolean, not " + v.Kind().WithArticle() + "; put it into data"}
 	}
 	e.Put(name, v)
 	return nil
@@ -153,7 +156,7 @@ func (e *Event) Put(name string, v expr.Value) bool {
 		return false
 	}
 	if field := e.field(name); field != nil {
-		*field = text(v)
+		*field = v.Text()
 		return true
 	}
 	i, found := slices.BinarySearchFunc(e.Extensions, name, byName)
@@ -205,14 +208,7 @@ func (e Event) Attribute(name string) (string, bool) {
 		return *field, *field != ""
 	}
 	if i, ok := slices.BinarySearchFunc(e.Extensions, name, byName); ok {
-		return text(e.Extensions[i].Value), true
+		return e.Extensions[i].Value.Text(), true
 	}
 	return "", false
-}
-
-func text(v expr.Value) string {
-	if v.Kind() == expr.KindString {
-		return v.Str()
-	}
-	return v.String()
 }

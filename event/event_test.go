@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		{`{"id":"","source":"s","type":"t"}`, "id", "required"},
 		{`{"id":"1","type":"t"}`, "source", "required"},
 		{`{"id":"1","source":"s"}`, "type", "required"},
-		{`{"id":1,"source":"s","type":"t"}`, "id", "not number"},
+		{`{"id":1,"source":"s","type":"t"}`, "id", "not a number"},
 		{`{"specversion":"0.3","id":"1","source":"s","type":"t"}`, "specversion", `"0.3" is not supported`},
 		{`{"id":"1","source":"s","type":"t","time":"yesterday"}`, "time", "RFC 3339"},
 		{`{"id":"1","source":"s","type":"t","tags":["a"]}`, "tags", "put it into data"},

@@ -7,15 +7,16 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 )
 
-// Find returns what stands somewhere in an event, as text: how attributes are compared.
-// A place that begins with $ is a path into the event, or where it selects nothing
-// there, into its data; every other is the name of a context attribute, else of a field
-// of the data (SEMANTICS §Functions, events, errors: correlation-token).
+// Find returns a value in an event as text, the form in which attributes are compared. A place
+// that begins with $ is a path into the event or, if it selects nothing there, into its data. Any
+// other is the name of a context attribute or, if there is none, of a field of the data
+// (semantics.md §Functions, events, errors: correlation-token).
 func (e Event) Find(place string) (string, bool) {
 	var v expr.Value
 	var ok bool
 	if strings.HasPrefix(place, "$") {
-		if v, ok = selected(place, e.Value()); !ok && e.HasData {
+		v, ok = selected(place, e.Value())
+		if !ok && e.HasData {
 			v, ok = selected(place, e.Data)
 		}
 	} else {
@@ -27,11 +28,11 @@ func (e Event) Find(place string) (string, bool) {
 	if !ok || v.IsNull() {
 		return "", false
 	}
-	return text(v), true
+	return v.Text(), true
 }
 
-// selected is what a path selects. Front-ends refuse paths that do not compile, and one
-// that asks for too much finds nothing.
+// selected is what a path selects. Front-ends refuse paths that do not compile; a path that
+// exceeds the budget selects nothing.
 func selected(path string, v expr.Value) (expr.Value, bool) {
 	program, err := jsonpath.Compiler{}.Compile(path)
 	if err != nil {
@@ -42,8 +43,8 @@ func selected(path string, v expr.Value) (expr.Value, bool) {
 	return r.Value, err == nil && !r.Missing
 }
 
-// Handed is the event as an instance gets it: with what keys find elsewhere in it under
-// their names, where the core looks for it.
+// Handed is the event as an instance gets it. The values of keys that are elsewhere in the event
+// are added under the names of the keys, where the core looks for them.
 func (e Event) Handed(keys []Key) expr.Value {
 	v := e.Value()
 	for _, k := range keys {

@@ -5,19 +5,21 @@ import (
 	"strings"
 )
 
-// Filter says which events someone waits for.
+// Filter selects events.
 type Filter struct {
 	Source, Type string // must be equal; empty: any
 	Either       string // must equal the type or the id; empty: any
 	Keys         []Key
+	New          bool  `json:",omitempty"` // events from before the subscription are not wanted
+	After        int64 `json:",omitempty"` // unless 0: with New, events from before are wanted that came after this one of the store
+	Ordered      bool  `json:",omitempty"` // subscriptions of one wait get events that came before in their order
 }
 
-// Key is an attribute by which events belong together. While it is not fixed any
-// value does, also none; once fixed, an event must have that very value
-// (SEMANTICS §Functions, events, errors: Correlation). Void says that the value it
-// must equal does not exist: no event matches.
+// Key is a correlation attribute. Until it is fixed, an event matches with any value, or
+// without one; once it is fixed, an event must have that value (semantics.md §Functions, events,
+// errors: Correlation). Void: the value to compare with does not exist, and no event matches.
 //
-// From says where an event has it, see [Event.Find]; empty: it is the attribute Name.
+// From is the place of the value in an event, see [Event.Find]; empty: the attribute Name.
 type Key struct {
 	Name  string
 	From  string
@@ -26,7 +28,7 @@ type Key struct {
 	Void  bool
 }
 
-// Of returns what an event has for the key, as text.
+// Of returns the value of the key in an event, as text.
 func (k Key) Of(e Event) (string, bool) {
 	if k.From == "" {
 		return e.Attribute(k.Name)
@@ -34,8 +36,7 @@ func (k Key) Of(e Event) (string, bool) {
 	return e.Find(k.From)
 }
 
-// Match reports whether the filter lets the event through, and if not, which
-// attribute differs.
+// Match reports whether the filter selects the event, and if not, which attribute differs.
 func (f Filter) Match(e Event) (ok bool, why string) {
 	if f.Type != "" && e.Type != f.Type {
 		return false, differs("type", e.Type, f.Type)
@@ -66,8 +67,8 @@ func (f Filter) Match(e Event) (ok bool, why string) {
 	return true, ""
 }
 
-// Correlated reports whether at least one key is fixed: the filter is then about
-// something in particular and not about any event of a type.
+// Correlated reports whether at least one key is fixed, so that the filter does not select every
+// event of a type.
 func (f Filter) Correlated() bool {
 	for _, k := range f.Keys {
 		if k.Fixed {

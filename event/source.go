@@ -6,7 +6,7 @@ import (
 )
 
 // This file is the seam between a server and the ways in which events reach it and leave
-// it. Each way is a package below this one, such as event/nats; who starts the server
+// it. Each way is a package below this one, such as event/nats; whoever starts the server
 // chooses among them by the scheme of a URL, and nothing else knows them.
 //
 // To add one (Kafka, AMQP, …), write a package that
@@ -22,7 +22,7 @@ import (
 //     restarted in the middle, with messages that are no events.
 
 // Ingest takes an event. When it returns nil the event is stored, or was stored before:
-// whoever brought it may forget it. An error that [Refused] recognises is final; after
+// its source may acknowledge it. An error that [Refused] recognises is final; after
 // others the event is to be offered again.
 type Ingest func(ctx context.Context, e Event) error
 
@@ -36,12 +36,12 @@ type Source interface {
 	//
 	//   - An event is acknowledged after ingest has returned nil, never before. It may be
 	//     brought again, as it was; ingest recognises it.
-	//   - What is not an event, and what ingest refuses, is told, counted and never
+	//   - What is not an event, and what ingest refuses, is logged, counted and never
 	//     brought again.
 	//   - After other errors of ingest the event is brought again, later and later.
 	//   - The number of events under way is bounded: while ingest is slow, events wait
 	//     where they come from.
-	//   - A broker that is not there, or refuses, is told and tried again, without end.
+	//   - A broker that is not there, or refuses, is logged and retried, without end.
 	//   - When ctx ends, what is under way is finished, and the rest goes back.
 	Run(ctx context.Context, ingest Ingest) error
 
@@ -57,7 +57,7 @@ type SourceFigures struct {
 	Taken       int64 // stored, or known before
 	Refused     int64 // never to be taken: dropped
 	Failed      int64 // attempts that will be made again
-	Redelivered int64 // of all of these, those that came before already
+	Redelivered int64 // of these, events that were delivered before
 }
 
 // RefusedError says that an event will never be taken.

@@ -89,7 +89,7 @@ func (b *Budget) Times(n int) Budget {
 }
 
 // Until lets stop, where it is not nil, end the evaluation with [ErrStopped]. It is
-// asked once for every [StopEvery] steps, so that who counts the questions knows the work.
+// asked once for every [StopEvery] steps, so that counting the questions measures the work.
 func (b *Budget) Until(stop *func() bool) {
 	if b.stop, b.ask = stop, 0; stop != nil {
 		b.ask = max(b.Steps-StopEvery, 0)

@@ -6,7 +6,7 @@ import (
 )
 
 // AppendJSON appends the value as compact JSON: members sorted by key, numbers
-// with all their digits, no escaping beyond what JSON needs.
+// with all their digits, no escapes beyond those that JSON requires.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.ref.(type) {
 	case nil:
@@ -40,8 +40,8 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendJSON is [Value.AppendJSON] at a price: a unit of output for every byte.
-// Values share their parts, so one that takes little memory may be long as text.
+// AppendJSON is [Value.AppendJSON], charging a unit of output for every byte. Values share
+// their parts, so a value that is small in memory may be long as text.
 func (b *Budget) AppendJSON(dst []byte, v Value) ([]byte, error) {
 	start := len(dst)
 	var err error
@@ -83,10 +83,10 @@ func (b *Budget) AppendJSON(dst []byte, v Value) ([]byte, error) {
 	return dst, b.Emit(len(dst) - start)
 }
 
-// MarshalJSON lets values stand in structs that encoding/json writes.
+// MarshalJSON implements [json.Marshaler].
 func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// UnmarshalJSON lets values stand in structs that encoding/json reads.
+// UnmarshalJSON implements [json.Unmarshaler].
 func (v *Value) UnmarshalJSON(data []byte) error {
 	parsed, err := ParseJSON(data)
 	if err != nil {

@@ -1,6 +1,9 @@
 package expr
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Compiler is one expression language.
 type Compiler interface {
@@ -16,12 +19,26 @@ type Program interface {
 	Eval(data Value, b *Budget) (Result, error)
 }
 
-// Lending is a Program that can also look at what is lent to it: where a path begins
-// with a name that the data lacks, it begins in the lent value instead. Nothing
-// else about $ changes.
-type Lending interface {
+// Scope is all that an expression sees.
+type Scope struct {
+	Data Value
+	// Lent is for paths: where one begins with a name that the data lacks, it begins in the
+	// lent value instead. Nothing else about $ changes. Null: nothing is lent.
+	Lent Value
+	Vars Vars // nil: there are none
+}
+
+// Vars are the variables of a Scope.
+type Vars interface {
+	// Var returns the value of a variable, named without a leading $. It reports false for one
+	// that does not exist.
+	Var(name string) (Value, bool)
+}
+
+// Scoped is a Program that sees more than the data.
+type Scoped interface {
 	Program
-	EvalLent(data, lent Value, b *Budget) (Result, error)
+	EvalIn(in Scope, b *Budget) (Result, error)
 }
 
 // Weighed is a Program that is compiled when it is first evaluated, and then takes memory.
@@ -51,7 +68,7 @@ type Result struct {
 	Holes []string
 }
 
-// True reports whether the result satisfies a condition (SEMANTICS §Expressions):
+// True reports whether the result satisfies a condition (semantics.md §Expressions):
 // the expression selects something, and what a definite one selects is not false,
 // null or empty.
 func (r Result) True() bool { return !r.Missing && r.Value.Truthy() }
@@ -74,3 +91,18 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("at column %d: %s", e.Offset+1, e.Msg) }
+
+// Detail returns the parts of the error, for reporting it at its place in a document.
+func (e *SyntaxError) Detail() (offset int, msg, hint string) { return e.Offset, e.Msg, e.Hint }
+
+// NoSecretError says that an expression asks for a secret that it may not see, by a name that it
+// computes.
+type NoSecretError struct{ Name string }
+
+func (e *NoSecretError) Error() string {
+	name := e.Name
+	if len(name) > 64 {
+		name = strings.ToValidUTF8(name[:64], "") + "…"
+	}
+	return fmt.Sprintf("there is no secret %q", name)
+}

@@ -2,7 +2,7 @@ package expr
 
 import "math"
 
-// Merge adds what is new in b to a (SEMANTICS §Data filters 5): objects merge
+// Merge adds what is new in b to a (semantics.md §Data filters 5): objects merge
 // deeply, arrays concatenate without repeating equal items, and for everything
 // else, also across kinds, b wins. Neither argument changes; what is untouched
 // is shared.
@@ -11,7 +11,7 @@ func Merge(a, b Value) Value {
 	return v
 }
 
-// MergeCounted is [Merge], and tells how many steps it took. What both share costs
+// MergeCounted is [Merge], and returns how many steps it took. What both share costs
 // nothing.
 func MergeCounted(a, b Value) (v Value, steps int) {
 	var m merger

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMerge holds the rules of SEMANTICS §Data filters 5 and 9.
+// TestMerge holds the rules of semantics.md §Data filters 5 and 9.
 func TestMerge(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{`{"a":1,"c":{"x":1,"y":2}}`, `{"b":2,"c":{"y":3,"z":4}}`, `{"a":1,"b":2,"c":{"x":1,"y":3,"z":4}}`},

@@ -11,7 +11,7 @@ import (
 )
 
 // TestDigitsSurviveEverything follows numbers of any size through every form
-// (SEMANTICS §Expressions: integers keep their digits).
+// (semantics.md §Expressions: integers keep their digits).
 func TestDigitsSurviveEverything(t *testing.T) {
 	long := strings.Repeat("1234567890", 50)
 	for _, n := range append(numbers, long, "-"+long+"."+long+"e-77", "1e-9999999999") {

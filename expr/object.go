@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Object returns an object of the members. It takes ownership of the slice;
-// where a key stands more than once, the last one wins.
+// Object returns an object with the members. It takes ownership of the slice. If a key occurs
+// more than once, the last one wins.
 func Object(members ...Member) Value {
 	byKey := func(a, b Member) int { return strings.Compare(a.Key, b.Key) }
 	if !slices.IsSortedFunc(members, byKey) {
@@ -34,7 +34,7 @@ var EmptyObject = objectOf(nil)
 // smallObject is the size up to which a scan beats a binary search.
 const smallObject = 8
 
-// find returns where key is, or where it would be inserted.
+// find returns the index of key, or where it would be inserted.
 func find(members []Member, key string) (int, bool) {
 	if len(members) <= smallObject {
 		for i := range members {
@@ -47,7 +47,7 @@ func find(members []Member, key string) (int, bool) {
 	return slices.BinarySearchFunc(members, key, func(m Member, k string) int { return strings.Compare(m.Key, k) })
 }
 
-// Get returns the member of that key of an object.
+// Get returns the value of an object's member.
 func (v Value) Get(key string) (Value, bool) {
 	members := v.Members()
 	if i, ok := find(members, key); ok {
@@ -56,7 +56,7 @@ func (v Value) Get(key string) (Value, bool) {
 	return Null, false
 }
 
-// With returns the object with the member set. A value that is no object counts
+// With returns the object with the member set. A value that is not an object counts
 // as the empty object.
 func (v Value) With(key string, val Value) Value {
 	members := v.Members()
@@ -83,7 +83,7 @@ func (v Value) Without(key string) Value {
 	return objectOf(slices.Delete(slices.Clone(members), i, i+1))
 }
 
-// Append returns the array with the items added. A value that is no array
+// Append returns the array with the items added. A value that is not an array
 // counts as the empty array.
 func (v Value) Append(items ...Value) Value {
 	return Array(slices.Concat(v.Items(), items)...)
@@ -111,7 +111,7 @@ func (v Value) WithPath(path []string, val Value) Value {
 	return v.With(path[0], child.WithPath(path[1:], val))
 }
 
-// Overlay returns an object with top's members, and those of under that top
+// Overlay returns an object with the members of top, and those of under that top
 // lacks. It is shallow.
 func Overlay(top, under Value) Value {
 	a, b := top.Members(), under.Members()
@@ -124,17 +124,20 @@ func Overlay(top, under Value) Value {
 	return union(a, b, func(top, _ Member) Member { return top })
 }
 
-// union joins two sorted lists of members; both decides about a key of either.
+// union merges two sorted lists of members; both chooses the member for a key in both lists.
 func union(a, b []Member, both func(x, y Member) Member) Value {
 	out := make([]Member, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		switch c := strings.Compare(a[0].Key, b[0].Key); {
 		case c < 0:
-			out, a = append(out, a[0]), a[1:]
+			out = append(out, a[0])
+			a = a[1:]
 		case c > 0:
-			out, b = append(out, b[0]), b[1:]
+			out = append(out, b[0])
+			b = b[1:]
 		default:
-			out, a, b = append(out, both(a[0], b[0])), a[1:], b[1:]
+			out = append(out, both(a[0], b[0]))
+			a, b = a[1:], b[1:]
 		}
 	}
 	return objectOf(append(append(out, a...), b...))

@@ -39,7 +39,7 @@ func within(step string, err error) error {
 	return err
 }
 
-// ParseJSON reads one JSON value. Half of a surrogate pair is no character, and is
+// ParseJSON reads one JSON value. Half of a surrogate pair is not a character, and is
 // refused. Where an object repeats a key the last one wins, as in every common reader
 // of data; definitions are read more strictly by package dialect.
 func ParseJSON(text []byte) (Value, error) { return (&parser{text: text}).all() }
@@ -297,7 +297,7 @@ func (p *parser) escape(out []byte, i int) ([]byte, int, error) {
 			}
 			if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
 				if !p.repair {
-					return nil, 0, p.errorf(`half of a surrogate pair, which is no character`)
+					return nil, 0, p.errorf(`half of a surrogate pair, which is not a character`)
 				}
 				return append(out, "\ufffd"...), i, nil
 			}

@@ -1,8 +1,8 @@
 package expr
 
-// Measure walks v and returns about how many bytes it takes as text. It stops
-// early, and says so, when that passes maxBytes or v nests deeper than maxDepth:
-// values share memory, so a small one in memory may be huge when written out.
+// Measure estimates the length of v as text. It stops early if that exceeds maxBytes (large) or
+// v nests deeper than maxDepth (deep): values share their parts, so one that is small in memory
+// may be huge as text.
 func Measure(v Value, maxBytes, maxDepth int) (bytes int, deep, large bool) {
 	m := measure{left: maxBytes}
 	m.walk(v, maxDepth)

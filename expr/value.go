@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Kind tells the six kinds of JSON values apart.
+// Kind is one of the six kinds of JSON values.
 type Kind uint8
 
 // The kinds, in the order in which values of different kinds sort.
@@ -20,6 +20,11 @@ const (
 
 func (k Kind) String() string {
 	return [...]string{"null", "boolean", "number", "string", "array", "object"}[k]
+}
+
+// WithArticle returns the kind for a sentence: "a string", "an array", "null".
+func (k Kind) WithArticle() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
 // Value is one immutable JSON value; the zero Value is null.
@@ -170,7 +175,7 @@ func (v Value) Len() int {
 func (v Value) Same(o Value) bool { return v == o }
 
 // Truthy reports whether the value counts as true in a condition: everything
-// but false, null and the empty string, array and object (SEMANTICS §Expressions).
+// but false, null and the empty string, array and object (semantics.md §Expressions).
 func (v Value) Truthy() bool {
 	switch v.ref.(type) {
 	case nil:
@@ -182,6 +187,15 @@ func (v Value) Truthy() bool {
 }
 
 func (v Value) String() string { return string(v.AppendJSON(nil)) }
+
+// Text returns a string's text, and every other value as JSON: how attributes, labels and
+// parameters are written and compared.
+func (v Value) Text() string {
+	if v.Kind() == KindString {
+		return v.Str()
+	}
+	return v.String()
+}
 
 // Depth is how deep the value nests: 0 for a scalar or an empty container. Values
 // that are read never exceed [MaxDepth]; what is built from them may.

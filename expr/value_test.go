@@ -103,7 +103,7 @@ func TestWithPath(t *testing.T) {
 		want string
 	}{
 		{`{"a":1}`, nil, `"new"`},
-		{`{}`, []string{"ifttt", "value1"}, `{"ifttt":{"value1":"new"}}`}, // SEMANTICS §Data filters 1
+		{`{}`, []string{"ifttt", "value1"}, `{"ifttt":{"value1":"new"}}`}, // semantics.md §Data filters 1
 		{`{"a":{"b":1,"c":2},"d":3}`, []string{"a", "b"}, `{"a":{"b":"new","c":2},"d":3}`},
 		{`{"a":[1,2]}`, []string{"a", "b"}, `{"a":{"b":"new"}}`},
 		{`null`, []string{""}, `{"":"new"}`},

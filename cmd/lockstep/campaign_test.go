@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -63,7 +64,7 @@ type campaign struct {
 	dir      string
 	devices  int
 	jobs     int // that campaigns told of
-	workflow client.Workflow
+	workflow api.Workflow
 
 	server  *process
 	players *exec.Cmd
@@ -157,12 +158,12 @@ func (c *campaign) finish(id string) rollout {
 	for {
 		in, err := c.api.GetInstance(ctx, id, time.Minute)
 		c.must(err)
-		if in.Status == client.Completed {
+		if in.Status == api.Completed {
 			var out rollout
 			c.must(json.Unmarshal(in.Output, &out))
 			return out
 		}
-		if !slices.Contains([]client.Status{client.Running, client.Waiting}, in.Status) {
+		if !slices.Contains([]api.Status{api.Running, api.Waiting}, in.Status) {
 			c.t.Fatalf("the campaign is %s: %+v\n%s", in.Status, in.Error, c.server.stderr())
 		}
 	}
@@ -225,7 +226,7 @@ func (c *campaign) checkJob(u updated, release, tag string) {
 	}
 	for i, to := range states[1:] {
 		from := states[i]
-		if from != to && !slices.ContainsFunc(c.workflow.Transitions, func(t client.Transition) bool { return t.From == from && t.To == to }) {
+		if from != to && !slices.ContainsFunc(c.workflow.Transitions, func(t api.Transition) bool { return t.From == from && t.To == to }) {
 			c.t.Errorf("job %s went from %s to %s", u.ID, from, to)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 )
 
 // TestDeploySettings gives the server the settings of the files in deploy/: flags and keys
@@ -49,7 +51,7 @@ func TestDeploySettings(t *testing.T) {
 func checkSettings(t *testing.T, args []string) {
 	t.Helper()
 	var told bytes.Buffer
-	if code := lockstep(append(args, "--check"), strings.NewReader(""), &told, &told); code != exitOK {
+	if code := lockstep(append(args, "--check"), strings.NewReader(""), &told, &told); code != cli.ExitOK {
 		t.Errorf("lockstep %s --check: %d: %s", strings.Join(args, " "), code, told.String())
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 )
 
 // TestDoctorMigratesNothing: a store of an older version is as it was after a look at it.
 func TestDoctorMigratesNothing(t *testing.T) {
-	packed, err := os.Open(filepath.Join("..", "..", "store", "sqlite", "testdata", "v1.db.gz"))
+	packed, err := os.Open(filepath.Join("..", "..", "internal", "store", "sqlite", "testdata", "v1.db.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func TestDoctorMigratesNothing(t *testing.T) {
 	}
 	var out, told bytes.Buffer
 	code := lockstep([]string{"doctor", "--store", "sqlite:" + file}, strings.NewReader(""), &out, &told)
-	if code != exitError || !strings.Contains(told.String(), "it has schema 1, this version would migrate it to ") {
+	if code != cli.ExitError || !strings.Contains(told.String(), "it has schema 1, this version would migrate it to ") {
 		t.Errorf("exit code %d: %s", code, told.String())
 	}
 	after, err := os.ReadFile(file)

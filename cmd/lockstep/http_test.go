@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 )
 
 // TestRunCallsServices runs a definition against a real server: its function
@@ -57,11 +59,11 @@ states:
 	}
 	host := strings.TrimPrefix(server.URL, "http://")
 	for _, skip := range []string{"--skip-time=false", "--skip-time"} {
-		if code := run("--outbound-allow", host, skip); code != exitOK || stdout.String() != `{"answer":{"body":{"name":"Ada"},"method":"POST"}}`+"\n" {
+		if code := run("--outbound-allow", host, skip); code != cli.ExitOK || stdout.String() != `{"answer":{"body":{"name":"Ada"},"method":"POST"}}`+"\n" {
 			t.Errorf("%s: exit code %d, stdout %s, stderr %s", skip, code, stdout.String(), stderr.String())
 		}
 	}
-	if code := run(); code != exitInvalid || !strings.Contains(stderr.String(), "SW209") {
+	if code := run(); code != cli.ExitInvalid || !strings.Contains(stderr.String(), "SW209") {
 		t.Errorf("not allowed: exit code %d, stderr %s", code, stderr.String())
 	}
 }

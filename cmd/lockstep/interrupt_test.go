@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 )
 
 // writerFunc lets a test act when something is written.
@@ -37,11 +39,11 @@ states:
 		}
 		return told.Write(p)
 	})
-	a := &app{in: strings.NewReader(""), out: &bytes.Buffer{}, err: stderr}
-	root := a.command()
+	a := &cli.App{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: stderr}
+	root := command(a)
 	root.SetArgs([]string{"run", file})
-	if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d; stderr:\n%s", code, exitInterrupted, told.String())
+	if code := a.Exit(root.ExecuteContext(ctx)); code != cli.ExitInterrupted {
+		t.Errorf("exit code %d, want %d; stderr:\n%s", code, cli.ExitInterrupted, told.String())
 	}
 }
 
@@ -76,11 +78,11 @@ states: [{name: Greet, type: inject, start: {kind: default}, data: {}, end: {kin
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var told bytes.Buffer
-		a := &app{in: endless{cancel, t.Context().Done()}, out: &bytes.Buffer{}, err: &told}
-		root := a.command()
+		a := &cli.App{In: endless{cancel, t.Context().Done()}, Out: &bytes.Buffer{}, Err: &told}
+		root := command(a)
 		root.SetArgs(args)
-		if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
-			t.Errorf("%q: exit code %d, want %d; stderr:\n%s", args, code, exitInterrupted, told.String())
+		if code := a.Exit(root.ExecuteContext(ctx)); code != cli.ExitInterrupted {
+			t.Errorf("%q: exit code %d, want %d; stderr:\n%s", args, code, cli.ExitInterrupted, told.String())
 		}
 	}
 }
@@ -93,10 +95,10 @@ func TestInterruptWhileAsking(t *testing.T) {
 	over := make(chan struct{})
 	defer close(over)
 	var told bytes.Buffer
-	a := &app{in: endless{cancel, over}, out: &bytes.Buffer{}, err: &told}
-	root := a.command()
+	a := &cli.App{In: endless{cancel, over}, Out: &bytes.Buffer{}, Err: &told}
+	root := command(a)
 	root.SetArgs([]string{"run", "../../examples/hello.yaml", "--step"})
-	if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d; stderr:\n%s", code, exitInterrupted, told.String())
+	if code := a.Exit(root.ExecuteContext(ctx)); code != cli.ExitInterrupted {
+		t.Errorf("exit code %d, want %d; stderr:\n%s", code, cli.ExitInterrupted, told.String())
 	}
 }

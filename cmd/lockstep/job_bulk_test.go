@@ -6,7 +6,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/job"
 )
 
 // TestManyClientsUnderOneKey: with a key the same command again makes only what is missing, also where there are more
@@ -26,7 +28,7 @@ func TestManyClientsUnderOneKey(t *testing.T) {
 	}
 	run := func(args ...string) string {
 		var out, told bytes.Buffer
-		if code := lockstep(append(args, "--url", p.url), strings.NewReader(""), &out, &told); code != exitOK {
+		if code := lockstep(append(args, "--url", p.url), strings.NewReader(""), &out, &told); code != cli.ExitOK {
 			t.Fatalf("%v: exit code %d, %s", args, code, told.String())
 		}
 		return out.String() + told.String()
@@ -34,38 +36,17 @@ func TestManyClientsUnderOneKey(t *testing.T) {
 	write("w.yaml", "name: w\nstates: [{name: A}, {name: B}]\ntransitions:\n- {from: A, to: B, eligible: CLIENT}\n")
 	run("def", "apply", "w.yaml")
 	var fleet strings.Builder
-	for i := range createBatch + 1 {
+	for i := range job.CreateBatch + 1 {
 		fmt.Fprintf(&fleet, "c%05d\n", i)
 	}
 	write("fleet", fleet.String())
 	create := []string{"job", "create", "--workflow", "w", "--clients", "@fleet", "--key", "k", "-o", "name"}
 	run(create...)
 	write("fleet", "new\n"+fleet.String())
-	if told := run(create...); !strings.Contains(told, fmt.Sprintf("1 job created, of %d\n", createBatch+2)) {
+	if told := run(create...); !strings.Contains(told, fmt.Sprintf("1 job created, of %d\n", job.CreateBatch+2)) {
 		t.Errorf("the second time: %s", told[len(told)-100:])
 	}
-	if n := run("job", "count"); n != fmt.Sprintln(createBatch+2) {
+	if n := run("job", "count"); n != fmt.Sprintln(job.CreateBatch+2) {
 		t.Errorf("%s jobs", n)
-	}
-}
-
-// TestAges: how long ago people say that something was.
-func TestAges(t *testing.T) {
-	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"12h": now.Add(-12 * time.Hour),
-		"30d": now.AddDate(0, 0, -30),
-		"12w": now.AddDate(0, 0, -12*7),
-		"P1D": now.AddDate(0, 0, -1),
-	} {
-		var a age
-		if err := a.Set(text); err != nil || !a.before(now).Equal(want) {
-			t.Errorf("%s: %v, %v, want %v", text, a.before(now), err, want)
-		}
-	}
-	for _, bad := range []string{"", "0h", "12", "w", "12y", "-1h"} {
-		if new(age).Set(bad) == nil {
-			t.Errorf("%q is taken", bad)
-		}
 	}
 }

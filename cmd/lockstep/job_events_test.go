@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestBrokenStreamsAreTold: whoever follows jobs learns that the connection broke, once each time, and that it
-// is tried again.
-func TestBrokenStreamsAreTold(t *testing.T) {
+// TestBrokenStreamsAreReported: commands that follow jobs report each time, once, that the connection broke and that
+// they retry.
+func TestBrokenStreamsAreReported(t *testing.T) {
 	for _, args := range [][]string{{"job", "events"}, {"client", "run-sim", "--speed", "0", "--for", "1m"}} {
 		asked := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,10 +27,10 @@ func TestBrokenStreamsAreTold(t *testing.T) {
 			_, _ = fmt.Fprintf(w, ": keepalive\n\n")
 		}))
 		t.Cleanup(server.Close)
-		var out, told bytes.Buffer
-		lockstep(append(args, "--url", server.URL, "--south", server.URL), strings.NewReader(""), &out, &told)
-		if n := strings.Count(told.String(), "; trying again\n"); n != 2 {
-			t.Errorf("%v: told %d times, want 2:\n%s", args, n, told.String())
+		var out, errOut bytes.Buffer
+		lockstep(append(args, "--url", server.URL, "--south", server.URL), strings.NewReader(""), &out, &errOut)
+		if n := strings.Count(errOut.String(), "; retrying\n"); n != 2 {
+			t.Errorf("%v: reported %d times, want 2:\n%s", args, n, errOut.String())
 		}
 	}
 }

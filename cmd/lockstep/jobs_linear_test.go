@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/jobcheck"
 )
@@ -149,7 +150,7 @@ func (f *fleet) history(id string) []jobcheck.Status {
 			f.t.Fatal(err)
 		}
 		for _, r := range page.Items {
-			if r.Type != "taken" {
+			if r.Type != api.RecordTaken {
 				continue
 			}
 			var s struct{ State, Message string }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -26,7 +27,7 @@ type onlooker struct {
 	more chan struct{}             // closed with the next change
 }
 
-func newOnlooker(t *testing.T, l *load) *onlooker {
+func newOnlooker(t *testing.T, l *workload) *onlooker {
 	o := &onlooker{t: t, seen: map[string]map[string]int{}, more: make(chan struct{})}
 	o.proxy = httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1, // at once
@@ -64,7 +65,7 @@ func (o *onlooker) follow(ctx context.Context, c *client.Client, ready chan stru
 		case err != nil:
 			o.t.Errorf("the stream ended: %v", err)
 			return
-		case ch.Kind == client.StreamReset:
+		case ch.Kind == api.StreamReset:
 			o.t.Error("the stream lost its place")
 		}
 		first()

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -14,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/callcheck"
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 )
 
 var (
-	kills = flag.Int("kills", 10, "how often TestKilledUnderLoad kills the server")
+	kills = flag.Int("kills", 10, "how often TestKilledUnderLoad and TestKilledUnderLoadOf10 kill the server")
 	terms = flag.Int("terms", 5, "how often TestTerminatedUnderLoad ends the server with SIGTERM")
 )
 
@@ -46,7 +49,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		t.Errorf("the server ended with %d, %v:\n%s", code, err, l.server.stderr())
 	}
 	var out, told strings.Builder
-	if code := lockstep([]string{"doctor", "--store", "sqlite:" + l.database}, strings.NewReader(""), &out, &told); code != exitOK {
+	if code := lockstep([]string{"doctor", "--store", "sqlite:" + l.database}, strings.NewReader(""), &out, &told); code != cli.ExitOK {
 		t.Errorf("doctor: %s%s", out.String(), told.String())
 	}
 }
@@ -76,14 +79,15 @@ func TestTerminatedUnderLoad(t *testing.T) {
 // workers is how many requests are under way at a time.
 const workers = 16
 
-// load sends starts and events, each until it is acknowledged.
-type load struct {
+// workload sends starts and events, each until it is acknowledged.
+type workload struct {
 	t        *testing.T
 	dir      string
 	database string
 	calls    callcheck.Calls
 	verdict  callcheck.Verdict
 	server   *process
+	one      func(c *client.Client, n int, name string) error // sends an item
 
 	mu      sync.Mutex
 	client  *client.Client // of the process that runs
@@ -121,40 +125,51 @@ states:
 `
 )
 
-func newLoad(t *testing.T) *load {
-	l := &load{
-		t: t, dir: t.TempDir(),
-		starts: map[string]string{}, events: map[string]string{}, change: make(chan struct{}), acks: make(chan struct{}),
+func newLoad(t *testing.T) *workload {
+	l := &workload{t: t}
+	l.one = func(c *client.Client, n int, name string) error {
+		if n%2 == 0 {
+			return l.event(c, name)
+		}
+		return l.start(c, name)
 	}
+	l.deploy(&l.calls, startedDefinition, eventDefinition)
+	return l
+}
+
+// deploy starts the service that instances call, and a server with definitions that call it.
+func (l *workload) deploy(calls http.Handler, definitions ...string) {
+	t := l.t
+	l.dir, l.change, l.acks = t.TempDir(), make(chan struct{}), make(chan struct{})
+	l.starts, l.events = map[string]string{}, map[string]string{}
 	l.database = filepath.Join(l.dir, "lockstep.db")
-	service := httptest.NewServer(&l.calls)
+	service := httptest.NewServer(calls)
 	t.Cleanup(service.Close)
 	l.up()
-	for _, text := range []string{startedDefinition, eventDefinition} {
+	for _, text := range definitions {
 		text = strings.ReplaceAll(text, "SERVICE", service.URL)
 		if _, _, err := l.client.DeployDefinition(t.Context(), []byte(text), client.Deploy{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return l
 }
 
 // begin lets the workers begin.
-func (l *load) begin() {
+func (l *workload) begin() {
 	for range workers {
 		l.workers.Go(l.send)
 	}
 }
 
 // current is the client of the process that runs.
-func (l *load) current() *client.Client {
+func (l *workload) current() *client.Client {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.client
 }
 
 // up starts a process over the same database, if none runs.
-func (l *load) up() {
+func (l *workload) up() {
 	if l.server != nil {
 		return
 	}
@@ -176,7 +191,7 @@ func (l *load) up() {
 }
 
 // work waits for a number of acknowledgements.
-func (l *load) work(n int) {
+func (l *workload) work(n int) {
 	for range n {
 		select {
 		case <-l.acks:
@@ -190,13 +205,13 @@ func (l *load) work(n int) {
 }
 
 // down kills the process.
-func (l *load) down() {
+func (l *workload) down() {
 	l.server.kill()
 	l.server = nil
 }
 
 // item gives a worker its next number, and false when it is time to end.
-func (l *load) item() (int, bool) {
+func (l *workload) item() (int, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.next++
@@ -204,22 +219,18 @@ func (l *load) item() (int, bool) {
 }
 
 // send is a worker: it sends one start or event after the other, each until a server took it.
-func (l *load) send() {
+func (l *workload) send() {
 	for {
 		n, more := l.item()
 		if !more {
 			return
 		}
 		name := fmt.Sprintf("n%d", n)
-		one := l.start
-		if n%2 == 0 {
-			one = l.event
-		}
 		for {
 			l.mu.Lock()
 			c, change := l.client, l.change
 			l.mu.Unlock()
-			err := one(c, name)
+			err := l.one(c, n, name)
 			if err == nil {
 				break
 			}
@@ -242,8 +253,8 @@ func (l *load) send() {
 	}
 }
 
-func (l *load) start(c *client.Client, name string) error {
-	in, err := c.StartInstance(context.Background(), "started", client.Start{Key: name, Input: client.Data(fmt.Sprintf(`{"n":%q}`, name))})
+func (l *workload) start(c *client.Client, name string) error {
+	in, err := c.StartInstance(context.Background(), "started", client.Start{Key: name, Input: api.Data(fmt.Sprintf(`{"n":%q}`, name))})
 	if err != nil {
 		return err
 	}
@@ -253,8 +264,8 @@ func (l *load) start(c *client.Client, name string) error {
 	return nil
 }
 
-func (l *load) event(c *client.Client, name string) error {
-	got, err := c.SendEvents(context.Background(), client.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
+func (l *workload) event(c *client.Client, name string) error {
+	got, err := c.SendEvents(context.Background(), api.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
 	if err != nil {
 		return err
 	}
@@ -271,7 +282,7 @@ func (l *load) event(c *client.Client, name string) error {
 }
 
 // finish lets the workers end with what they are at.
-func (l *load) finish() {
+func (l *workload) finish() {
 	l.mu.Lock()
 	l.closing = true
 	l.mu.Unlock()
@@ -295,7 +306,7 @@ func (l *load) finish() {
 var killedSteps = map[string][]string{"started": {"first", "second"}, "heard": {"heard"}}
 
 // check counts, and returns all instances.
-func (l *load) check() (instances []string) {
+func (l *workload) check() (instances []string) {
 	t, ctx := l.t, l.t.Context()
 	ledger := callcheck.Ledger{Calls: &l.calls, Steps: killedSteps}
 	for name, id := range l.starts {
@@ -304,7 +315,7 @@ func (l *load) check() (instances []string) {
 	for name, id := range l.events {
 		ledger.Acknowledged("heard", name, id)
 	}
-	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
+	for in, err := range client.All(func(after string) (api.Page[api.Instance], error) {
 		return l.client.ListInstances(ctx, client.InstanceQuery{Paging: client.Paging{Limit: 1000, After: after}})
 	}) {
 		if err != nil {
@@ -313,7 +324,7 @@ func (l *load) check() (instances []string) {
 		if in, err = l.client.GetInstance(ctx, in.ID, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if in.Status != client.Completed {
+		if in.Status != api.Completed {
 			t.Errorf("instance %s is %s: %+v", in.ID, in.Status, in.Error)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
@@ -28,7 +29,7 @@ states: [{name: Wait, type: delay, start: {kind: default}, timeDelay: PT1H, tran
 	}
 	var stdout, stderr bytes.Buffer
 	code := lockstep([]string{"run", file, "--skip-time"}, strings.NewReader(""), &stdout, &stderr)
-	if want := "error: more than 100 steps (limit scenario-steps): is this a loop without an end?\n"; code != exitError || !strings.HasSuffix(stderr.String(), want) {
+	if want := "error: more than 100 steps (limit scenario-steps): is this a loop without an end?\n"; code != cli.ExitError || !strings.HasSuffix(stderr.String(), want) {
 		t.Errorf("exit code %d, stderr %s", code, stderr.String())
 	}
 }
@@ -50,7 +51,7 @@ states:
 	for _, flag := range []string{"--skip-time", "--skip-time=false"} {
 		var stdout, stderr bytes.Buffer
 		code := lockstep([]string{"run", file, "--events", "-", flag}, strings.NewReader(lines), &stdout, &stderr)
-		if want := "error: stdin:2: the line has more than 4194304 bytes (limit document-bytes)\n"; code != exitInvalid || !strings.Contains(stderr.String(), want) {
+		if want := "error: stdin:2: the line has more than 4194304 bytes (limit document-bytes)\n"; code != cli.ExitInvalid || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, stderr %s", flag, code, stderr.String())
 		}
 	}

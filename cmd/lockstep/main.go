@@ -2,76 +2,48 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"io"
 	"log"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/def"
+	"github.com/lockstep-workflows/lockstep/internal/cli/event"
+	"github.com/lockstep-workflows/lockstep/internal/cli/inst"
+	"github.com/lockstep-workflows/lockstep/internal/cli/job"
+	"github.com/lockstep-workflows/lockstep/internal/cli/local"
+	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
+	"github.com/lockstep-workflows/lockstep/internal/cli/run"
+	"github.com/lockstep-workflows/lockstep/internal/cli/serve"
+	"github.com/lockstep-workflows/lockstep/internal/cli/simclient"
+	"github.com/lockstep-workflows/lockstep/internal/cli/wfxctl"
 )
 
 func main() {
-	log.SetOutput(io.Discard) // net/http tells there what no user can do anything about
-	if isWfxctl(os.Args[0]) {
-		os.Exit(wfxctl(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	log.SetOutput(io.Discard) // net/http logs there what no user can act on
+	if wfxctl.Called(os.Args[0]) {
+		os.Exit(wfxctl.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(lockstep(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// lockstep is the program: configure, run, tell by the exit code how it went.
+// lockstep is the program: configure, run, return the exit code.
 func lockstep(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := interruptible()
+	ctx, stop := cli.Interruptible()
 	defer stop()
-	app := &app{in: stdin, out: stdout, err: stderr, problems: wantsJSON(args)}
-	root := app.command()
+	app := &cli.App{In: stdin, Out: stdout, Err: stderr, Problems: cli.WantsJSON(args)}
+	root := command(app)
 	root.SetArgs(args)
-	return app.exit(bySignal(ctx, root.ExecuteContext(ctx)))
+	return app.Exit(cli.BySignal(ctx, root.ExecuteContext(ctx)))
 }
 
-// signalled is why the program ends: which signal it got.
-type signalled struct{ syscall.Signal }
-
-func (s signalled) Error() string { return s.Signal.String() }
-
-// Is lets it be what it is for everybody else.
-func (signalled) Is(target error) bool { return target == context.Canceled }
-
-// interruptible is a context that a signal ends. A second signal ends the program
-// whatever it does.
-func interruptible() (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
-		signals = append(signals, syscall.SIGHUP)
-	}
-	got := make(chan os.Signal, 1)
-	signal.Notify(got, signals...)
-	go func() {
-		select {
-		case s := <-got:
-			signal.Stop(got)
-			number, _ := s.(syscall.Signal)
-			cancel(signalled{number})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(got)
-		cancel(nil)
-	}
-}
-
-// bySignal gives an error that a signal caused the exit code of shells: 128 and the
-// signal's number.
-func bySignal(ctx context.Context, err error) error {
-	var by signalled
-	if err == nil || !errors.As(context.Cause(ctx), &by) {
-		return err
-	}
-	f := asFailure(err)
-	if f.exit == exitInterrupted {
-		f.exit = 128 + int(by.Signal)
-	}
-	return f
+func command(a *cli.App) *cobra.Command {
+	return a.Root(
+		run.Command(a), local.TestCommand(a), local.ValidateCommand(a), local.GraphCommand(a), local.ExplainCommand(a),
+		local.SchemaCommand(a), local.FmtCommand(a), local.ConvertCommand(a), a.VersionCommand(),
+		serve.Command(a), serve.DevCommand(a), def.Command(a), inst.Command(a), job.Command(a), simclient.Command(a),
+		event.Command(a), remote.ContextCommand(a), remote.NodeCommand(a), serve.DoctorCommand(a), remote.OpenCommand(a),
+		serve.TokenCommand(a), wfxctl.Alias(a))
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
 )
 
 // process is a server in a process of its own.
@@ -77,7 +79,7 @@ func start(dir string, env []string, files []*os.File, args ...string) (*process
 	}
 	_, sides, _ := strings.Cut(strings.TrimSpace(line), " page ")
 	p.url, p.devs, _ = strings.Cut(strings.TrimSpace(sides), "   devices ")
-	p.devs = strings.TrimSuffix(p.devs, devicesPath)
+	p.devs = strings.TrimSuffix(p.devs, remote.DevicesPath)
 	return p, nil
 }
 

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -188,66 +185,6 @@ func TestSchemes(t *testing.T) {
 	p.url, p.devs = "unix:"+filepath.Join(dir, "n.sock"), "unix:"+filepath.Join(dir, "s.sock")
 	bothSidesServe(t, p)
 	ended(t, p)
-}
-
-// TestStoresOfWfx: what --storage and --storage-opt stand for.
-func TestStoresOfWfx(t *testing.T) {
-	for _, name := range []string{"PGHOST", "PGPORT", "PGUSER", "PGDATABASE"} {
-		t.Setenv(name, "")
-	}
-	for _, c := range []struct{ kind, options, want string }{
-		{"", "", ""},
-		{"sqlite", "", ""},
-		{"sqlite", "wfx.db", "sqlite:wfx.db"},
-		{"", "file:/var/lib/wfx.db?_fk=1", "sqlite:/var/lib/wfx.db"},
-		{"sqlite", "file:x?mode=memory&cache=shared", "memory:"},
-		{"sqlite", ":memory:", "memory:"},
-		{"postgres", "postgres://u@h/d", "postgres://u@h/d"},
-		{"postgres", "host=db port=5433 user=wfx password='a b\\'c@/' database=jobs sslmode=disable", "postgres://wfx:a%20b%27c%40%2F@db:5433/jobs?sslmode=disable"},
-		{"postgres", "user = wfx", "postgres://wfx@localhost/wfx"},
-		{"postgres", "host=db password=a&b dbname=d", "postgres://db/d?password=a%26b"},
-		{"postgres", "host=db\n\tpassword=secret\r\nuser=u\tdbname=d", "postgres://u:secret@db/d"},
-		{"postgres", "host=/run/pg port=1 dbname=d", "postgres:///d?host=%2Frun%2Fpg&port=1"},
-	} {
-		got, err := wfxStore(c.kind, c.options)
-		if err != nil || got != c.want {
-			t.Errorf("%s %s: %s %v, want %s", c.kind, c.options, got, err, c.want)
-		}
-		if got != "" {
-			if _, err := parseStore(got); err != nil {
-				t.Errorf("%s: %v", got, err)
-			}
-		}
-	}
-	t.Setenv("PGHOST", "other")
-	t.Setenv("PGDATABASE", "d")
-	if got, err := wfxStore("postgres", ""); err != nil || got != "postgres://other/d" {
-		t.Errorf("libpq's variables: %s %v", got, err)
-	}
-	for _, options := range []string{"host", "host=a password='secret", "a b=c", "=secret"} {
-		if got, err := wfxStore("postgres", options); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %s %v", options, got, err)
-		}
-	}
-}
-
-// TestJournal: lines for the journal have a priority and no time.
-func TestJournal(t *testing.T) {
-	var out bytes.Buffer
-	log := newLogger(&out, "journald", slog.LevelDebug)
-	log.Debug("d")
-	log.Info("i\nj", "a", 1)
-	log.With("b", 2).Warn("w")
-	log.WithGroup("g").Error("e", "time", 3)
-	want := "<7>msg=d\n<6>msg=\"i\\nj\" a=1\n<4>msg=w b=2\n<3>msg=e g.time=3\n"
-	if out.String() != want {
-		t.Errorf("%s, want %s", out.String(), want)
-	}
-	out.Reset()
-	newLogger(&out, "auto", slog.LevelInfo).Info("x")
-	if !regexp.MustCompile(`^time=\S+ level=INFO msg=x\n$`).MatchString(out.String()) {
-		t.Errorf("auto is %q", out.String())
-	}
 }
 
 // TestJournalIsFound: under systemd the log is for the journal, without a word.

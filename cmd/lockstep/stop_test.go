@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -76,7 +77,7 @@ func (s *slowService) start(t *testing.T, dir string) (*process, *client.Client)
 	if _, _, err := c.DeployDefinition(t.Context(), []byte(text), client.Deploy{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.StartInstance(t.Context(), "started", client.Start{Key: "k", Input: client.Data(`{"n":"1"}`)}); err != nil {
+	if _, err := c.StartInstance(t.Context(), "started", client.Start{Key: "k", Input: api.Data(`{"n":"1"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	return p, c
@@ -116,7 +117,7 @@ func TestStopWaitsForCallsInFlight(t *testing.T) {
 		t.Fatalf("%d instances are listed: %+v", len(page.Items), page)
 	}
 	in, err := c.GetInstance(t.Context(), page.Items[0].ID, time.Minute)
-	if err != nil || in.Status != client.Completed {
+	if err != nil || in.Status != api.Completed {
 		t.Errorf("%+v %v", in, err)
 	}
 	if n := s.calls.Load(); n != 2 {

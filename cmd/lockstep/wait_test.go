@@ -8,9 +8,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
 )
 
-// TestInterruptWhileWaiting: Ctrl-C ends the waiting, and says that the instance goes on.
+// TestInterruptWhileWaiting: Ctrl-C ends the waiting, and says that the instance continues.
 func TestInterruptWhileWaiting(t *testing.T) {
 	for _, args := range [][]string{{"inst", "wait", "i"}, {"inst", "start", "d", "--wait"}, {"inst", "watch", "i"}} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -26,10 +28,10 @@ func TestInterruptWhileWaiting(t *testing.T) {
 		}))
 		defer server.Close()
 		var told bytes.Buffer
-		a := &app{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &told}
-		root := a.command()
+		a := &cli.App{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &told}
+		root := command(a)
 		root.SetArgs(append(args, "--url", server.URL))
-		if code := a.exit(root.ExecuteContext(ctx)); code != exitInterrupted || !strings.Contains(told.String(), "instance i goes on") {
+		if code := a.Exit(root.ExecuteContext(ctx)); code != cli.ExitInterrupted || !strings.Contains(told.String(), "instance i continues") {
 			t.Errorf("%q: exit code %d, stderr %s", args, code, told.String())
 		}
 	}

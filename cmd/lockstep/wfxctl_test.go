@@ -12,14 +12,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/wfxctl"
 )
 
 // wfxSide plays one side of a server: it remembers what it was asked and answers as told.
 type wfxSide struct {
 	*httptest.Server
+	mu     sync.Mutex // health asks both sides at once, which may be one server
 	asked  []string
 	status int
 	answer string
@@ -29,7 +34,9 @@ func newWfxSide(t *testing.T) *wfxSide {
 	s := &wfxSide{status: 200, answer: "{}"}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
 		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
+		s.mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(s.status)
 		_, _ = io.WriteString(w, s.answer)
@@ -64,7 +71,7 @@ func (c *wfxctlCase) call(stdin string, args ...string) int {
 	c.south.asked, c.north.asked = nil, nil
 	c.stdout.Reset()
 	c.stderr.Reset()
-	return wfxctl(args, strings.NewReader(stdin), &c.stdout, &c.stderr)
+	return wfxctl.Main(args, strings.NewReader(stdin), &c.stdout, &c.stderr)
 }
 
 // TestWfxctlRequests: what each command line of wfxctl sends, and to which side.
@@ -162,8 +169,8 @@ func TestWfxctlMistakes(t *testing.T) {
 
 		"job subscribe-status --id 1":                  `there is no command "subscribe-status"`,
 		"job get --id=1 --host x":                      "--client-host and --client-port",
-		"job get --id=1 --header a:b":                  "sends no headers",
-		"job query --format yaml":                      "answers in JSON",
+		"job get --id=1 --header a:b":                  "cannot send headers",
+		"job query --format yaml":                      "prints JSON",
 		"job update-status --id=1 --state A --actor z": "invalid actor: z; it must be CLIENT or WFX",
 		"workflow delete":                              "needs the name of a workflow",
 	} {
@@ -174,7 +181,7 @@ func TestWfxctlMistakes(t *testing.T) {
 			t.Errorf("%s: something was sent", line)
 		}
 	}
-	if code := c.call("[1]", "job", "create", "--workflow", "k", "-"); code != 1 || !strings.Contains(c.stderr.String(), "the definition in "+stdinName+" is not a JSON object") {
+	if code := c.call("[1]", "job", "create", "--workflow", "k", "-"); code != 1 || !strings.Contains(c.stderr.String(), "the definition in "+cli.StdinName+" is not a JSON object") {
 		t.Errorf("a definition that is no object: exit code %d, %s", code, c.stderr.String())
 	}
 }
@@ -251,7 +258,7 @@ func TestWfxctlUnixSocketAndTLS(t *testing.T) {
 
 func TestCalledAsWfxctl(t *testing.T) {
 	for name, want := range map[string]bool{"/usr/bin/wfxctl": true, "wfxctl.exe": true, "lockstep": false, "/wfxctl/lockstep": false} {
-		if isWfxctl(name) != want {
+		if wfxctl.Called(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}

@@ -3,6 +3,7 @@ package arch_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,24 @@ func TestRepository(t *testing.T) {
 	}
 	for _, v := range m.Check(arch.Exceptions) {
 		t.Error(v)
+	}
+}
+
+// TestPublicPackages: what others may import is decided here, not by where a new package happens to be put.
+func TestPublicPackages(t *testing.T) {
+	m, err := arch.Load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var public []string
+	for _, p := range m.Packages {
+		if p.Name != "main" && !strings.HasPrefix(p.Dir, "internal/") {
+			public = append(public, p.Dir)
+		}
+	}
+	want := []string{".", "api", "client", "effect", "event", "examples", "expr"} // examples has only tests
+	if !slices.Equal(public, want) {
+		t.Errorf("public packages: %v, want %v; move the others below internal/", public, want)
 	}
 }
 

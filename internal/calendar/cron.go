@@ -48,7 +48,7 @@ type (
 // A wall time fires at the first instant at which the clock of loc shows it or
 // a later time. Hence a skipped time fires once, at the instant the clock
 // resumes, together with all others in the gap; a repeated time fires once, at
-// its first occurrence (SEMANTICS §Time).
+// its first occurrence (semantics.md §Time).
 func (c *Cron) Next(after time.Time, loc *time.Location) (time.Time, bool) {
 	if loc == nil {
 		loc = time.UTC

@@ -44,7 +44,7 @@ func TestCronNext(t *testing.T) {
 	// 2020-03-20 is a Friday. The wanted times are those that follow, in UTC.
 	const after = "2020-03-20T09:07:30Z"
 	for _, tc := range []struct{ expr, want string }{
-		// 003 §Start Definition and §Schedule Definition.
+		// 0.5 §Start Definition and §Schedule Definition.
 		{"0 0/5 * * * ?", "2020-03-20T09:10:00 2020-03-20T09:15:00"},
 		{"0 0/15 * * * ?", "2020-03-20T09:15:00 2020-03-20T09:30:00 2020-03-20T09:45:00 2020-03-20T10:00:00"},
 		{"* * * * *", "2020-03-20T09:08:00 2020-03-20T09:09:00"},

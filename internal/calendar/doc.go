@@ -32,6 +32,14 @@
 // spring fires once, when the clock resumes, and a time that is repeated in
 // autumn fires once, the first time round.
 //
+// # Why not a library
+//
+// Cron libraries for Go are schedulers: they own the clock and the goroutine that waits, and
+// each reads either crontab or Quartz. The engine needs only the next instant after a given
+// one, for both, with an error that points at a character and one rule for daylight saving
+// time. Libraries for ISO 8601 durations turn months into hours, or leave the arithmetic to
+// their caller.
+//
 // # Where to read
 //
 //	syntax.go      SyntaxError

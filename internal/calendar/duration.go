@@ -72,6 +72,12 @@ func clampInt(n, most int64) int64 { return max(-most, min(n, most)) }
 // IsZero reports whether d has no length at all.
 func (d Duration) IsZero() bool { return d == Duration{} }
 
+// DurationOf is a span of time in days and what is left of one.
+func DurationOf(d time.Duration) Duration {
+	const day = 24 * time.Hour
+	return Duration{Days: int64(d / day), Nanos: int64(d % day)}
+}
+
 // String returns the canonical ISO 8601 form, which parses back to the same
 // Duration: months as years and months, days as they are, the rest as hours,
 // minutes and seconds. The zero duration is PT0S.

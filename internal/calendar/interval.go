@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// IntervalForm is one of the four ways to write an interval (003 §Schedule
+// IntervalForm is one of the four ways to write an interval (0.5 §Schedule
 // Definition).
 type IntervalForm int
 
@@ -83,9 +83,9 @@ func intervalShape(s, left, right string, two bool) error {
 	case !two && !looksLikeDuration(left):
 		return fail(len(s), intervalHint, "one instant is not an interval: its end is missing")
 	case two && left == "":
-		return fail(0, intervalHint, "nothing stands before the slash")
+		return fail(0, intervalHint, "there is nothing before the slash")
 	case two && right == "":
-		return fail(len(s), intervalHint, "nothing follows the slash")
+		return fail(len(s), intervalHint, "there is nothing after the slash")
 	case strings.Contains(right, "/"):
 		return fail(len(left)+1+strings.IndexByte(right, '/'), intervalHint, "a second slash")
 	case two && looksLikeDuration(left) && looksLikeDuration(right):
@@ -94,7 +94,7 @@ func intervalShape(s, left, right string, two bool) error {
 	return nil
 }
 
-// looksLikeDuration also takes the misspelt ones, so that the error is about a
+// looksLikeDuration also accepts misspelt durations, so that the error is about a
 // duration and not about an instant.
 func looksLikeDuration(s string) bool {
 	s = strings.TrimLeft(s, "+-")
@@ -113,7 +113,7 @@ func intervalDuration(s string, at int) (Duration, error) {
 }
 
 // Window returns the half-open window [from, to). Only a bare duration needs
-// the time of deployment. 003 calls <duration>/<end> active "for the duration
+// the time of deployment. 0.5 calls <duration>/<end> active "for the duration
 // or until the end, whichever comes first"; that is [end − duration, end).
 func (iv Interval) Window(deployed time.Time) (from, to time.Time) {
 	switch iv.Form {
@@ -134,7 +134,7 @@ func (iv Interval) Contains(t, deployed time.Time) bool {
 	return !t.Before(from) && t.Before(to)
 }
 
-// Repeat is how often something repeats and how far apart.
+// Repeat says how often something repeats and how far apart.
 type Repeat struct {
 	Times int // −1 without a limit
 	Every Duration
@@ -163,7 +163,7 @@ func ParseRepeat(s string) (Repeat, error) {
 	if count != "" {
 		n, err := strconv.ParseInt(count, 10, 64)
 		if err != nil || n > math.MaxInt32 {
-			return Repeat{}, fail(1, "R/ has no limit", "%s times are more than %d", quote(count), math.MaxInt32)
+			return Repeat{}, fail(1, "R/ has no limit", "%s repetitions are more than %d", quote(count), math.MaxInt32)
 		}
 		r.Times = int(n)
 	}

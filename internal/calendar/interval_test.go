@@ -113,9 +113,9 @@ func TestParseIntervalErrors(t *testing.T) {
 		what   string
 	}{
 		{"", 0, "empty"},
-		{"/", 0, "nothing stands before"},
-		{"/PT1H", 0, "nothing stands before"},
-		{"PT1H/", 5, "nothing follows"},
+		{"/", 0, "nothing before"},
+		{"/PT1H", 0, "nothing before"},
+		{"PT1H/", 5, "nothing after"},
 		{"2020-03-20T09:00:00Z", 20, "its end is missing"},
 		{"PT1H/PT2H", 5, "both sides"},
 		{"R5/PT1H", 0, "repeating"},

@@ -21,6 +21,9 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s (at byte %d); %s", e.Msg, e.Offset, e.Hint)
 }
 
+// Detail returns the parts of the error, for reporting it at its place in a document.
+func (e *SyntaxError) Detail() (offset int, msg, hint string) { return e.Offset, e.Msg, e.Hint }
+
 func fail(offset int, hint, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Offset: offset, Msg: fmt.Sprintf(format, args...), Hint: hint}
 }

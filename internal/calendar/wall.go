@@ -17,7 +17,8 @@ const farthestOffset = 24 * time.Hour
 // time or a later one. It is the one place that decides what happens to wall
 // times that are skipped or repeated.
 func instantOf(wall time.Time, loc *time.Location) time.Time {
-	// No clock can be there yet; walk forward from period to period of one offset.
+	// No local clock shows the wall time this early. Walk forward, one period of constant offset
+	// at a time.
 	at := wall.Add(-farthestOffset)
 	for {
 		local := at.In(loc)

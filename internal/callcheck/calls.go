@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Step is one step of what an instance was made for: the arguments of its call.
+// Step is one step of an instance: the arguments of its call.
 type Step struct {
 	Of   string `json:"n"`
 	Step string `json:"step"`
@@ -18,12 +18,12 @@ type Step struct {
 // Calls is the service that instances call. The zero value answers at once.
 type Calls struct {
 	mu    sync.Mutex
-	times map[Step]map[string]int // how often each came, by key
+	times map[Step]map[string]int // how often each step was called, by idempotency key
 	hold  chan struct{}           // nil: calls are answered at once
 }
 
-// held is how long a call is held at most.
-const held = time.Minute
+// maxHold is how long a call is held at most.
+const maxHold = time.Minute
 
 func (c *Calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
@@ -37,7 +37,7 @@ func (c *Calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-hold:
 		case <-r.Context().Done():
-		case <-time.After(held):
+		case <-time.After(maxHold):
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -57,7 +57,7 @@ func (c *Calls) note(s Step, key string) (hold <-chan struct{}) {
 	return c.hold
 }
 
-// Hold keeps the answers of all calls that come from now on until it is released.
+// Hold delays the answers to all calls that arrive from now on until release is called.
 func (c *Calls) Hold() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +71,7 @@ func (c *Calls) Hold() (release func()) {
 	}
 }
 
-// Count is how many calls came under keys of their own, and how many more came under a key
-// that was there already.
+// Count is how many different keys were used, and how many calls repeated a key.
 func (c *Calls) Count() (keys, again int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

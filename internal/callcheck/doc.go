@@ -1,8 +1,6 @@
-// Package callcheck judges what servers did under load while they were harmed: whether what was
-// acknowledged is there, whether anything happened twice, and whether calls came again under the
-// same key only.
+// Package callcheck checks what servers did in a fault-injection test: everything acknowledged is
+// there, nothing happened twice, and repeated calls have the same idempotency key.
 //
-// Instances call a service (calls.go) with arguments that say what they were made for, n, and which
-// step calls. Afterwards a Ledger (ledger.go) gets everything that was acknowledged and every instance
-// with its history, and compares.
+// Instances call a service (calls.go) with arguments that name the instance and the step. After the
+// test a Ledger (ledger.go) compares what was acknowledged with every instance and its history.
 package callcheck

@@ -6,36 +6,37 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
-// Ledger compares what was acknowledged with what there is.
+// Ledger compares the acknowledged instances with those that exist.
 type Ledger struct {
 	Calls *Calls
-	Steps map[string][]string // that an instance of a definition calls, in order
+	Steps map[string][]string // the steps of an instance, in order, by definition
 
-	acknowledged map[made]string // the instance, "" where it was not said
+	acknowledged map[made]string // the id of the instance, "" if unknown
 	found        map[made][]string
 	verdict      Verdict
 }
 
-// made is what instances are made for.
+// made identifies an instance by its definition and the name in its input.
 type made struct{ definition, name string }
 
-// Verdict is what a ledger gives.
+// Verdict is the result of a comparison.
 type Verdict struct {
 	Acknowledged int
-	Lost         int // acknowledged, and not there
-	Extra        int // there, and not acknowledged, or there twice
-	Twice        int // transitions in a history, with those that are missing from it
-	Calls        int // under a key of their own
-	Again        int // under the same key
-	OtherKeys    int // steps that were called under several keys
+	Lost         int // acknowledged, but do not exist
+	Extra        int // not acknowledged, or exist twice
+	Twice        int // transitions that are duplicate in a history, or missing from it
+	Calls        int // different keys
+	Again        int // calls that repeated a key
+	OtherKeys    int // steps that were not called under exactly one key
 	Problems     []string
 }
 
 func (v Verdict) String() string {
-	return fmt.Sprintf("%d acknowledged, %d lost, %d extra, %d duplicate or missing transitions, %d calls, %d repeated under the same key, %d steps under another key",
+	return fmt.Sprintf("%d acknowledged, %d lost, %d extra, %d duplicate or missing transitions, %d calls, "+
+		"%d repeated under the same key, %d steps under another key",
 		v.Acknowledged, v.Lost, v.Extra, v.Twice, v.Calls, v.Again, v.OtherKeys)
 }
 
@@ -44,7 +45,7 @@ func (l *Ledger) problem(count *int, format string, args ...any) {
 	l.verdict.Problems = append(l.verdict.Problems, fmt.Sprintf(format, args...))
 }
 
-// Acknowledged notes that an instance was promised; its id is "" where that was not said.
+// Acknowledged notes that the start of an instance was acknowledged; id is "" if unknown.
 func (l *Ledger) Acknowledged(definition, name, id string) {
 	if l.acknowledged == nil {
 		l.acknowledged = map[made]string{}
@@ -52,21 +53,24 @@ func (l *Ledger) Acknowledged(definition, name, id string) {
 	l.acknowledged[made{definition, name}] = id
 }
 
-// Found takes an instance that is there, with its whole history.
-func (l *Ledger) Found(in client.Instance, history []client.Record) {
+// Found notes an instance that exists, with its whole history.
+func (l *Ledger) Found(in api.Instance, history []api.Record) {
 	seen := map[string]int{}
-	name, called := "", []string(nil)
+	name := ""
+	var called []string
 	for i, rec := range history {
 		if rec.Seq != int64(i+1) {
 			l.problem(&l.verdict.Twice, "instance %s: record %d has the number %d", in.ID, i+1, rec.Seq)
 		}
 		what := rec.Type + " " + rec.Node
-		if seen[what]++; seen[what] > 1 {
+		seen[what]++
+		if seen[what] > 1 {
 			l.problem(&l.verdict.Twice, "instance %s: %q happened %d times", in.ID, what, seen[what])
 		}
 		var s Step
-		if rec.Type == "called" && json.Unmarshal(rec.Data, &s) == nil {
-			name, called = s.Of, append(called, s.Step)
+		if rec.Type == api.RecordCalled && json.Unmarshal(rec.Data, &s) == nil {
+			name = s.Of
+			called = append(called, s.Step)
 		}
 	}
 	if want := l.Steps[in.Definition.ID]; !slices.Equal(called, want) {
@@ -79,19 +83,19 @@ func (l *Ledger) Found(in client.Instance, history []client.Record) {
 	l.found[of] = append(l.found[of], in.ID)
 }
 
-// Verdict compares, after everything was noted.
+// Verdict compares, after all instances were noted.
 func (l *Ledger) Verdict() Verdict {
 	v := &l.verdict
 	v.Acknowledged = len(l.acknowledged)
 	for of, id := range l.acknowledged {
 		ids := l.found[of]
 		if len(ids) == 0 || id != "" && !slices.Contains(ids, id) {
-			l.problem(&v.Lost, "%s for %s, acknowledged as instance %q, is not there; there is %q", of.definition, of.name, id, ids)
+			l.problem(&v.Lost, "%s for %s was acknowledged as instance %q, but exists as %q", of.definition, of.name, id, ids)
 		}
 	}
 	for of, ids := range l.found {
 		if _, promised := l.acknowledged[of]; !promised || len(ids) > 1 {
-			l.problem(&v.Extra, "%s for %s is there as %q; acknowledged: %t", of.definition, of.name, ids, promised)
+			l.problem(&v.Extra, "%s for %s exists as %q; acknowledged: %t", of.definition, of.name, ids, promised)
 		}
 	}
 	v.Calls, v.Again = l.Calls.Count()
@@ -100,7 +104,7 @@ func (l *Ledger) Verdict() Verdict {
 	return *v
 }
 
-// judgeCalls sees that every step was called under one key, and nothing else was called.
+// judgeCalls checks that every step was called under one key, and that nothing else was called.
 func (l *Ledger) judgeCalls() {
 	l.Calls.mu.Lock()
 	defer l.Calls.mu.Unlock()
@@ -121,13 +125,13 @@ func (l *Ledger) judgeCalls() {
 	}
 }
 
-// mostTold is how many problems are told: the first ones say enough.
-const mostTold = 50
+// maxReported is how many problems are reported.
+const maxReported = 50
 
-// Text tells the problems, one a line; "" if there are none.
+// Text lists the problems, one a line; "" if there are none.
 func (v Verdict) Text() string {
-	if rest := len(v.Problems) - mostTold; rest > 0 {
-		return strings.Join(v.Problems[:mostTold], "\n") + fmt.Sprintf("\nand %d more", rest)
+	if rest := len(v.Problems) - maxReported; rest > 0 {
+		return strings.Join(v.Problems[:maxReported], "\n") + fmt.Sprintf("\nand %d more", rest)
 	}
 	return strings.Join(v.Problems, "\n")
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
 // run is a small world in which all is well: two starts, each with one call of each of its steps.
@@ -58,14 +58,14 @@ func (r *run) found(id, name string, steps ...string) {
 	r.ledger.Found(instance(id), history(name, steps...))
 }
 
-func instance(id string) (in client.Instance) {
+func instance(id string) (in api.Instance) {
 	in.ID, in.Definition.ID = id, "two"
 	return in
 }
 
-func history(name string, steps ...string) (out []client.Record) {
+func history(name string, steps ...string) (out []api.Record) {
 	for i, step := range steps {
-		out = append(out, client.Record{Seq: int64(i + 1), Type: "called", Node: "/" + step, Data: client.Data(fmt.Sprintf(`{"n":%q,"step":%q}`, name, step))})
+		out = append(out, api.Record{Seq: int64(i + 1), Type: "called", Node: "/" + step, Data: api.Data(fmt.Sprintf(`{"n":%q,"step":%q}`, name, step))})
 	}
 	return out
 }
@@ -96,10 +96,10 @@ func TestVerdict(t *testing.T) {
 			r.call("c", "second", "key4")
 		}, Verdict{Acknowledged: 3, Twice: 1, Calls: 6}},
 		{"a transition that happened twice", func(r *run) {
-			r.tamper(func(h []client.Record) { h[0].Node, h[0].Type, h[1].Type, h[1].Node = "/x", "left", "left", "/x" })
+			r.tamper(func(h []api.Record) { h[0].Node, h[0].Type, h[1].Type, h[1].Node = "/x", "left", "left", "/x" })
 		}, Verdict{Acknowledged: 3, Twice: 1, Calls: 6}},
 		{"a gap in a history", func(r *run) {
-			r.tamper(func(h []client.Record) { h[0].Type, h[1].Type, h[1].Seq = "entered", "left", 3 })
+			r.tamper(func(h []api.Record) { h[0].Type, h[1].Type, h[1].Seq = "entered", "left", 3 })
 		}, Verdict{Acknowledged: 3, Twice: 1, Calls: 6}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -119,9 +119,9 @@ func TestVerdict(t *testing.T) {
 }
 
 // tamper notes one more instance, before whose calls stand two records that are changed.
-func (r *run) tamper(change func([]client.Record)) {
+func (r *run) tamper(change func([]api.Record)) {
 	r.ledger.Acknowledged("two", "c", "")
-	list := append([]client.Record{{Seq: 1}, {Seq: 2}}, history("c", "first", "second")...)
+	list := append([]api.Record{{Seq: 1}, {Seq: 2}}, history("c", "first", "second")...)
 	for i := range list {
 		list[i].Seq = int64(i + 1)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/nodetest"
 )
@@ -62,7 +63,7 @@ func sendBurst(t *testing.T, s *servers) {
 	settled := l.settle()
 	consumed, instances := l.consumed()
 	kept := 0
-	for e, err := range client.All(func(after string) (client.Page[client.KeptEvent], error) {
+	for e, err := range client.All(func(after string) (api.Page[api.KeptEvent], error) {
 		return s.any().API.ListEvents(t.Context(), client.EventQuery{Unmatched: true, Paging: client.Paging{Limit: 500, After: after}})
 	}) {
 		if err != nil {
@@ -112,7 +113,7 @@ func (l *load) settle() (settled bool) {
 }
 
 func (l *load) message(n *nodetest.Node, order int64, name string) error {
-	got, err := n.API.SendEvents(context.Background(), client.Data(fmt.Sprintf(`{"specversion":"1.0","type":"message","source":"shop","id":"m%s","orderid":"o%d","data":{"n":"m%s"}}`, name, order, name)))
+	got, err := n.API.SendEvents(context.Background(), api.Data(fmt.Sprintf(`{"specversion":"1.0","type":"message","source":"shop","id":"m%s","orderid":"o%d","data":{"n":"m%s"}}`, name, order, name)))
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (l *load) consumed() (by map[string]string, instances int) {
 	var mu sync.Mutex
 	var readers sync.WaitGroup
 	places := make(chan struct{}, 8)
-	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
+	for in, err := range client.All(func(after string) (api.Page[api.Instance], error) {
 		return l.any().API.ListInstances(l.t.Context(), client.InstanceQuery{Paging: client.Paging{Limit: 500, After: after}})
 	}) {
 		if err != nil {

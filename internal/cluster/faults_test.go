@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -41,7 +42,7 @@ func (s *servers) stop() {
 			return false
 		}
 		nodes, err := witness.API.ListNodes(ctx)
-		return err == nil && !slices.ContainsFunc(nodes, func(o client.Node) bool { return strings.HasSuffix(n.URL, o.Address) && o.Shards > 0 })
+		return err == nil && !slices.ContainsFunc(nodes, func(o api.Node) bool { return strings.HasSuffix(n.URL, o.Address) && o.Shards > 0 })
 	})
 }
 
@@ -120,7 +121,7 @@ func TestOneKeyOneInstance(t *testing.T) {
 	for i := range ids {
 		all.Go(func() {
 			for {
-				in, err := s.at(i%3).API.StartInstance(t.Context(), "started", client.Start{Key: "once", Input: client.Data(`{"n":"once"}`)})
+				in, err := s.at(i%3).API.StartInstance(t.Context(), "started", client.Start{Key: "once", Input: api.Data(`{"n":"once"}`)})
 				var unreachable *client.UnreachableError
 				if errors.As(err, &unreachable) && t.Context().Err() == nil {
 					continue
@@ -157,7 +158,7 @@ func TestStoppedNode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var in client.Instance
+		var in api.Instance
 		if err := errors.Join(json.NewDecoder(res.Body).Decode(&in), res.Body.Close()); err != nil || res.StatusCode/100 != 2 {
 			t.Fatalf("it is not started: %d, %v", res.StatusCode, err)
 		}

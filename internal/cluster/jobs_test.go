@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/jobcheck"
 )
@@ -104,7 +105,7 @@ func (s *servers) updates(id string) (out []jobcheck.Status) {
 		}
 		for _, r := range page.Items {
 			var saw jobStatus
-			if r.Type != "taken" {
+			if r.Type != api.RecordTaken {
 				continue
 			}
 			if err := json.Unmarshal(r.Data, &saw); err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/callcheck"
 	"github.com/lockstep-workflows/lockstep/internal/nodetest"
@@ -120,7 +121,7 @@ func (l *load) until(name string, send func(*nodetest.Node, string) error) bool 
 }
 
 func (l *load) start(n *nodetest.Node, name string) error {
-	in, err := n.API.StartInstance(context.Background(), "started", client.Start{Key: name, Input: client.Data(fmt.Sprintf(`{"n":%q}`, name))})
+	in, err := n.API.StartInstance(context.Background(), "started", client.Start{Key: name, Input: api.Data(fmt.Sprintf(`{"n":%q}`, name))})
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (l *load) start(n *nodetest.Node, name string) error {
 }
 
 func (l *load) event(n *nodetest.Node, name string) error {
-	got, err := n.API.SendEvents(context.Background(), client.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
+	got, err := n.API.SendEvents(context.Background(), api.Data(fmt.Sprintf(`{"specversion":"1.0","type":"go","source":"test","id":%q,"data":{"n":%q}}`, name, name)))
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (l *load) check() callcheck.Verdict {
 	for name := range l.events {
 		ledger.Acknowledged("heard", name, "")
 	}
-	for in, err := range client.All(func(after string) (client.Page[client.Instance], error) {
+	for in, err := range client.All(func(after string) (api.Page[api.Instance], error) {
 		return l.any().API.ListInstances(t.Context(), client.InstanceQuery{Paging: client.Paging{Limit: 500, After: after}})
 	}) {
 		if err != nil {
@@ -193,8 +194,8 @@ func (l *load) doctor() {
 	}
 }
 
-func (l *load) history(in client.Instance) []client.Record {
-	var page client.Page[client.Record]
+func (l *load) history(in api.Instance) []api.Record {
+	var page api.Page[api.Record]
 	l.eventually("a history can be read", func(ctx context.Context) (ok bool) {
 		var err error
 		page, err = l.any().API.GetHistory(ctx, in.ID, client.Paging{Limit: 1000})

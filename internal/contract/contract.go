@@ -1,5 +1,5 @@
-// Package contract holds answers of a server to its OpenAPI document. Tests use it: every
-// answer that they see must be one that the document describes.
+// Package contract checks answers of a server against its OpenAPI document. Tests use it: the
+// document must describe every answer that they see.
 package contract
 
 import (
@@ -20,8 +20,8 @@ import (
 // Contract is an OpenAPI document as tests read it.
 type Contract struct {
 	Root expr.Value
-	Base string // the path of the server, which paths of requests may begin with
-	// Documents are operations that answer with a document, whatever it says.
+	Base string // the path prefix of the server, which requests may have
+	// Documents are operations that answer with a document, whose contents are not checked.
 	Documents []string
 
 	mu      sync.Mutex
@@ -38,8 +38,8 @@ func New(text []byte) (*Contract, error) {
 	return &Contract{Root: strict(root), schemas: map[string]expr.Program{}, seen: map[string]bool{}}, nil
 }
 
-// Sound lists what is wrong with the document itself: references that lead nowhere panic, a
-// schema does not compile, or nothing uses a component. Those in spare are used by none.
+// Sound lists what is wrong with the document itself: schemas that do not compile, and components
+// that nothing uses, except those in spare. It panics on a reference without a target.
 func (c *Contract) Sound(spare ...string) (problems []string) {
 	used := map[string]bool{}
 	var walk func(v expr.Value)
@@ -80,8 +80,8 @@ func (c *Contract) Seen(operation, status string) bool {
 	return c.seen[operation+" "+status]
 }
 
-// strict closes every object schema that does not say otherwise: an answer must have no
-// member that the contract does not name, though clients must bear one.
+// strict closes every object schema that does not say otherwise: an answer must not have members
+// that the contract does not name, although clients must tolerate them.
 func strict(v expr.Value) expr.Value {
 	switch {
 	case v.IsArray():
@@ -105,12 +105,13 @@ func strict(v expr.Value) expr.Value {
 	return v
 }
 
-// Operation is one of the contract's.
+// Operation is an operation of the contract.
 type Operation struct {
 	ID, Method, Path string
 	Value            expr.Value
 }
 
+// Operations lists the operations of the contract.
 func (c *Contract) Operations() []Operation {
 	var out []Operation
 	paths, _ := c.Root.Get("paths")
@@ -131,12 +132,12 @@ func (c *Contract) Follow(v expr.Value) expr.Value {
 	}
 	target, ok := c.Root.Lookup(strings.Split(strings.TrimPrefix(ref.Str(), "#/"), "/")...)
 	if !ok {
-		panic("the contract refers to " + ref.Str() + ", which is not there")
+		panic("the contract refers to " + ref.Str() + ", which does not exist")
 	}
 	return target
 }
 
-// Parameters lists the names of an operation's parameters in a place.
+// Parameters lists the names of an operation's parameters in a place, such as "query".
 func (c *Contract) Parameters(op Operation, in string) []string {
 	list, _ := op.Value.Get("parameters")
 	var out []string
@@ -206,7 +207,7 @@ func (c *Contract) Schema(schema expr.Value) (expr.Program, error) {
 	return p, err
 }
 
-// Check says what is wrong with a value under a schema.
+// Check validates a value against a schema.
 func (c *Contract) Check(schema, v expr.Value) error {
 	p, err := c.Schema(schema)
 	if err != nil {
@@ -228,17 +229,17 @@ func (c *Contract) CheckNamed(name string, v expr.Value) error {
 	return c.Check(expr.Object(expr.Member{Key: "$ref", Value: expr.String("#/components/schemas/" + name)}), v)
 }
 
-// CheckAnswer says how an answer breaks the contract.
+// CheckAnswer returns how an answer violates the contract.
 func (c *Contract) CheckAnswer(r *http.Request, a *http.Response, body []byte) error {
 	if a.StatusCode == http.StatusMethodNotAllowed || r.Method == http.MethodOptions {
-		return nil // no operation's
+		return nil // not from an operation
 	}
 	op, ok := c.find(r)
 	if !ok {
 		if a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusMisdirectedRequest {
 			return nil
 		}
-		return fmt.Errorf("no operation of the contract serves this, and it gives %d", a.StatusCode)
+		return fmt.Errorf("no operation of the contract serves this request, and the status is %d", a.StatusCode)
 	}
 	responses, _ := op.Value.Get("responses")
 	response, ok := responses.Get(strconv.Itoa(a.StatusCode))
@@ -287,7 +288,7 @@ func (c *Contract) CheckAnswer(r *http.Request, a *http.Response, body []byte) e
 	return nil
 }
 
-// Witness is a RoundTripper that holds every answer to a contract.
+// Witness is a RoundTripper that checks every answer against a contract.
 type Witness struct {
 	Contract *Contract
 	Next     http.RoundTripper

@@ -27,8 +27,8 @@ func (ch *chain) parallel(branches []*sw01.Scope) {
 		}
 		detached = append(detached, b)
 		results = append(results, expr.Null)
-		c.lose(b.Pos, ch.base, fmt.Sprintf("branch %q, for which nobody waits", b.Name),
-			"the workflow is not over before it is, and fails if it fails; a sub-workflow of 0.5 that nobody waits for is on its own",
+		c.lose(b.Pos, ch.base, fmt.Sprintf("branch %q, which is not waited for", b.Name),
+			"the workflow is not over before it is, and fails if it fails; a sub-workflow of 0.5 that is not waited for is independent of it",
 			"wait for it, if that matters")
 	}
 	for _, b := range detached {
@@ -42,15 +42,12 @@ func (ch *chain) joined(branches, results []expr.Value) {
 	if len(branches) > 0 {
 		ch.add("branches", obj("type", str("parallel"), "branches", expr.Array(branches...), "completionType", str("and")))
 	}
-	if ch.sc.c.planted("order") && len(results) > 1 {
-		results[0], results[1] = results[1], results[0]
-	}
 	ch.wide, ch.keys = false, nil
 	ch.set("results", expr.Array(results...))
 }
 
 // sideBySide runs the actions of one state at the same time: each is a workflow too,
-// since only a foreach keeps an answer that is no object.
+// since only a foreach keeps an answer that is not an object.
 func (ch *chain) sideBySide(list []*sw01.Action) {
 	ch.widen()
 	c := ch.sc.c

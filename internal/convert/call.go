@@ -31,7 +31,7 @@ func (ch *chain) actions(a sw01.Actions) {
 		}
 	}
 	if a.Parallel && len(a.List) == 1 {
-		// One result is an array too (SEMANTICS §Data filters 13).
+		// One result is an array too (semantics.md §Data filters 13).
 		ch.narrow()
 		ch.flush()
 		ch.set("results", expr.Array(text("$[0]")))
@@ -94,7 +94,7 @@ func goesOn(p *sw01.Path) bool {
 // in the data of the iteration. It returns the last link that makes the call.
 func (ch *chain) invoke(a *sw01.Action, data string, keys []string) *link {
 	action := obj("functionRef", obj("refName", str(a.Function), "parameters", ch.parameters(a, data, keys)))
-	if a.Timeout != nil && !ch.sc.c.planted("timeout") {
+	if a.Timeout != nil {
 		action = action.With("timeout", str(a.Timeout.Value.String()))
 	}
 	body := obj("type", str("foreach"), "inputCollection", text("$.data[-1:]"), "iterationParam", str("data"),
@@ -110,9 +110,6 @@ func (ch *chain) invoke(a *sw01.Action, data string, keys []string) *link {
 func (ch *chain) parameters(a *sw01.Action, data string, keys []string) expr.Value {
 	c := ch.sc.c
 	if a.Parameters != nil {
-		if c.planted("parameters") {
-			return *a.Parameters
-		}
 		return templated(*a.Parameters, data)
 	}
 	if keys == nil {
@@ -133,7 +130,7 @@ func (ch *chain) parameters(a *sw01.Action, data string, keys []string) expr.Val
 	return out
 }
 
-// templated makes expressions of the paths in parameters (SEMANTICS §Data filters 10).
+// templated makes expressions of the paths in parameters (semantics.md §Data filters 10).
 func templated(v expr.Value, data string) expr.Value {
 	switch v.Kind() {
 	case expr.KindArray:
@@ -152,7 +149,7 @@ func templated(v expr.Value, data string) expr.Value {
 		if s := strings.TrimSpace(v.Str()); s == "$" || strings.HasPrefix(s, "$.") || strings.HasPrefix(s, "$[") {
 			return text(rebase(s, data))
 		}
-		return str(literal(v.Str()))
+		return str(jsonpath.Escape(v.Str()))
 	}
 	return v
 }

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
@@ -78,9 +77,6 @@ func (ch *chain) flush() {
 func (ch *chain) narrow() {
 	if ch.wide {
 		ch.last().out, ch.wide = ch.last().array, false
-		if ch.sc.c.planted("last") {
-			ch.last().out = strings.Replace(ch.last().out, "[-1:]", "[0:1]", 1)
-		}
 	}
 }
 
@@ -94,13 +90,10 @@ func (ch *chain) widen() {
 	ch.wide = true
 }
 
-// filter applies a path (SEMANTICS §Data filters 1, 3): what it selects is the data,
+// filter applies a path (semantics.md §Data filters 1, 3): what it selects is the data,
 // which stays as it is where that is nothing.
 func (ch *chain) filter(p *sw01.Path) {
 	if p == nil || p.Root {
-		return
-	}
-	if ch.sc.c.planted("filter") {
 		return
 	}
 	ch.narrow()
@@ -173,9 +166,7 @@ func (ch *chain) end() {
 	if ch.in != "" || len(ch.links) == 0 || ch.last().fixed {
 		ch.pass("filtered")
 	}
-	if !ch.sc.c.planted("end") {
-		ch.last().out = ch.last().bare
-	}
+	ch.last().out = ch.last().bare
 	ch.emit(obj("end", obj("kind", str("default"))))
 }
 

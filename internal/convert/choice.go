@@ -14,10 +14,7 @@ func (sc *scope) switchState(ch *chain) {
 	st := ch.st
 	ch.filter(st.Filter.Input)
 	var conditions []expr.Value
-	for i, k := range st.Choices {
-		if sc.c.planted("choice") && i == 0 && len(st.Choices) > 1 {
-			continue
-		}
+	for _, k := range st.Choices {
 		way := obj("transition", obj("nextState", str(sc.target(k.Next))))
 		conditions = append(conditions, way.With("condition", text("$[?("+sc.condition(k.When)+")]")))
 	}
@@ -37,7 +34,7 @@ func (sc *scope) switchState(ch *chain) {
 	ch.emit(expr.Value{})
 }
 
-// otherwise is where a SWITCH leads when nothing matches (SEMANTICS §Control flow).
+// otherwise is where a SWITCH leads when nothing matches (semantics.md §Control flow).
 func (sc *scope) otherwise(ch *chain) string {
 	switch {
 	case ch.st.Default != nil:
@@ -96,9 +93,6 @@ func (sc *scope) comparison(k *sw01.Condition) string {
 	}
 	op := strings.TrimPrefix(k.Op, "text-")
 	sign := signs[op]
-	if sc.c.planted("operator") && op == choice.GreaterOrEqual {
-		sign = ">"
-	}
 	written := k.Value.Str()
 	if k.Value.Kind() != expr.KindString {
 		written = k.Value.String()

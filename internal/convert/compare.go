@@ -15,6 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
 // CompareOptions say how much to compare.
@@ -115,7 +116,7 @@ func compile(r Result) ([]*ir.Program, error) {
 	for _, d := range r.Definitions {
 		c, found := registry.Compile(d.ID+".json", d.Value.AppendJSON(nil), nil, dialect.Options{Dialect: sw05.Name})
 		if found.HasErrors() {
-			return nil, fmt.Errorf("the conversion is not valid, which is a mistake of this program: %w", found)
+			return nil, fmt.Errorf("the conversion is not valid, which is a bug in this program: %w", found)
 		}
 		out = append(out, c.Program)
 	}
@@ -155,23 +156,19 @@ func subflows(s *sw01.Scope) []string {
 	return out
 }
 
+// maxShrinks is after how many cases shrinking ends.
+const maxShrinks = 400
+
 // shrink takes away from a case what the difference does not need.
 func (k *comparison) shrink(ctx context.Context, d *Difference) *Difference {
-	for tries := 0; tries < 400; {
-		smaller := false
-		for _, c := range d.Case.smaller() {
-			tries++
-			a, b, what, err := k.try(ctx, c)
-			if err == nil && what != "" {
-				d = &Difference{d.Number, c, what, a, b, k.alike}
-				smaller = true
-				break
-			}
+	trial.Shrink(d.Case, maxShrinks, (*Case).smaller, func(c *Case) bool {
+		a, b, what, err := k.try(ctx, c)
+		if err != nil || what == "" {
+			return false
 		}
-		if !smaller {
-			break
-		}
-	}
+		d = &Difference{d.Number, c, what, a, b, k.alike}
+		return true
+	})
 	return d
 }
 
@@ -207,7 +204,7 @@ func (c *Case) smaller() []*Case {
 				set(j)
 			}
 			if less := a; a.Delay > time.Second {
-				less.Delay %= time.Second // what is left tells answers of branches apart
+				less.Delay %= time.Second // the rest distinguishes the answers of branches
 				set(j, less)
 			}
 			for _, v := range reduced(a.Result) {
@@ -241,7 +238,7 @@ func reduced(v expr.Value) []expr.Value {
 	return out
 }
 
-// String tells a difference, both outcomes side by side.
+// String describes a difference, with both outcomes side by side.
 func (d *Difference) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "case %d differs in %s\n", d.Number, d.What)
@@ -306,8 +303,5 @@ func (d *Difference) sideBySide(b *strings.Builder) {
 	}
 }
 
-// iso writes a span of time with days.
-func iso(d time.Duration) string {
-	const day = 24 * time.Hour
-	return calendar.Duration{Days: int64(d / day), Nanos: int64(d % day)}.String()
-}
+// iso writes a span of time.
+func iso(d time.Duration) string { return calendar.DurationOf(d).String() }

@@ -253,7 +253,7 @@ states:
   next-state: E
 - {name: E, type: END}
 `, missed: true},
-	{name: "a branch nobody waits for", lost: "for which nobody waits", src: `
+	{name: "a branch nobody waits for", lost: "which is not waited for", src: `
 name: detached
 states:
 - name: P

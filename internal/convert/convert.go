@@ -12,39 +12,36 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// Options say what is known beyond the definition.
+// Options is what the definition itself does not say.
 type Options struct {
-	// Parameters are the names of what functions take, by function: 0.5 names each
-	// parameter, where 0.1 hands over the data.
+	// Parameters are the parameter names of functions, by function. 0.5 names each
+	// parameter; 0.1 passes the data.
 	Parameters map[string][]string
 
-	// Errors are what retries match that is the name of an error: by itself it may as
-	// well be what a function answers, which 0.5 does not retry.
+	// Errors are the retry matches that are names of errors. A match in 0.1 may also be
+	// the result of a function, which 0.5 does not retry.
 	Errors []string
 
-	// Head are the lines of comments at the head of the source, and Comments those right
-	// above a place in it. Without #.
+	// Head are the lines of the comment at the head of the source, and Comments returns
+	// those right above a position in it. Without #.
 	Head     []string
 	Comments func(dialect.Pos) []string
-
-	plant string // for tests: a mistake to make
 }
 
 // Result is a converted definition.
 type Result struct {
 	Definitions []Definition // the first is the workflow, the others are its branches
-	Lost        []Loss       // what could not be kept, in order of place
-	Useful      bool         // there is a state that is not broken
+	Lost        []Loss       // what could not be converted, in order of position
+	Useful      bool         // at least one state is not broken
 
-	// Assumed is under which conditions the conversion keeps the meaning, as far as only
-	// data can tell.
+	// Assumed are conditions on the data under which the conversion keeps the meaning.
 	Assumed []Assumption
 
-	// Answering are functions that are assumed to answer something.
+	// Answering are functions that are assumed to return a result.
 	Answering map[string]bool
 
-	// Whole are the functions that received the data of 0.1 and now receive it as the
-	// parameter "data"; Named those that receive only what Options name.
+	// Whole are the functions that receive all data, now as the parameter "data"; Named are
+	// those that receive only the parameters in Options.
 	Whole map[string]bool
 	Named map[string][]string
 
@@ -65,26 +62,24 @@ type Assumption struct {
 	Text string
 }
 
-// Loss is something that cannot be kept.
+// Loss is a construct that cannot be converted.
 type Loss struct {
 	Pos   dialect.Pos
 	What  string // the construct
 	Why   string
 	Do    string // what to do by hand
-	State string // where the comment stands
+	State string // the state above which a comment says so
 
-	Broken bool // what the conversion has instead does something else in every case
-}
-
-func (l Loss) String() string {
-	return fmt.Sprintf("%s: %s: %s; %s", l.Pos, l.What, l.Why, l.Do)
+	Broken bool // the converted state always behaves differently
 }
 
 // Convert rewrites a definition.
 func Convert(o *sw01.Outline, opts Options) Result {
 	c := &converter{
-		o: o, opts: opts, result: Result{Whole: map[string]bool{}, Named: map[string][]string{}, Answering: map[string]bool{}, errors: opts.Errors},
-		ids: map[string]bool{}, seen: map[Loss]bool{},
+		o: o, opts: opts, ids: map[string]bool{}, seen: map[Loss]bool{},
+		result: Result{
+			Whole: map[string]bool{}, Named: map[string][]string{}, Answering: map[string]bool{}, errors: opts.Errors,
+		},
 	}
 	c.workflow(o.ID, o.Scope)
 	slices.SortStableFunc(c.result.Lost, func(a, b Loss) int {
@@ -97,7 +92,7 @@ func Convert(o *sw01.Outline, opts Options) Result {
 	return c.result
 }
 
-// converter is one conversion; every document of it is a scope of its own.
+// converter is one conversion. Every document that it writes is a scope.
 type converter struct {
 	o      *sw01.Outline
 	opts   Options
@@ -106,12 +101,12 @@ type converter struct {
 	seen   map[Loss]bool
 }
 
-// lose notes something that cannot be kept.
+// lose notes a construct that cannot be converted.
 func (c *converter) lose(pos dialect.Pos, state, what, why, do string) {
 	c.note(Loss{Pos: pos, What: what, Why: why, Do: do, State: state})
 }
 
-// breaks notes something that has nothing like it in 0.5.
+// breaks notes a construct that has no equivalent in 0.5.
 func (c *converter) breaks(pos dialect.Pos, state, what, why, do string) {
 	c.note(Loss{Pos: pos, What: what, Why: why, Do: do, State: state, Broken: true})
 }
@@ -123,7 +118,7 @@ func (c *converter) note(l Loss) {
 	}
 }
 
-// assume notes under which condition something is kept.
+// assume notes a condition under which the conversion keeps the meaning.
 func (c *converter) assume(pos dialect.Pos, text string) {
 	one := Assumption{pos, text}
 	if !slices.Contains(c.result.Assumed, one) {
@@ -131,10 +126,7 @@ func (c *converter) assume(pos dialect.Pos, text string) {
 	}
 }
 
-// planted reports whether a test wants this mistake.
-func (c *converter) planted(name string) bool { return c.opts.plant == name }
-
-// id returns an id of its own for a document.
+// id returns a unique id for a document.
 func (c *converter) id(parts ...string) string {
 	id := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' {
@@ -160,14 +152,14 @@ func (c *converter) workflow(id string, s *sw01.Scope) {
 	if c.o.HasMetadata {
 		doc = doc.With("metadata", c.o.Metadata)
 	}
-	if c.o.HasExtens {
+	if c.o.HasExtensions {
 		doc = doc.With("extensions", c.o.Extensions)
 	}
 	c.document(doc, s, nil, slices.Concat(c.opts.Head, headComment(c.o)))
 }
 
-// document converts a scope as a document of its own. finish, where it is not nil,
-// shapes what a branch gives its parent.
+// document converts a scope into a separate document. finish, if not nil, shapes the output that
+// a branch returns to its parent.
 func (c *converter) document(doc expr.Value, s *sw01.Scope, finish *finish, head []string) {
 	at := len(c.result.Definitions)
 	c.result.Definitions = append(c.result.Definitions, Definition{}) // children come after
@@ -192,9 +184,8 @@ func (c *converter) document(doc expr.Value, s *sw01.Scope, finish *finish, head
 	c.result.Definitions[at] = d
 }
 
-// functions are the functions that a scope calls and says the type of; 0.5 has no
-// place for it but the metadata, unless it says that they create jobs. The others need
-// no definition.
+// functions defines the functions that a scope calls with a type. In 0.5 the type goes into the
+// metadata, or into the operation if it creates a job. Functions without a type need no definition.
 func functions(s *sw01.Scope) expr.Value {
 	var out []expr.Value
 	seen := map[string]bool{}

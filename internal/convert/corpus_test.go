@@ -16,7 +16,7 @@ import (
 // parameters, both must do the same.
 func TestCorpus(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"../conformance/sw01/*.txtar", "../examples/v01/*.yaml", "../examples/v01/*.json", "../../shared/corpus/v0.1-*/*.json"} {
+	for _, pattern := range []string{"../conformance/sw01/*.txtar", "../../examples/v01/*.yaml", "../../examples/v01/*.json", "../../../shared/corpus/v0.1-*/*.json"} {
 		found, _ := filepath.Glob(pattern)
 		if len(found) == 0 {
 			t.Logf("no files %s", pattern)

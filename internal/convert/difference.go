@@ -77,8 +77,8 @@ func ownName(name string) bool {
 	return name != "TransitionRestricted" && !strings.HasPrefix(name, "SYS.") && !strings.HasPrefix(name, "Result ") && !strings.HasPrefix(name, "next state ")
 }
 
-// calls are the calls to compare. Where branches run side by side, nobody promises
-// which of them acts first at one instant.
+// calls are the calls to compare. Where branches run side by side, their order at one instant
+// is not defined.
 func (k *comparison) calls(list []Call, source bool) []Call {
 	if !k.parallel {
 		return list

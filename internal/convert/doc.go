@@ -1,5 +1,5 @@
-// Package convert rewrites definitions of Serverless Workflow 0.1 as 0.5, and makes
-// sure that both do the same.
+// Package convert rewrites definitions of Serverless Workflow 0.1 as 0.5, and checks
+// that both do the same.
 //
 // The two versions disagree about data: in 0.1 what a function answers replaces the
 // data, whatever it is; in 0.5 it is merged into an object. A converted definition
@@ -14,12 +14,13 @@
 //
 // Where to read, in the order the data flows:
 //
-//	convert.go   what goes in and comes out; kept.go what could not be kept
-//	scope.go     the states of a workflow or branch; chain.go a state as a chain of them
+//	convert.go   what goes in and comes out, and what could not be kept
+//	scope.go     the states of a workflow or branch; chain.go a state as a chain of them; path.go paths
 //	state.go     the types of states; call.go calls, retry.go their retries;
 //	choice.go    conditions; event.go waiting for events; branch.go parallel work
 //	write.go     the definition as text, with its comments
-//	generate.go  inputs, answers and events to compare with; run.go runs a definition
-//	under virtual time; compare.go says where two outcomes differ; save.go writes a
-//	case as a scenario file
+//	generate.go  inputs, answers and events to compare with
+//	run.go       a definition under virtual time
+//	compare.go   both versions with the same cases; difference.go how two outcomes differ
+//	save.go      a case as a scenario file
 package convert

@@ -16,8 +16,8 @@ func (sc *scope) startEvent(ch *chain) {
 	e := st.Entries[0]
 	if len(st.Entries) > 1 {
 		sc.c.lose(st.Entries[1].Pos, ch.base, "several entries of an EVENT state that starts the workflow",
-			"an event state of 0.5 does not tell the states behind it which event came; all events are handled as the first entry says",
-			"make a workflow of each entry, or tell the events apart by their data")
+			"an event state of 0.5 does not pass on which event came; all events are handled as the first entry says",
+			"make a workflow of each entry, or distinguish the events by their data")
 	}
 	refs, all, ok := sc.refs(e)
 	if !ok {
@@ -29,7 +29,7 @@ func (sc *scope) startEvent(ch *chain) {
 		all = false
 	}
 	body := obj("type", str("event"), "exclusive", expr.Bool(!all), "onEvents", expr.Array(sc.onEvents(e, refs)))
-	if all && e.Timeout != nil && !sc.c.planted("window") {
+	if all && e.Timeout != nil {
 		body = body.With("timeout", str(e.Timeout.Value.String()))
 	}
 	l := ch.add("waits", body)
@@ -140,9 +140,6 @@ func (sc *scope) eventSwitch(ch *chain) {
 	timeout, otherwise := "P1Y", wait.name // it waits on
 	if t := st.Entries[0].Timeout; t != nil {
 		timeout, otherwise = t.Value.String(), sc.name(ch.base, "took too long")
-		if sc.c.planted("lapse") {
-			timeout = "P1D"
-		}
 		follow(otherwise, lapse)
 	}
 	wait.value = wait.value.With("eventConditions", expr.Array(conditions...)).With("eventTimeout", str(timeout)).
@@ -153,7 +150,7 @@ func (sc *scope) eventSwitch(ch *chain) {
 	}
 }
 
-// lapse is what follows when no event came in time (SEMANTICS §Control flow).
+// lapse is what follows when no event came in time (semantics.md §Control flow).
 func (sc *scope) lapse(ch *chain) {
 	var ends []*sw01.State
 	for _, st := range sc.s.States {
@@ -215,7 +212,7 @@ func (sc *scope) refs(e *sw01.Entry) (names []string, all, ok bool) {
 		}
 	}
 	walk(e.Expression, true, false)
-	return names, all && len(names) > 1 && !sc.c.planted("all"), ok
+	return names, all && len(names) > 1, ok
 }
 
 func (sc *scope) onEvents(e *sw01.Entry, refs []string) expr.Value {
@@ -237,7 +234,7 @@ func (sc *scope) eventFilter(p *sw01.Path) (expr.Value, bool) {
 		return expr.Value{}, false
 	}
 	if !p.Definite || p.Function != "" {
-		sc.c.lose(p.Pos, "", "the event filter "+p.Src, "what it selects is no object, and replaces the data; in 0.5 it is merged under a name",
+		sc.c.lose(p.Pos, "", "the event filter "+p.Src, "what it selects is not an object, and replaces the data; in 0.5 it is merged under a name",
 			"select it from the data in the state that follows")
 		return obj("dataOutputPath", text(p.Src)), true
 	}
@@ -266,9 +263,9 @@ func (sc *scope) usedEvents() expr.Value {
 				"wait outside of the branch, or see to it that the event comes later")
 		}
 		if t.EventID != "" {
-			sc.c.lose(t.Pos, "", "the eventID "+quote(t.EventID), "it is the type or the id of an event; an event of 0.5 is told by its type alone", "check that it is a type")
+			sc.c.lose(t.Pos, "", "the eventID "+quote(t.EventID), "it is the type or the id of an event; an event of 0.5 is identified by its type alone", "check that it is a type")
 		}
-		if t.Token != "" && !sc.c.planted("correlation") {
+		if t.Token != "" {
 			e = e.With("correlation", expr.Array(obj("contextAttributeName", str(sc.correlation(t, token)))))
 			token = t.Token
 		}

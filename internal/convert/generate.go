@@ -128,14 +128,14 @@ func (f *function) failures(match expr.Value, isError bool) {
 		word = match.String()
 	}
 	switch word {
-	case sysMatchAny, "*", sysFail:
-	case sysTimeout:
+	case sw01.SysMatchAny, "*", sw01.SysFail:
+	case sw01.SysTimeout:
 		f.errors = append(f.errors, effect.Failure{Name: "Timeout"})
-	case sysFilter:
+	case sw01.SysFilterError:
 		f.errors = append(f.errors, effect.Failure{Name: "ExpressionError"})
-	case sysPerm:
+	case sw01.SysPermission:
 		unnamed("401", "403")
-	case sysParameter:
+	case sw01.SysInvalidParameter:
 		unnamed("400", "422")
 	default:
 		f.errors = append(f.errors, effect.Failure{Name: word})
@@ -309,7 +309,7 @@ func (g *generator) scalar(r *rand.Rand) expr.Value {
 }
 
 // mock makes the answers of one function. Where branches may call it at the same time,
-// all its answers are the same: nobody promises who gets the first.
+// all its answers are the same: which call gets the first is not defined.
 func (g *generator) mock(r *rand.Rand, f *function) Mock {
 	n := 1 + r.IntN(4)
 	if g.parallel && f.uses > 1 {

@@ -61,24 +61,3 @@ func quoted(s string) string {
 	}
 	return "'" + s + "'"
 }
-
-// literal writes text so that a template gives it as it is: {{ begins an expression,
-// and a backslash before it makes it text.
-func literal(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, "{{")
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		slashes := 0
-		for slashes < i && s[i-1-slashes] == '\\' {
-			slashes++
-		}
-		b.WriteString(s[:i])
-		b.WriteString(strings.Repeat(`\`, slashes+1))
-		b.WriteString("{{")
-		s = s[i+2:]
-	}
-}

@@ -8,26 +8,27 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 )
 
-// retried gives the state of a call its error definitions. It returns the last link of
-// what it may add.
+// retried adds error definitions to the state of a call. It returns the last link of the chain,
+// to which it may have added.
 //
-// In 0.5 an error definition must lead somewhere once its retries are used up, where
-// in 0.1 the workflow may fail with the error. A single retry can be kept all the
-// same: the last attempt is made by a second state that handles nothing.
+// In 0.5 an error definition must have a next state for when its retries are used up; in 0.1 the
+// workflow may fail with the error. A single retry can be kept nevertheless: a second state
+// without error definitions makes the last attempt.
 func (ch *chain) retried(l *link, a *sw01.Action, suffix string, body expr.Value) *link {
 	c := ch.sc.c
 	var handlers []expr.Value
 	seen := map[string]bool{}
-	closed := false // an earlier one is for all errors
+	closed := false // an earlier retry matches all errors
 	for i, r := range a.Retries {
 		names := ch.matches(a, r)
 		if closed {
 			continue // the first that matches wins
 		}
-		closed = r.Match.Str() == sysMatchAny || r.Match.Str() == "*"
+		closed = r.Match.Str() == sw01.SysMatchAny || r.Match.Str() == "*"
 		if r.Next == nil && r.Max == 0 {
 			if i < len(a.Retries)-1 {
-				c.lose(r.Pos, ch.base, "the retry for "+r.Match.String(), "it fails at once, before what follows it can match; 0.5 cannot leave an error to nobody",
+				c.lose(r.Pos, ch.base, "the retry for "+r.Match.String(),
+					"it fails at once, before what follows it can match; 0.5 cannot leave an error unhandled",
 					"check what follows it")
 			}
 			continue
@@ -45,11 +46,11 @@ func (ch *chain) retried(l *link, a *sw01.Action, suffix string, body expr.Value
 		}
 		for _, match := range names {
 			if seen[match.String()] {
-				continue // an earlier one takes it
+				continue // an earlier one handles it
 			}
 			seen[match.String()] = true
 			h := expr.Merge(match, way)
-			if r.Max > 0 && !c.planted("retry") {
+			if r.Max > 0 {
 				h = h.With("retryRef", str(ch.sc.retry(r.Interval.String(), r.Max)))
 			}
 			handlers = append(handlers, h)
@@ -63,7 +64,7 @@ func (ch *chain) retried(l *link, a *sw01.Action, suffix string, body expr.Value
 
 // lastAttempt keeps a retry that fails with the error of the call in the end.
 func (ch *chain) lastAttempt(l *link, r *sw01.Retry, match expr.Value, suffix string, body expr.Value) *link {
-	c, before := ch.sc.c, len(ch.links)
+	before := len(ch.links)
 	if !r.Interval.IsZero() {
 		wait := ch.add("waits", obj("type", str("delay"), "timeDelay", str(r.Interval.String())))
 		wait.array, wait.bare = l.array, l.bare
@@ -71,19 +72,19 @@ func (ch *chain) lastAttempt(l *link, r *sw01.Retry, match expr.Value, suffix st
 	again := ch.add(suffix, body)
 	again.array, again.bare = l.array, l.bare
 	h := expr.Merge(match, obj("transition", obj("nextState", str(ch.links[before].name))))
-	if r.Max > 1 || c.planted("attempts") {
-		h = h.With("retryRef", str(ch.sc.retry(r.Interval.String(), max(r.Max-1, 1))))
+	if r.Max > 1 {
+		h = h.With("retryRef", str(ch.sc.retry(r.Interval.String(), r.Max-1)))
 	}
 	l.value = l.value.With("onErrors", expr.Array(h))
 	l.jump = len(ch.links) - before + 1
 	ch.pass("goes on")
-	// Whoever waits for the call to be over jumps to where both meet.
+	// Whatever follows the call is reached from both attempts.
 	again.jump = 0
 	return again
 }
 
-// restored returns a state that makes the data what the failed state was given, and
-// goes on at the retry's next state (SEMANTICS §Data filters 12).
+// restored returns a state that restores the input of the failed state, and goes on at the
+// retry's next state (semantics.md §Data filters 12).
 func (ch *chain) restored(r *sw01.Retry) string {
 	if name, ok := ch.restore[r.Next]; ok {
 		return name
@@ -95,12 +96,10 @@ func (ch *chain) restored(r *sw01.Retry) string {
 	ch.restore[r.Next] = name
 	state := obj("type", str("inject"), "data", expr.EmptyObject, "transition", obj("nextState", str(ch.sc.target(r.Next))))
 	switch {
-	case ch.sc.c.planted("restore"):
-		state = state.With("stateDataFilter", obj("dataInputPath", text("$.data[-1:]")))
 	case ch.st.Type != eventType:
 		state = state.With("stateDataFilter", obj("dataInputPath", text("$.data[0:1]")))
 	case ch.st == ch.sc.s.Start && ch.sc.finish == nil:
-		// It began with the event, and before it was nothing.
+		// The workflow began with the event, so there was no data before it.
 		state = state.With("data", obj("value", expr.Array(expr.EmptyObject))).
 			With("stateDataFilter", obj("dataOutputPath", text("$.value")))
 	default:
@@ -113,17 +112,7 @@ func (ch *chain) restored(r *sw01.Retry) string {
 	return name
 }
 
-// The names that 0.1 has for kinds of errors.
-const (
-	sysTimeout   = "SYS.Timeout"
-	sysFail      = "SYS.Fail"
-	sysMatchAny  = "SYS.MatchAny"
-	sysPerm      = "SYS.Permission"
-	sysParameter = "SYS.InvalidParameter"
-	sysFilter    = "SYS.FilterError"
-)
-
-// matches are the error definitions for what a retry matches, without their way out.
+// matches returns the error definitions for what a retry matches, without their next state.
 func (ch *chain) matches(a *sw01.Action, r *sw01.Retry) []expr.Value {
 	named := func(name string) []expr.Value { return []expr.Value{obj("error", str(name))} }
 	coded := func(codes ...string) []expr.Value {
@@ -136,19 +125,19 @@ func (ch *chain) matches(a *sw01.Action, r *sw01.Retry) []expr.Value {
 	word := r.Match.Str()
 	lose := func(why, do string) { ch.sc.c.lose(r.Pos, ch.base, "the retry for "+r.Match.String(), why, do) }
 	switch word {
-	case sysMatchAny, "*":
+	case sw01.SysMatchAny, "*":
 		return named("*")
-	case sysTimeout:
+	case sw01.SysTimeout:
 		return named("Timeout")
-	case sysFilter:
+	case sw01.SysFilterError:
 		return named("ExpressionError")
-	case sysPerm:
+	case sw01.SysPermission:
 		lose("an error with a name of its own is matched in 0.5 by that name, and not by the codes 401 and 403", "add an error definition for each such name")
 		return coded("401", "403")
-	case sysParameter:
+	case sw01.SysInvalidParameter:
 		lose("an error with a name of its own is matched in 0.5 by that name, and not by the codes 400 and 422", "add an error definition for each such name")
 		return coded("400", "422")
-	case sysFail:
+	case sw01.SysFail:
 		lose("it is for all errors but those of the other SYS kinds; 0.5 has no such group, so it is for all that no other definition names",
 			"add an error definition for each kind that must not be retried")
 		return named("*")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
@@ -15,15 +14,14 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
-	"github.com/lockstep-workflows/lockstep/internal/scenario"
 	"github.com/lockstep-workflows/lockstep/internal/store"
-	"github.com/lockstep-workflows/lockstep/internal/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
-// Case is what a definition is run with.
+// Case is the input, mocks and events of one run.
 type Case struct {
 	Input  expr.Value
-	ByHand bool // it is started with Input; else events start it
+	ByHand bool // Input starts the workflow; else events do
 	Mocks  []Mock
 	Events []Timed
 }
@@ -40,18 +38,18 @@ type Timed struct {
 	Event expr.Value
 }
 
-// Outcome is what is observed of a case.
+// Outcome is the observable result of a case.
 type Outcome struct {
 	Status    string // completed, failed, waiting, running, none
 	Output    expr.Value
 	HasOutput bool
-	Error     string // the name of the fault
-	Category  string // in the words of 0.1
-	Elapsed   time.Duration
-	ended     time.Duration // since the epoch of runs
+	Error     string        // the name of the fault
+	Category  string        // of the fault, as 0.1 names it
+	Elapsed   time.Duration // from creation to end of the first instance
+	ended     time.Duration // when it ended, since the epoch
 	Calls     []Call
 	Instances int
-	Entered   map[string]bool // states
+	Entered   map[string]bool // states that were entered
 }
 
 // Call is one call of a function.
@@ -65,11 +63,11 @@ type Call struct {
 const (
 	statusNone    = "none"
 	statusWaiting = "waiting"
-	statusRunning = "running" // it did not end within the limits
+	statusRunning = "running" // a limit ended the run
 )
 
 // Limits of one run ("convert-moves", "convert-calls", "convert-steps", "convert-data",
-// "convert-horizon"): a workflow may wait, or go in a circle, for ever, and its data grow.
+// "convert-horizon"): a workflow may wait or loop for ever, and its data may grow.
 const (
 	MaxMoves = 2_000 // of the clock
 	MaxCalls = 200
@@ -80,18 +78,15 @@ const (
 
 var epoch = time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// run runs programs, of which the first is started, under virtual time on the engine
-// that servers use.
+// run starts the first of the programs under virtual time, on the engine that servers use.
 func run(ctx context.Context, programs []*ir.Program, c *Case) (Outcome, error) {
-	r := &runner{c: c, clock: engine.NewVirtualClock(epoch), store: &scenario.Guard{Store: memory.New(), Forget: true}, first: programs[0]}
-	r.out = Outcome{Status: statusNone, Entered: map[string]bool{}}
+	limited, stop := context.WithCancel(ctx)
+	defer stop()
+	r := &runner{c: c, stop: stop, out: Outcome{Status: statusNone, Entered: map[string]bool{}}}
 	if err := r.build(ctx, programs); err != nil {
 		return r.out, err
 	}
-	limited, stop := context.WithCancel(ctx)
-	defer stop()
-	r.stop = stop
-	ended, err := r.run(limited)
+	ended, err := r.play(limited, programs[0])
 	if err != nil && ctx.Err() == nil && len(r.out.Calls) >= MaxCalls {
 		ended, err = false, nil
 	}
@@ -102,13 +97,10 @@ func run(ctx context.Context, programs []*ir.Program, c *Case) (Outcome, error) 
 }
 
 type runner struct {
-	c      *Case
-	first  *ir.Program
-	clock  *engine.VirtualClock
-	engine *engine.Engine
-	store  store.Store
-	out    Outcome
-	stop   context.CancelFunc
+	c    *Case
+	run  *trial.Run
+	out  Outcome
+	stop context.CancelFunc
 }
 
 func (r *runner) build(ctx context.Context, programs []*ir.Program) error {
@@ -119,87 +111,51 @@ func (r *runner) build(ctx context.Context, programs []*ir.Program) error {
 	answers := mock.New(mocks, nil)
 	limits := core.DefaultLimits
 	limits.Steps, limits.DataBytes = MaxSteps, MaxData
-	created := 0
 	var err error
-	r.engine, err = engine.New(engine.Config{
-		Store: r.store, Clock: r.clock, Languages: languages.All(), Timezone: "UTC", Inline: true, Limits: &limits,
-		Mocked: func(*ir.Function) bool { return true }, // jobs, too: there are none here
+	r.run, err = trial.New(trial.Config{Clock: engine.NewVirtualClock(epoch), Engine: engine.Config{
+		Languages: languages.All(), Limits: &limits,
+		Mocked: func(*ir.Function) bool { return true }, // also functions that create jobs
 		Invoker: effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
-			r.out.Calls = append(r.out.Calls, Call{r.clock.Now().Sub(epoch), call.Function, call.Args})
+			r.out.Calls = append(r.out.Calls, Call{r.run.Clock.Now().Sub(epoch), call.Function, call.Args})
 			if len(r.out.Calls) >= MaxCalls {
 				r.stop()
 			}
 			return answers.Invoke(ctx, call)
 		}),
-		NewID: func() string {
-			created++
-			return fmt.Sprintf("instance-%d", created)
-		},
 		OnRecord: func(_ string, rec core.Record) {
 			if rec.Type == core.RecEntered {
 				r.out.Entered[rec.Node] = true
 			}
 		},
-	})
+	}})
 	if err != nil {
 		return err
 	}
-	for i := range programs { // children first
-		if err := r.engine.Deploy(ctx, programs[len(programs)-1-i]); err != nil {
-			return fmt.Errorf("deploy %s: %w", programs[len(programs)-1-i].ID, err)
-		}
-	}
-	return nil
+	r.run.Until = epoch.Add(Horizon)
+	return r.run.Deploy(ctx, programs...)
 }
 
-// run moves time until nothing more can happen; it reports false where that takes
-// longer than the limits allow.
-func (r *runner) run(ctx context.Context) (ended bool, err error) {
+// play runs the case until nothing more can happen. It reports false where a limit ends it first.
+func (r *runner) play(ctx context.Context, first *ir.Program) (ended bool, err error) {
 	if r.c.ByHand {
-		if _, err := r.engine.Start(ctx, engine.StartRequest{Definition: r.first.ID, Input: r.c.Input}); err != nil {
+		if _, err := r.run.Engine.Start(ctx, engine.StartRequest{Definition: first.ID, Input: r.c.Input}); err != nil {
 			return false, err
 		}
 	}
-	pending := r.c.Events
+	for _, e := range r.c.Events {
+		r.run.At(epoch.Add(e.At), func(ctx context.Context) error { return r.send(ctx, e.Event) })
+	}
 	for range MaxMoves {
-		if err := ctx.Err(); err != nil {
-			return false, err
+		more, err := r.run.Step(ctx)
+		if !more || err != nil {
+			return err == nil, err
 		}
-		if _, err := r.engine.Poll(ctx); err != nil {
-			return false, err
-		}
-		now := r.clock.Now()
-		next, ok := r.engine.Next()
-		if ok && !next.After(now) {
-			continue
-		}
-		if len(pending) > 0 {
-			at := epoch.Add(pending[0].At)
-			if !at.After(now) {
-				if err := r.send(ctx, pending[0].Event); err != nil {
-					return false, err
-				}
-				pending = pending[1:]
-				continue
-			}
-			if !ok || at.Before(next) {
-				next, ok = at, true
-			}
-		}
-		if !ok || next.Sub(epoch) > Horizon {
-			return true, nil
-		}
-		r.clock.Advance(next)
 	}
 	return false, nil
 }
 
 func (r *runner) send(ctx context.Context, v expr.Value) error {
-	ev, err := event.FromValue(v)
-	if err != nil {
-		return err
-	}
-	_, err = r.engine.Send(ctx, ev)
+	_, err := r.run.Send(ctx, v)
 	var conflict *engine.EventConflictError
 	if errors.As(err, &conflict) {
 		return nil
@@ -207,9 +163,9 @@ func (r *runner) send(ctx context.Context, v expr.Value) error {
 	return err
 }
 
-// observe reads what became of the first instance.
+// observe reads the outcome of the first instance.
 func (r *runner) observe(ctx context.Context, ended bool) error {
-	rows, err := r.store.Instances(ctx, store.Query{})
+	rows, err := r.run.Store.Instances(ctx, store.Query{})
 	if err != nil {
 		return err
 	}

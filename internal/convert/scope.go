@@ -226,13 +226,13 @@ func (sc *scope) retry(delay string, most int) string {
 	return name
 }
 
-// shape is the keys of the data that a state begins with, nil where nobody knows: a
+// shape is the keys of the data that a state begins with, nil if they are unknown: a
 // resultPath is the only thing that tells.
 func (sc *scope) shape(st *sw01.State) []string {
 	if keys, ok := sc.shapes[st]; ok {
 		return keys
 	}
-	sc.shapes[st] = nil // a circle tells nothing
+	sc.shapes[st] = nil // in a cycle, nothing is known
 	if st == sc.s.Start {
 		return nil
 	}

@@ -52,15 +52,11 @@ func (ch *chain) flushBefore(f sw01.Filter) {
 func (sc *scope) delay(ch *chain) {
 	st := ch.st
 	ch.filter(st.Filter.Input)
-	time := "PT0S"
-	switch {
-	case st.Delay.Until != "":
+	time := st.Delay.Value.String()
+	if st.Delay.Until != "" {
+		time = "PT0S"
 		sc.c.breaks(st.Delay.Pos, ch.base, "a DELAY until "+st.Delay.Until, "0.5 waits for an amount of time, not until an instant; it does not wait here",
 			"write the amount of time, or an expression that gives it")
-	case sc.c.planted("delay"):
-		time = "PT1S"
-	default:
-		time = st.Delay.Value.String()
 	}
 	ch.add("waits", obj("type", str("delay"), "timeDelay", str(time)))
 	ch.leave(st.Next)

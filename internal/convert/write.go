@@ -13,8 +13,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/format"
 )
 
-// Text writes a definition in the house layout. JSON has no comments: what could not be
-// kept stands in the report alone.
+// Text writes a definition in the house layout. JSON has no comments, so there only the report
+// lists what could not be converted.
 func (r Result) Text(d Definition, f dialect.Format) ([]byte, error) {
 	order, err := format.OrderOf(sw05.FrontEnd{}.Schema())
 	if err != nil {
@@ -45,7 +45,7 @@ func (r Result) Text(d Definition, f dialect.Format) ([]byte, error) {
 	return format.Source(d.ID+".yaml", w.Bytes(), order)
 }
 
-// notes writes what is to be said of a state.
+// notes writes the comments of a state.
 func (r Result) notes(w *writer, d Definition, st *outState) {
 	for _, line := range st.comments {
 		w.comment(0, line)
@@ -65,7 +65,7 @@ func (d Definition) names() []string {
 	return out
 }
 
-// writer writes YAML in blocks; what is short stays on one line.
+// writer writes block-style YAML. Short values go on the line of their key.
 type writer struct{ bytes.Buffer }
 
 func (w *writer) indent(depth int) { w.WriteString(strings.Repeat("  ", depth)) }
@@ -73,7 +73,8 @@ func (w *writer) indent(depth int) { w.WriteString(strings.Repeat("  ", depth)) 
 func (w *writer) comment(depth int, text string) {
 	for line := range strings.Lines(text) {
 		w.indent(depth)
-		if line = strings.TrimRight(line, "\r\n"); line == "" {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
 			w.WriteString("#\n")
 			continue
 		}
@@ -108,7 +109,7 @@ func (w *writer) key(depth int, key string, v expr.Value) {
 	}
 }
 
-// item writes an item of a list, which stands below its key without indentation.
+// item writes an item of a list, which is not indented below its key.
 func (w *writer) item(depth int, v expr.Value) {
 	w.indent(depth)
 	w.WriteByte('-')
@@ -130,8 +131,8 @@ func (w *writer) item(depth int, v expr.Value) {
 	}
 }
 
-// short reports whether a value stands on the line of its key: a scalar, something
-// empty, or an object of one scalar.
+// short reports whether a value goes on the line of its key: a scalar, an empty container, or
+// a short array without objects.
 func short(v expr.Value) bool {
 	switch {
 	case v.Len() == 0 || !v.IsObject() && !v.IsArray():

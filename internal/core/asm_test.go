@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 )
 
 // assemble reads a program from text, one table entry a line:
@@ -21,6 +22,8 @@ import (
 //	limit fuel 10
 //	stop STATE                   pause before it
 //	job                          the program is one
+//	variables                    its expressions see variables, and its input is any value
+//	error FAULT TYPE STATUS      how a fault looks as an error object; - is all others
 //	node [@entered|@left] NAME op {json} [-> next] [=> out]   the next node, from 1
 func assemble(text string) (*Program, error) {
 	p := &ir.Program{
@@ -63,6 +66,12 @@ func assemble(text string) (*Program, error) {
 			p.InputSchema, p.OutputSchema = ir.ExprID(in), ir.ExprID(out)
 		case "job":
 			p.Job = true
+		case "variables":
+			p.Variables, p.AnyInput = true, true
+		case "error":
+			f := strings.Fields(rest)
+			n, _ := strconv.Atoi(f[2])
+			p.Errors = append(p.Errors, ir.ErrorType{Fault: strings.TrimPrefix(f[0], "-"), Type: f[1], Status: n})
 		case "stop":
 			stops = append(stops, rest)
 		case "limit":
@@ -87,7 +96,7 @@ func assemble(text string) (*Program, error) {
 	if p, err = ir.Decode(encoded); err != nil { // what runs is what was stored
 		return nil, err
 	}
-	linked, err := Link(p, jsonpath.Languages())
+	linked, err := Link(p, languages.All(), jobdata.Model{})
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,8 @@ func (m *machine) awaited(op *ir.Await) string {
 	return strings.Join(names, ", ")
 }
 
-// ready finds an event for an arm among those that came before it was opened. A
-// heard one that does not belong by now was somebody else's.
+// ready finds an event for an arm among those that arrived before it was opened. An event that no
+// longer matches the correlation belongs to another instance.
 func (m *machine) ready(f *frame, arm *ir.Arm) (expr.Value, bool) {
 	switch {
 	case arm.Offer != nil:
@@ -148,7 +148,7 @@ func (m *machine) consume(f *frame, n *ir.Node, arm int32, event expr.Value) {
 	fixed := false
 	for _, c := range def.Correlate {
 		if v, ok := event.Get(c.Attribute); ok {
-			fixed = m.s.fix(c.Attribute, attributeText(v)) || fixed
+			fixed = m.s.fix(c.Attribute, v.Text()) || fixed
 		}
 	}
 	if fixed {
@@ -157,7 +157,7 @@ func (m *machine) consume(f *frame, n *ir.Node, arm int32, event expr.Value) {
 }
 
 // satisfied goes on after an Await that has what it needs: all values are put in
-// the order of the arms (SEMANTICS §Data filters 11).
+// the order of the arms (semantics.md §Data filters 11).
 func (m *machine) satisfied(f *frame, n *ir.Node, op *ir.Await) {
 	m.closeWaits(f, func(w wait) bool { return w.kind == WaitEvent || w.kind == WaitTimer || w.kind == WaitOffer })
 	taken := f.taken
@@ -221,19 +221,22 @@ func (m *machine) closeWaits(f *frame, sel func(wait) bool) {
 // subscribe asks for an event with the correlation that holds now.
 func (m *machine) subscribe(f *frame, t Ticket, id ir.EventID) {
 	ev := &m.p.Events[id]
-	m.command(Subscribe{Ticket: t, Event: id, Name: ev.Name, Source: ev.Source, Type: ev.Type, Keys: m.keysOf(ev, f.view())})
+	m.command(Subscribe{Ticket: t, Event: id, Name: ev.Name, Keys: m.keysOf(ev, m.scope(f))})
 }
 
 // keysOf are the attributes an event must have: the given value, or the one that
-// an earlier event fixed (SEMANTICS §Functions, events, errors: Correlation).
-func (m *machine) keysOf(ev *ir.Event, sees view) []Key {
+// an earlier event fixed (semantics.md §Functions, events, errors: Correlation).
+func (m *machine) keysOf(ev *ir.Event, sees expr.Scope) []Key {
 	var keys []Key
 	for _, c := range ev.Correlate {
+		if c.Select != 0 {
+			continue // for the instance alone
+		}
 		k := Key{Name: c.Attribute}
 		if c.Value != 0 {
 			r, fault := m.eval(c.Value, sees)
 			if k.Void = fault != nil || r.Missing || r.Value.IsNull(); !k.Void {
-				k.Value, k.Fixed = attributeText(r.Value), true
+				k.Value, k.Fixed = r.Value.Text(), true
 			}
 		} else if m.s != nil {
 			k.Value, k.Fixed = m.s.fixed(c.Attribute)
@@ -258,8 +261,8 @@ func (m *machine) belongs(f *frame, w wait, event expr.Value) bool {
 
 // meets says whether an event has the attributes that frame f wants by now.
 func (m *machine) meets(f *frame, ev *ir.Event, event expr.Value) bool {
-	for _, k := range m.keysOf(ev, f.view()) {
-		if v, ok := event.Get(k.Name); k.Void || k.Fixed && (!ok || attributeText(v) != k.Value) {
+	for _, k := range m.keysOf(ev, m.scope(f)) {
+		if v, ok := event.Get(k.Name); k.Void || k.Fixed && (!ok || v.Text() != k.Value) {
 			return false
 		}
 	}
@@ -313,19 +316,11 @@ func (s *State) fixed(name string) (string, bool) {
 	return "", false
 }
 
-// attributeText is a context attribute as text: how attributes are compared.
-func attributeText(v expr.Value) string {
-	if v.Kind() == expr.KindString {
-		return v.Str()
-	}
-	return v.String()
-}
-
 // StartKeys are the attributes that an event must have to start an instance that
 // gets the given input.
 func (p *Program) StartKeys(id ir.EventID, input expr.Value) []Key {
 	m := machine{p: p}
-	return m.keysOf(&p.Events[id], view{data: input})
+	return m.keysOf(&p.Events[id], expr.Scope{Data: input})
 }
 
 // backingOff reports whether the region waits for its next attempt: it stands at the

@@ -70,12 +70,12 @@ func BenchmarkStored(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	pages := r.State.TakeDirty()
+	pages := r.State.TakeDirty(nil)
 	answer := expr.Object(expr.Member{Key: "answer", Value: expr.Int(42)})
 	bytes := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := DecodeState(p, pages)
+		s, err := DecodeState(p, pages, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func BenchmarkStored(b *testing.B) {
 		if r, err = Step(p, s, 2, Reply{Ticket: t, Value: answer}); err != nil {
 			b.Fatal(err)
 		}
-		pages = r.State.TakeDirty()
+		pages = r.State.TakeDirty(nil)
 		for _, pg := range pages {
 			bytes += len(pg.Data)
 		}

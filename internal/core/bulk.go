@@ -1,6 +1,10 @@
 package core
 
-import "github.com/lockstep-workflows/lockstep/expr"
+import (
+	"cmp"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
 
 // inlineBytes is up to which size the values of a frame stay on its page. Larger
 // ones get a page of their own, which is written only when one of them changes: a
@@ -8,16 +12,23 @@ import "github.com/lockstep-workflows/lockstep/expr"
 // the collection once more.
 const inlineBytes = 512
 
-// bulk remembers how the values of an instance or frame are stored.
+// bulk remembers how values of an instance or frame are stored. An owner has two: the values that
+// change with its data, and those that seldom do (variables, the context, items).
 type bulk struct {
 	saved []expr.Value // as they are stored; nil: not at all
 	apart bool         // on a page of their own
 }
 
+// The parts that hold the values of an owner where they are large.
+const (
+	partData = -1
+	partVars = -2
+)
+
 // changed reports whether the stored values are not those any more.
 func (b *bulk) changed(values []*expr.Value) bool {
-	if b.saved == nil {
-		return true
+	if b.saved == nil || len(b.saved) != len(values) {
+		return len(b.saved)+len(values) > 0
 	}
 	for i, v := range values {
 		if !v.Same(b.saved[i]) {
@@ -29,13 +40,13 @@ func (b *bulk) changed(values []*expr.Value) bool {
 
 // write adds the values to the page that w holds, or to one of their own. Values that
 // are among the known ones, or among those before them, are only referred to.
-func (b *bulk) write(out []Page, w *writer, id FrameID, values []*expr.Value, known []expr.Value) []Page {
+func (b *bulk) write(out []Page, w *writer, at Page, values []*expr.Value, known []expr.Value) []Page {
 	if b.apart && !b.changed(values) {
 		w.bool(true)
 		return out
 	}
 	b.saved = b.saved[:0]
-	own := newWriter()
+	own := newWriter(w.seal)
 	for _, v := range values {
 		own.shared(*v, known)
 		known = append(known, *v)
@@ -45,9 +56,9 @@ func (b *bulk) write(out []Page, w *writer, id FrameID, values []*expr.Value, kn
 	w.bool(large)
 	switch {
 	case large:
-		out = append(out, Page{id, -1, own.buf})
+		out = append(out, Page{at.Frame, at.Part, own.buf})
 	case b.apart:
-		out = append(out, Page{Frame: id, Part: -1})
+		out = append(out, at)
 	}
 	if !large {
 		w.buf = append(w.buf, own.buf[1:]...) // without the version of a page
@@ -71,14 +82,15 @@ func (b *bulk) read(r *reader, apart func() *reader, values []*expr.Value, known
 		b.saved = append(b.saved, *v)
 	}
 	if from.err != nil || from != r && len(from.data) > 0 {
+		r.err = cmp.Or(r.err, from.err)
 		r.fail()
 	}
 }
 
 // gone adds what must be deleted when the owner goes.
-func (b *bulk) gone(out []Page, id FrameID) []Page {
+func (b *bulk) gone(out []Page, at Page) []Page {
 	if b.apart {
-		return append(out, Page{Frame: id, Part: -1})
+		return append(out, at)
 	}
 	return out
 }

@@ -2,22 +2,24 @@ package core
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/expr/texts"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // scoped is what an action's expressions see: the filtered data, and below it
-// what the frame lends (SEMANTICS §Data filters 6, 8).
-func (m *machine) scoped(f *frame, scope *ir.Pick) (view, *Fault) {
+// what the frame lends (semantics.md §Data filters 6, 8).
+func (m *machine) scoped(f *frame, scope *ir.Pick) (expr.Scope, *Fault) {
 	if scope.Expr == 0 {
-		return f.view(), nil
+		return m.scope(f), nil
 	}
-	v, ok, fault := m.pick(scope, f.view())
+	v, ok, fault := m.pick(scope, m.scope(f))
 	if fault != nil || !ok {
-		return f.view(), fault // selects nothing: not filtered
+		return m.scope(f), fault // selects nothing: not filtered
 	}
-	return view{data: v}, nil
+	return expr.Scope{Data: v}, nil
 }
 
 // arguments are what a function is called with.
@@ -27,11 +29,36 @@ func (m *machine) arguments(f *frame, op *ir.Call) (expr.Result, *Fault) {
 	case fault != nil:
 		return expr.Result{}, fault
 	case op.Args != 0:
+		if b, ok := ir.BuiltinOf(m.p.Functions[op.Function].Operation); ok && b.Authorized {
+			return m.authorized(f, op)
+		}
 		return m.eval(op.Args, scope)
 	case op.Data:
-		return expr.Result{Value: scope.data}, nil
+		return expr.Result{Value: scope.Data}, nil
 	}
 	return expr.Result{Value: expr.EmptyObject}, nil
+}
+
+// authorized is arguments with marks in them for the credentials of the call. Text of the data must
+// not look like one, or who sends it could have the credentials put where they are told.
+func (m *machine) authorized(f *frame, op *ir.Call) (expr.Result, *Fault) {
+	with := func(scheme, parameter string) (expr.Result, *Fault) {
+		return m.eval(op.Args, m.scope(f, binding{"authorization", expr.Object(
+			expr.Member{Key: "parameter", Value: expr.String(parameter)},
+			expr.Member{Key: "scheme", Value: expr.String(scheme)},
+		)}))
+	}
+	r, fault := with("", "")
+	switch {
+	case fault != nil:
+		return r, fault
+	case texts.Any(r.Value, func(text string) bool { return strings.Contains(text, ir.AuthorizationMark) }):
+		return r, &Fault{
+			Name: FaultExpression, Pos: m.p.Exprs[op.Args].Pos,
+			Detail: fmt.Sprintf("the arguments refer to $authorization, so no text in them may have %q in it", ir.AuthorizationMark),
+		}
+	}
+	return with(ir.AuthorizationScheme, ir.AuthorizationParameter)
 }
 
 func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
@@ -74,14 +101,23 @@ func (m *machine) returned(f *frame, in Reply) {
 }
 
 func (m *machine) spawn(f *frame, n *ir.Node, op *ir.Spawn) {
-	if !f.data.IsObject() {
-		m.raise(f, &Fault{Name: FaultData, Data: f.data, Detail: fmt.Sprintf("the input of workflow %q must be an object, not %s", op.Workflow, article(f.data.Kind()))})
+	input := f.data
+	if op.From != 0 {
+		r, fault := m.eval(op.From, m.scope(f))
+		if fault != nil {
+			m.raise(f, fault)
+			return
+		}
+		input = r.Value
+	}
+	if !input.IsObject() && !m.p.AnyInput {
+		m.raise(f, &Fault{Name: FaultData, Data: input, Detail: fmt.Sprintf("the input of workflow %q must be an object, not %s", op.Workflow, input.Kind().WithArticle())})
 		return
 	}
 	f.tickets++
 	t := ticket(f.id, f.tickets)
-	m.command(Spawn{Ticket: t, Workflow: op.Workflow, Version: op.Version, Input: f.data, Wait: op.Wait})
-	m.record(Record{Type: RecSpawned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: t, Data: f.data, HasData: true})
+	m.command(Spawn{Ticket: t, Workflow: op.Workflow, Version: op.Version, Latest: op.Latest, Input: input, Wait: op.Wait})
+	m.record(Record{Type: RecSpawned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: t, Data: input, HasData: true})
 	if !op.Wait {
 		m.advance(f, n)
 		return
@@ -100,7 +136,9 @@ func (m *machine) childEnded(f *frame, in Reply) {
 	}
 	m.record(Record{Type: RecChildEnded, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: in.Ticket, Data: in.Value, HasData: in.Fault == nil && !in.None, Fault: in.Fault})
 	if in.Fault != nil {
-		m.raise(f, in.Fault)
+		fault := *in.Fault
+		fault.Instance = "" // it arises here, for this workflow
+		m.raise(f, &fault)
 		return
 	}
 	if !in.None {
@@ -110,7 +148,7 @@ func (m *machine) childEnded(f *frame, in Reply) {
 		}
 	}
 	if in.Terminate {
-		// SEMANTICS §Control flow: terminate ends everything, also from inside a
+		// semantics.md §Control flow: terminate ends everything, also from inside a
 		// sub-flow; the output is the active state's data.
 		m.finish(Completed, m.stateData(f), nil, true)
 		return
@@ -131,7 +169,47 @@ func (m *machine) stateData(f *frame) expr.Value {
 	return data
 }
 
+// emitWhole produces an event of which the program gives every attribute that it likes.
+func (m *machine) emitWhole(f *frame, n *ir.Node, op *ir.Emit) {
+	r, fault := m.eval(op.From, m.scope(f))
+	if fault != nil {
+		m.raise(f, fault)
+		return
+	}
+	f.tickets++
+	out := Emit{Ticket: ticket(f.id, f.tickets), Name: m.p.Events[op.Event].Name}
+	event := expr.Object(
+		expr.Member{Key: "id", Value: expr.String(m.host.Key(out.Ticket))},
+		expr.Member{Key: "source", Value: expr.String(m.p.Events[op.Event].Source)},
+		expr.Member{Key: "specversion", Value: expr.String("1.0")},
+		expr.Member{Key: "time", Value: expr.String(m.now.String())},
+		expr.Member{Key: "type", Value: expr.String(m.p.Events[op.Event].Type)},
+	)
+	for _, a := range r.Value.Members() {
+		if a.Key != "data" {
+			a.Value = attribute(a.Value)
+		}
+		event = event.With(a.Key, a.Value)
+	}
+	if kind, _ := event.Get("type"); kind.Kind() != expr.KindString || kind.Str() == "" {
+		m.raise(f, &Fault{Name: FaultData, Data: event, Detail: "an event must have a type, which is a text that is not empty"})
+		return
+	}
+	out.Event = event
+	m.command(out)
+	m.record(Record{Type: RecProduced, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: out.Name, Ticket: out.Ticket, Data: event, HasData: true})
+	if fault := m.put(f, n, &op.Result, event, false); fault != nil {
+		m.raise(f, fault)
+		return
+	}
+	m.advance(f, n)
+}
+
 func (m *machine) emit(f *frame, n *ir.Node, op *ir.Emit) {
+	if op.Whole {
+		m.emitWhole(f, n, op)
+		return
+	}
 	ev := &m.p.Events[op.Event]
 	scope, fault := m.scoped(f, &op.Scope)
 	out := Emit{Name: ev.Name, Source: ev.Source, Type: ev.Type}

@@ -11,12 +11,12 @@ import (
 // the work since the instance last waited, of which merging a value with itself is none.
 func (s *State) Canonical() []Page {
 	c := *s
-	c.headDirty, c.work, c.bulk, c.gone, c.done = true, 0, bulk{}, nil, undoLog{regions: s.done.regions}
-	copyApart(c.values())
+	c.headDirty, c.work, c.bulk, c.contextBulk, c.gone, c.done = true, 0, bulk{}, bulk{}, nil, undoLog{regions: s.done.regions}
+	copyApart(append(c.values(), &c.context))
 	c.frames = make([]*frame, len(s.frames))
 	for i, f := range s.frames {
 		g := *f
-		g.dirty, g.bulk = true, bulk{}
+		g.dirty, g.bulk, g.varBulk, g.vars = true, bulk{}, bulk{}, slices.Clone(f.vars)
 		copyApart(g.values())
 		if f.fan != nil {
 			x := *f.fan
@@ -26,11 +26,16 @@ func (s *State) Canonical() []Page {
 					x.dirty = append(x.dirty, int32(slot))
 				}
 			}
+			if x.carried != nil {
+				list := *x.carried
+				x.carried = &list
+			}
 			g.fan = &x
 		}
+		copyApart(g.varValues())
 		c.frames[i] = &g
 	}
-	return c.TakeDirty()
+	return c.TakeDirty(nil)
 }
 
 // copyApart makes values share nothing.

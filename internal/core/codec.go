@@ -14,8 +14,8 @@ import (
 
 // Page is a part of a stored state. Frame 0 is the instance itself, its further
 // parts the log of what can be undone; part 0 of another frame is that frame, part
-// k+1 the result of the k-th item of its fan. Part −1 holds the values of an instance
-// or frame where they are large. Data nil means: delete the page.
+// k+1 the result of the k-th item of its fan. Parts −1 and −2 hold the values of an
+// instance or frame where they are large. Data nil means: delete the page.
 type Page struct {
 	Frame FrameID
 	Part  int32
@@ -27,22 +27,23 @@ const pageFormat = 1
 
 var errPage = errors.New("malformed page")
 
-// TakeDirty returns the pages that changed since it was last called, in order.
-func (s *State) TakeDirty() []Page {
+// TakeDirty returns the pages that changed since it was last called, in order. seal, which may be
+// nil, keeps secrets out of them.
+func (s *State) TakeDirty(seal Sealer) []Page {
 	var out []Page
 	if s.headDirty {
-		out = s.encodeHead(out)
+		out = s.encodeHead(out, seal)
 		s.headDirty = false
 	}
 	out = s.done.pages(out)
 	for _, f := range s.frames {
-		if f.dirty || f.bulk.changed(f.values()) {
-			out = s.encodeFrame(out, f)
+		if f.dirty || f.bulk.changed(f.values()) || f.varBulk.changed(f.varValues()) {
+			out = s.encodeFrame(out, f, seal)
 			f.dirty, f.stored = false, true
 		}
 		if f.fan != nil {
 			for _, slot := range f.fan.dirty {
-				w := newWriter()
+				w := newWriter(seal)
 				w.value(f.fan.results[slot].value)
 				out = append(out, Page{f.id, slot + 1, w.buf})
 				f.fan.results[slot].stored = true
@@ -65,7 +66,7 @@ func comparePages(a, b Page) int {
 func (l *undoLog) pages(out []Page) []Page {
 	chunks := (len(l.regions) + undoChunk - 1) / undoChunk
 	for c := l.from / undoChunk; c < chunks && l.from < len(l.regions); c++ {
-		w := newWriter()
+		w := newWriter(nil)
 		part := l.regions[c*undoChunk : min((c+1)*undoChunk, len(l.regions))]
 		w.uint(uint64(len(part)))
 		for _, r := range part {
@@ -80,8 +81,8 @@ func (l *undoLog) pages(out []Page) []Page {
 	return out
 }
 
-func (s *State) encodeHead(out []Page) []Page {
-	w := newWriter()
+func (s *State) encodeHead(out []Page, seal Sealer) []Page {
+	w := newWriter(seal)
 	w.text(string(s.status))
 	w.bool(s.paused)
 	w.bool(s.undoing)
@@ -100,7 +101,7 @@ func (s *State) encodeHead(out []Page) []Page {
 	}
 	fault := ""
 	if s.fault != nil {
-		b, err := json.Marshal(s.fault)
+		b, err := json.Marshal(s.fault.Redacted(seal))
 		if err != nil {
 			panic(err) // a Fault is plain data
 		}
@@ -109,16 +110,19 @@ func (s *State) encodeHead(out []Page) []Page {
 	w.text(fault)
 	w.uint(uint64(len(s.done.regions)))
 	w.uint(uint64(len(s.frames)))
-	out = s.bulk.write(out, w, 0, s.values(), nil)
-	if s.work > 0 || s.costly { // pages of before there was such a count end here
+	out = s.bulk.write(out, w, Page{Part: partData}, s.values(), nil)
+	if s.work > 0 || s.costly || !s.context.IsNull() { // pages of before there was such a count end here
 		w.uint(uint64(s.work))
 		w.bool(s.costly)
+	}
+	if !s.context.IsNull() {
+		out = s.contextBulk.write(out, w, Page{Part: partVars}, []*expr.Value{&s.context}, nil)
 	}
 	return append(out, Page{Data: w.buf})
 }
 
-func (s *State) encodeFrame(out []Page, f *frame) []Page {
-	w := newWriter()
+func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
+	w := newWriter(seal)
 	w.uint(uint64(f.parent))
 	w.uint(uint64(f.kind))
 	w.uint(uint64(f.phase))
@@ -155,13 +159,43 @@ func (s *State) encodeFrame(out []Page, f *frame) []Page {
 			w.uint(uint64(n))
 		}
 	}
-	out = f.bulk.write(out, w, f.id, f.values(), s.knownTo(f))
+	out = f.bulk.write(out, w, Page{Frame: f.id, Part: partData}, f.values(), s.knownTo(f))
+	values := f.varValues()
+	if len(values) > 0 || f.began != 0 || f.varBulk.apart { // pages of before there were variables end here
+		w.int(int64(f.began))
+		w.uint(uint64(len(f.vars)))
+		for _, b := range f.vars {
+			w.text(b.name)
+		}
+		w.bool(len(values) > len(f.vars))
+		out = f.varBulk.write(out, w, Page{Frame: f.id, Part: partVars}, values, nil)
+	}
 	return append(out, Page{Frame: f.id, Data: w.buf})
+}
+
+// pages are those that the frame may have, but for the results of its fan, to be deleted.
+func (f *frame) pages() []Page {
+	out := f.bulk.gone(nil, Page{Frame: f.id, Part: partData})
+	out = f.varBulk.gone(out, Page{Frame: f.id, Part: partVars})
+	return append(out, Page{Frame: f.id})
+}
+
+// varValues are the values of a frame that its data does not change: of variables, then the items
+// of a fan that carries the data.
+func (f *frame) varValues() []*expr.Value {
+	var out []*expr.Value
+	for i := range f.vars {
+		out = append(out, &f.vars[i].value)
+	}
+	if f.fan != nil && f.fan.carried != nil {
+		out = append(out, f.fan.carried)
+	}
+	return out
 }
 
 // values are the values of an instance in the order in which pages hold them.
 func (s *State) values() []*expr.Value {
-	return []*expr.Value{&s.input, &s.output, &s.labels}
+	return []*expr.Value{&s.given, &s.output, &s.labels}
 }
 
 // values are the values of a frame in the order in which pages hold them.
@@ -174,14 +208,15 @@ func (f *frame) values() []*expr.Value {
 // waits for a detached frame.
 func (s *State) knownTo(f *frame) []expr.Value {
 	if f.kind == kindRoot || f.kind == kindDetached {
-		return []expr.Value{s.input}
+		return []expr.Value{s.given}
 	}
 	parent := s.frame(f.parent)
 	return []expr.Value{parent.data, parent.input, parent.under}
 }
 
-// DecodeState reads a state from all its pages, in any order.
-func DecodeState(p *Program, pages []Page) (*State, error) {
+// DecodeState reads a state from all its pages, in any order. With seal nil, references stay in the
+// place of secrets.
+func DecodeState(p *Program, pages []Page, seal Sealer) (*State, error) {
 	pages = slices.Clone(pages)
 	slices.SortFunc(pages, comparePages)
 	s := new(State)
@@ -191,16 +226,17 @@ func DecodeState(p *Program, pages []Page) (*State, error) {
 		if i > 0 && comparePages(page, pages[i-1]) == 0 {
 			return nil, fmt.Errorf("decode page %d/%d: %w: it is there twice", page.Frame, page.Part, errPage)
 		}
-		r := newReader(page.Data)
-		apart := func() *reader {
-			if i == 0 || comparePages(pages[i-1], Page{Frame: page.Frame, Part: -1}) != 0 {
+		r := newReader(page.Data, seal)
+		apart := func(part int32) *reader {
+			at, ok := slices.BinarySearchFunc(pages[:i], Page{Frame: page.Frame, Part: part}, comparePages)
+			if !ok {
 				return nil
 			}
 			large--
-			return newReader(pages[i-1].Data)
+			return newReader(pages[at].Data, seal)
 		}
 		switch {
-		case page.Part == -1:
+		case page.Part == partData || page.Part == partVars:
 			large++
 			continue // read by the page that follows
 		case page.Frame == 0 && page.Part == 0:
@@ -215,7 +251,7 @@ func DecodeState(p *Program, pages []Page) (*State, error) {
 			s.decodeResult(page, r)
 		}
 		if r.err != nil || len(r.data) > 0 {
-			return nil, fmt.Errorf("decode page %d/%d: %w", page.Frame, page.Part, errPage)
+			return nil, fmt.Errorf("decode page %d/%d: %w", page.Frame, page.Part, cmp.Or(r.err, errPage))
 		}
 	}
 	if counts != (headCounts{len(s.done.regions), len(s.frames)}) || large != 0 || !s.whole() {
@@ -243,7 +279,7 @@ func (s *State) whole() bool {
 	return true
 }
 
-func (s *State) decodeHead(r *reader, apart func() *reader) headCounts {
+func (s *State) decodeHead(r *reader, apart func(part int32) *reader) headCounts {
 	s.status = Status(r.text())
 	s.paused = r.bool()
 	s.undoing = r.bool()
@@ -263,15 +299,21 @@ func (s *State) decodeHead(r *reader, apart func() *reader) headCounts {
 		}
 	}
 	counts := headCounts{int(r.uint()), int(r.uint())}
-	s.bulk.read(r, apart, s.values(), nil)
+	s.bulk.read(r, func() *reader { return apart(partData) }, s.values(), nil)
+	if !isGiven(s.given) {
+		r.fail()
+	}
 	if len(r.data) > 0 {
 		s.work = r.index(math.MaxInt)
 		s.costly = r.bool()
 	}
+	if len(r.data) > 0 {
+		s.contextBulk.read(r, func() *reader { return apart(partVars) }, []*expr.Value{&s.context}, nil)
+	}
 	return counts
 }
 
-func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *reader) {
+func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func(part int32) *reader) {
 	f := &frame{
 		id:     id,
 		stored: true,
@@ -297,7 +339,7 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *rea
 		f.attempts = append(f.attempts, int32(r.uint()))
 	}
 	for range r.count() {
-		f.waits = append(f.waits, wait{uint32(r.uint()), WaitKind(r.index(int(WaitOffer) + 1)), int32(r.index(1 << 30)), Time(r.int())})
+		f.waits = append(f.waits, wait{uint32(r.uint()), WaitKind(r.index(int(WaitFeed) + 1)), int32(r.index(1 << 30)), Time(r.int())})
 	}
 	for _, list := range []*[]heard{&f.heard, &f.taken} {
 		for range r.count() {
@@ -316,13 +358,38 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *rea
 		x.results = make([]result, x.total)
 		f.fan = x
 	}
-	f.bulk.read(r, apart, f.values(), s.knownTo(f))
+	f.bulk.read(r, func() *reader { return apart(partData) }, f.values(), s.knownTo(f))
+	if len(r.data) > 0 {
+		f.decodeVars(r, func() *reader { return apart(partVars) })
+	}
 	if !f.fits(p) {
 		r.fail()
 		return
 	}
-	f.inner = f.kind == kindBranch || f.kind == kindDetached || !isFirst && s.frame(f.parent).inner
+	if op, ok := p.Nodes[f.node].Op.(*ir.Fan); ok && f.fan != nil {
+		f.fan.pairs = op.Feed != nil && op.Feed.Body != 0
+	}
+	f.inner = f.kind == kindBranch || f.kind == kindDetached || p.Regions[f.region].Nested || !isFirst && s.frame(f.parent).inner
 	s.frames = append(s.frames, f)
+}
+
+// decodeVars reads what encodeFrame writes after the values.
+func (f *frame) decodeVars(r *reader, apart func() *reader) {
+	f.began = Time(r.int())
+	for range r.count() {
+		f.vars = append(f.vars, binding{name: r.text()})
+	}
+	if r.bool() {
+		if f.fan == nil {
+			r.fail()
+			return
+		}
+		f.fan.carried = new(expr.Value)
+	}
+	f.varBulk.read(r, apart, f.varValues(), nil)
+	if f.fan != nil && f.fan.carried != nil {
+		f.fan.items = f.fan.carried.Items()
+	}
 }
 
 // fits checks that what a frame waits for exists in the program, so that damaged
@@ -330,6 +397,7 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func() *rea
 func (f *frame) fits(p *Program) bool {
 	r := &p.Regions[f.region]
 	await, _ := p.Nodes[f.node].Op.(*ir.Await)
+	fanned, _ := p.Nodes[f.node].Op.(*ir.Fan)
 	arms := 0
 	if await != nil {
 		arms = len(await.Arms)
@@ -344,6 +412,10 @@ func (f *frame) fits(p *Program) bool {
 			if int(w.arm) >= len(r.Listen) {
 				return false
 			}
+		case WaitFeed:
+			if fanned == nil || fanned.Feed == nil || f.fan == nil || int(w.arm) >= len(fanned.Feed.Events)+len(fanned.Feed.Stop) {
+				return false
+			}
 		}
 	}
 	for _, h := range f.taken {
@@ -352,7 +424,10 @@ func (f *frame) fits(p *Program) bool {
 		}
 	}
 	if f.fan != nil {
-		if _, ok := p.Nodes[f.node].Op.(*ir.Fan); !ok {
+		if fanned == nil {
+			return false
+		}
+		if carry := fanned.Join == ir.JoinLast; carry != (f.fan.carried != nil) || carry && len(f.fan.items) != int(f.fan.total) {
 			return false
 		}
 	}
@@ -368,7 +443,12 @@ func (s *State) decodeResult(page Page, r *reader) {
 		r.fail()
 		return
 	}
-	f.fan.results[page.Part-1] = result{has: true, stored: true, value: r.value()}
+	v := r.value()
+	if f.fan.pairs && (!v.IsArray() || v.Len() < 1 || v.Len() > 2) {
+		r.fail()
+		return
+	}
+	f.fan.results[page.Part-1] = result{has: true, stored: true, value: v}
 	f.fan.kept--
 	f.fan.held++
 }

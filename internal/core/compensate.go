@@ -4,7 +4,7 @@ import "github.com/lockstep-workflows/lockstep/internal/ir"
 
 // undo compensates the newest completed region that is left; when none is, the
 // frame goes on. The frame stays at its node meanwhile, so every compensation ends
-// by looking here again (003 §Compensation Execution Details).
+// by looking here again (0.5 §Compensation Execution Details).
 func (m *machine) undo(f *frame) {
 	region, ok := m.s.done.pop()
 	if !ok {
@@ -21,8 +21,8 @@ func (m *machine) undo(f *frame) {
 	m.enter(f, kindUndo, r.Undo, f.data, f.under).slot = int32(region)
 }
 
-// interrupted puts back what a compensation that did not complete was to undo, so
-// that whoever stopped it can begin it again.
+// interrupted puts back what a compensation that did not complete was to undo, so that it can be
+// started again.
 func (m *machine) interrupted(f *frame) {
 	if f.kind == kindUndo && f.slot >= 0 {
 		m.s.done.push(ir.RegionID(f.slot))

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,69 +10,76 @@ import (
 )
 
 func (m *machine) control(in Control) error {
-	s := m.s
-	refuse := func(format string, args ...any) error {
-		return &Rejected{Msg: fmt.Sprintf(format, args...)}
-	}
-	failed := s.status == Failed
-	switch in.Verb {
-	case VerbLabel:
-		if !in.Data.IsObject() {
-			return refuse("labels must be an object")
-		}
-		if tags, ok := in.Data.Get(JobTags); ok && m.p.Job && !areTags(tags) {
-			return refuse("the tags of a job must be a list of texts")
-		}
-	case VerbRetry, VerbSkip:
-		if !failed {
-			return refuse("only a failed instance can be given %s; this one is %s", in.Verb, s.Status())
-		}
-		if in.Verb == VerbSkip && !in.HasData {
-			return refuse("skip needs the output that the failed state should have given")
-		}
-	case VerbAmend:
-		if s.status.Final() && !(m.p.Job && s.status == Completed) {
-			return refuse("the instance is %s already", s.status)
-		}
-	default:
-		if s.status.Final() {
-			return refuse("the instance is %s already", s.status)
-		}
-	}
-	switch in.Verb {
-	case VerbSuspend:
-		if s.paused {
-			return refuse("the instance is paused already")
-		}
-	case VerbResume:
-		if !s.paused {
-			return refuse("the instance is not paused")
-		}
-	case VerbAmend:
-		if !in.HasData {
-			return refuse("amend needs data")
-		}
-		if m.innermost().fan != nil {
-			return refuse("branches or iterations work with the data now; amend it when they are done")
-		}
-	case VerbCancel:
-		if s.undoing {
-			return refuse("the instance is being cancelled already")
-		}
-	case VerbSkip:
-		if m.afterState(s.root()) == 0 {
-			return refuse("the state has several ways out, and skip cannot choose; retry it with amended data")
-		}
+	if why := m.refusal(in); why != "" {
+		return &Rejected{Msg: why}
 	}
 	record := Record{Type: RecControl, Name: string(in.Verb), Text: in.Actor, Data: in.Data, HasData: in.HasData}
-	if m.p.Job {
-		if err := m.jobControl(&in, &record); err != nil {
-			return err
-		}
+	if err := m.adapt(&in, &record); err != nil {
+		return &Rejected{Msg: err.Error()}
 	}
 	m.record(record)
 	m.waited()
 	return m.intervene(in)
+}
+
+// refusal says why an intervention is not possible now, if it is not.
+func (m *machine) refusal(in Control) string {
+	status := m.s.status
+	switch in.Verb {
+	case VerbLabel:
+		if !in.Data.IsObject() {
+			return "labels must be an object"
+		}
+		return ""
+	case VerbRetry, VerbSkip:
+		if status != Failed {
+			return fmt.Sprintf("only a failed instance can be given %s; this one is %s", in.Verb, m.s.Status())
+		}
+		if in.Verb == VerbSkip && !in.HasData {
+			return "skip needs the output that the failed state should have given"
+		}
+		if in.Verb == VerbSkip && m.afterState(m.s.root()) == 0 {
+			return "the state has several ways out, and skip cannot choose; retry it with amended data"
+		}
+		return ""
+	}
+	kept := in.Verb == VerbAmend && status == Completed && m.p.Model.Keeps()
+	switch {
+	case status.Final() && !kept:
+		return fmt.Sprintf("the instance is %s already", status)
+	case in.Verb == VerbSuspend && m.s.paused:
+		return "the instance is paused already"
+	case in.Verb == VerbResume && !m.s.paused:
+		return "the instance is not paused"
+	case in.Verb == VerbCancel && m.s.undoing:
+		return "the instance is being cancelled already"
+	case in.Verb == VerbAmend && !in.HasData:
+		return "amend needs data"
+	case in.Verb == VerbAmend && m.innermost().fan != nil:
+		return "branches or iterations work with the data now; amend it when they are done"
+	}
+	return ""
+}
+
+// adapt lets the program's model say what new data and labels are, and what is recorded.
+func (m *machine) adapt(in *Control, record *Record) (err error) {
+	switch in.Verb {
+	case VerbAmend:
+		f := m.innermost()
+		in.Data, record.Data, err = m.p.Model.Amend(f.data, in.Data)
+		if err != nil {
+			return err
+		}
+		if fault := m.tooLarge(in.Data); fault != nil {
+			return errors.New(fault.Detail)
+		}
+		if m.p.Model.Keeps() {
+			record.Node = m.p.Nodes[f.node].Name // records of states do not tell this data
+		}
+	case VerbLabel:
+		in.Data, record.Data, err = m.p.Model.Label(m.s.labels, in.Data)
+	}
+	return err
 }
 
 func (m *machine) intervene(in Control) error {
@@ -89,10 +97,12 @@ func (m *machine) intervene(in Control) error {
 		m.finish(Terminated, expr.Null, nil, false)
 	case VerbSuspend:
 		s.paused, s.costly = true, in.TooExpensive
+		m.tasksBecame(TaskSuspended)
 	case VerbResume:
 		s.paused, s.costly = false, false
+		m.tasksBecame(TaskResumed)
 	case VerbLabel:
-		s.labels = m.labelled(in.Data)
+		s.labels = in.Data
 	case VerbRetry, VerbSkip:
 		f := s.root()
 		if in.HasData {

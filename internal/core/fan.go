@@ -15,8 +15,10 @@ type fan struct {
 	total, next, live, ended, need, limit int32
 	results                               []result
 	items                                 []expr.Value // of Each; nil after decoding, until needed
+	carried                               *expr.Value  // the list of items, stored where the data that gave them changes
 	dirty                                 []int32      // results to write
 	held                                  int32        // results that are there
+	pairs                                 bool         // results are those of a Feed with a body
 	kept                                  int32        // while decoding: results that are yet to be read
 }
 
@@ -28,6 +30,10 @@ type result struct {
 }
 
 func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
+	if op.Feed != nil {
+		m.feed(f, n, op.Feed)
+		return
+	}
 	fan := &fan{total: int32(len(op.Branches)), limit: int32(m.p.Limits.FanInFlight)}
 	if op.Each != nil {
 		items, fault := m.items(f, op.Each)
@@ -59,27 +65,35 @@ func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
 		}
 	}
 	fan.need = waited
+	if op.Join == ir.JoinFirst {
+		fan.need = min(waited, 1)
+	}
 	if op.Need != 0 && need < int64(waited) {
 		fan.need = int32(need)
 	}
 	m.pay(int(fan.total) / itemsPerStep)
-	fan.results = make([]result, fan.total)
+	if op.Join != ir.JoinLast {
+		fan.results = make([]result, fan.total)
+	} else {
+		list := expr.Array(fan.items...)
+		fan.limit, fan.carried = 1, &list
+	}
 	f.fan, f.phase, f.dirty = fan, phaseWait, true
 	m.launch(f, n, op)
 }
 
 // items are the elements of the collection of an Each.
 func (m *machine) items(f *frame, each *ir.Each) ([]expr.Value, *Fault) {
-	r, fault := m.eval(each.Over, f.view())
+	r, fault := m.eval(each.Over, m.scope(f))
 	if fault != nil {
 		return nil, fault
 	}
 	src, pos := clip(m.p.Exprs[each.Over].Src), m.p.Exprs[each.Over].Pos
 	if r.Missing && !r.List {
-		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.view().whole(), Detail: fmt.Sprintf("the collection %s does not exist in the state data", src)}
+		return nil, &Fault{Name: FaultData, Pos: pos, Data: shown(m.scope(f)), Detail: fmt.Sprintf("the collection %s does not exist in the state data", src)}
 	}
 	if !r.Value.IsArray() {
-		return nil, &Fault{Name: FaultData, Pos: pos, Data: f.view().whole(), Detail: fmt.Sprintf("the collection %s is %s, not an array", src, article(r.Value.Kind()))}
+		return nil, &Fault{Name: FaultData, Pos: pos, Data: shown(m.scope(f)), Detail: fmt.Sprintf("the collection %s is %s, not an array", src, r.Value.Kind().WithArticle())}
 	}
 	return r.Value.Items(), nil
 }
@@ -89,7 +103,7 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 	if id == 0 {
 		return 0, nil
 	}
-	r, fault := m.eval(id, f.view())
+	r, fault := m.eval(id, m.scope(f))
 	if fault != nil {
 		return 0, fault
 	}
@@ -101,7 +115,7 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 	}
 	i, ok := v.Int()
 	if !ok || i < 0 {
-		return 0, &Fault{Name: FaultData, Pos: m.p.Exprs[id].Pos, Data: f.view().whole(), Detail: fmt.Sprintf("%s must be a whole number, not %s", what, clip(r.Value.String()))}
+		return 0, &Fault{Name: FaultData, Pos: m.p.Exprs[id].Pos, Data: shown(m.scope(f)), Detail: fmt.Sprintf("%s must be a whole number, not %s", what, clip(r.Value.String()))}
 	}
 	return i, nil
 }
@@ -125,8 +139,18 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 				fan.items = items
 			}
 			region = op.Each.Body
-			data = expr.Object(expr.Member{Key: op.Each.Var, Value: fan.items[slot]})
-			under = lent
+			switch on, fault := m.goesOn(f, op.Each, slot); {
+			case fault != nil:
+				m.raise(f, fault)
+				return
+			case !on:
+				m.join(f, n, op)
+				return
+			}
+			if !op.Each.Carry {
+				data = expr.Object(expr.Member{Key: op.Each.Var, Value: fan.items[slot]})
+				under = lent
+			}
 		} else {
 			region = op.Branches[slot].Region
 			if op.Branches[slot].Detached {
@@ -146,6 +170,41 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 	}
 }
 
+// goesOn reports whether an item is next: the condition of its Each, if there is one, holds.
+func (m *machine) goesOn(f *frame, each *ir.Each, slot int32) (bool, *Fault) {
+	if each.While == 0 {
+		return true, nil
+	}
+	r, fault := m.eval(each.While, m.scope(f, f.fan.vars(each, slot)...))
+	return r.True(), fault
+}
+
+// vars are the variables of an item.
+func (x *fan) vars(each *ir.Each, slot int32) []binding {
+	if !each.Carry || slot < 0 || int(slot) >= len(x.items) {
+		return nil
+	}
+	return []binding{{each.Var, x.items[slot]}, {each.At, expr.Int(int64(slot))}}
+}
+
+// loopVars are the variables of the item that frame f runs, if it runs one.
+func (m *machine) loopVars(f *frame) []binding {
+	if f.kind != kindBranch {
+		return nil
+	}
+	parent := m.s.frame(f.parent)
+	op, ok := m.p.Nodes[parent.node].Op.(*ir.Fan)
+	switch {
+	case !ok || parent.fan == nil || f.slot < 0:
+		return nil
+	case op.Each != nil:
+		return parent.fan.vars(op.Each, f.slot)
+	case op.Feed != nil:
+		return []binding{{op.Feed.Var, parent.fan.results[f.slot].value.Items()[0]}, {op.Feed.At, expr.Int(int64(f.slot))}}
+	}
+	return nil
+}
+
 // branchEnded takes the result of a branch or item.
 func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) {
 	fan := f.fan
@@ -155,13 +214,23 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 		m.breakf("a branch ended in frame %d, which runs none", f.id)
 		return
 	}
+	if op.Feed != nil {
+		m.fedOne(f, n, op.Feed, slot, value)
+		return
+	}
 	fan.live--
 	fan.ended++
 	f.dirty = true
 	if op.Each != nil && !f.inner {
 		m.s.steps = 0 // a long list is no runaway: it ends. What happens in one item is counted
 	}
-	if has && op.Join != ir.JoinDrop {
+	switch {
+	case op.Join == ir.JoinLast:
+		if fault := m.setData(f, value); fault != nil {
+			m.raise(f, fault)
+			return
+		}
+	case has && op.Join != ir.JoinDrop:
 		fan.results[slot] = result{value: value, has: true}
 		fan.held++
 		fan.dirty = append(fan.dirty, slot)
@@ -173,8 +242,8 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 	m.join(f, n, op)
 }
 
-// join ends a fan: losers are cancelled, results become data in order of
-// declaration, whoever came first.
+// join ends a fan: unfinished branches are cancelled, and results become data in the order of
+// declaration, not of completion.
 func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
 	m.closeChildren(f)
 	fan := f.fan
@@ -202,6 +271,12 @@ func (m *machine) join(f *frame, n *ir.Node, op *ir.Fan) {
 			items[i] = r.value
 		}
 		fault = m.setData(f, expr.Array(items...))
+	case ir.JoinFirst:
+		for _, r := range fan.results {
+			if r.has {
+				fault = m.setData(f, r.value)
+			}
+		}
 	}
 	if fault != nil {
 		m.raise(f, fault)

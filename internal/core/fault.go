@@ -1,8 +1,10 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -21,7 +23,10 @@ type Fault struct {
 	Data   expr.Value `json:"data,omitzero"`    // the body of the answer, or what the expression saw
 	Node   string     `json:"node,omitempty"`   // where it arose
 	Pos    ir.Pos     `json:"pos,omitzero"`
-	Final  bool       `json:"final,omitempty"` // cannot be caught
+	// Instance is where it arose as a JSON pointer into the definition, for dialects whose
+	// errors tell that.
+	Instance string `json:"instance,omitempty"`
+	Final    bool   `json:"final,omitempty"` // cannot be caught
 
 	Args  expr.Value `json:"args,omitzero"`  // of a call that failed: what the function was given
 	State expr.Value `json:"state,omitzero"` // of an instance that failed: what the expressions of the state see, unless Data is that
@@ -37,10 +42,16 @@ type Hop struct {
 	Pos      ir.Pos `json:"pos,omitzero"`
 }
 
-// Names of faults that the core and the engine raise themselves.
+// faultTimeout is the name of the fault of an action or region that takes too long.
+const faultTimeout = "Timeout"
+
+// faultNoSecret is the name of the fault of an expression that asks for a secret which does not
+// exist; calls that need one fail alike.
+const faultNoSecret = "authorization"
+
+// Names of other faults that the core and the engine raise themselves.
 const (
 	FaultUnnamed    = "Error"                // a technical failure without a name of its own
-	FaultTimeout    = "Timeout"              // an action or region took too long
 	FaultData       = "DataError"            // data of the wrong kind for what the definition does with it
 	FaultExpression = "ExpressionError"      // an expression cannot be evaluated, or exceeds a limit
 	FaultSchema     = "SchemaViolation"      // data does not adhere to its schema
@@ -77,11 +88,12 @@ func (f *Fault) seen() expr.Value {
 // is stored, and handed from workflow to workflow.
 const MaxFaultData = 64 << 10
 
-// told is the fault as a failed instance keeps it: with the data of its state, and
-// nothing that is too large. What a child's fault saw is more than what its parent does.
-func (f *Fault) told(state view) *Fault {
+// truncated is the fault as a failed instance keeps it: with the data of its state, and
+// nothing that is too large. What a child's fault saw is more than what its parent does. Half of a
+// secret is not found any more, so seal, which may be nil, keeps them out before.
+func (f *Fault) truncated(state expr.Scope, seal Sealer) *Fault {
 	out := *f
-	if data := state.whole(); len(f.Trail) == 0 && !expr.Equal(data, f.Data) {
+	if data := shown(state); len(f.Trail) == 0 && !expr.Equal(data, f.Data) {
 		out.State = data
 	}
 	out.Cut = nil
@@ -90,12 +102,30 @@ func (f *Fault) told(state view) *Fault {
 		value *expr.Value
 	}{{"args", &out.Args}, {"data", &out.Data}, {"state", &out.State}} {
 		cut := slices.Contains(f.Cut, v.name)
+		if !cut && seal != nil {
+			*v.value = seal.Redact(*v.value)
+		}
 		if !cut {
 			*v.value, cut = Shorten(*v.value)
 		}
 		if cut {
 			out.Cut = append(out.Cut, v.name)
 		}
+	}
+	return &out
+}
+
+// Redacted is the fault without secrets; seal may be nil.
+func (f *Fault) Redacted(seal Sealer) *Fault {
+	if seal == nil || f == nil {
+		return f
+	}
+	out := *f
+	for _, text := range []*string{&out.Name, &out.Code, &out.Status, &out.Title, &out.Type, &out.Detail} {
+		*text = seal.Message(*text)
+	}
+	for _, v := range []*expr.Value{&out.Data, &out.Args, &out.State} {
+		*v = seal.Redact(*v)
 	}
 	return &out
 }
@@ -110,7 +140,7 @@ func Shorten(v expr.Value) (short expr.Value, cut bool) {
 	return expr.String(strings.ToValidUTF8(string(text[:min(len(text), MaxFaultData)]), "")), true
 }
 
-// matches says whether the catch is meant for the fault (SEMANTICS §Functions,
+// matches says whether the catch is meant for the fault (semantics.md §Functions,
 // events, errors: onErrors). Any is decided by the caller, after the specific ones.
 func matches(c *ir.Catch, f *Fault) bool {
 	if c.Any {
@@ -128,28 +158,140 @@ func matches(c *ir.Catch, f *Fault) bool {
 	return named && (coded || uncoded) || f.Name == FaultUnnamed && coded
 }
 
-// catchFor finds the handler of a fault in a region: a specific definition beats
-// a wildcard, whatever their order.
-func catchFor(r *ir.Region, f *Fault) int {
-	if f.Final {
-		return -1
+// catchFor finds the handler of a fault in the region of a frame: a specific definition
+// beats a wildcard, whatever their order. A condition that cannot be evaluated is a fault that
+// takes the place of the first one.
+func (m *machine) catchFor(f *frame, fault *Fault) (handler int, instead *Fault) {
+	if fault.Final || f.kind == kindRoot {
+		return -1, nil
 	}
 	wild := -1
+	r := &m.p.Regions[f.region]
 	for i := range r.Catch {
-		if matches(&r.Catch[i], f) {
-			return i
+		c := &r.Catch[i]
+		specific := matches(c, fault)
+		if !specific && (!c.Any || wild >= 0) {
+			continue
 		}
-		if r.Catch[i].Any && wild < 0 {
+		switch ok, instead := m.selects(f, c, c.Only, fault); {
+		case instead != nil:
+			return -1, instead
+		case ok && specific:
+			return i, nil
+		case ok:
 			wild = i
 		}
 	}
-	return wild
+	return wild, nil
+}
+
+// selects reports whether a filter of a Catch selects a fault of the region of frame f.
+func (m *machine) selects(f *frame, c *ir.Catch, only *ir.ErrorFilter, fault *Fault) (bool, *Fault) {
+	if only == nil {
+		return true, nil
+	}
+	object := ErrorObject(fault)
+	for _, want := range only.With {
+		have, _ := object.Get(want.Name)
+		if v, err := expr.ParseJSON([]byte(want.Value)); err != nil || !expr.Equal(v, have) {
+			return false, nil
+		}
+	}
+	for _, cond := range []struct {
+		id   ir.ExprID
+		want bool
+	}{{only.When, true}, {only.Except, false}} {
+		if cond.id == 0 {
+			continue
+		}
+		r, instead := m.eval(cond.id, m.handlerScope(f, c, object))
+		if instead != nil {
+			instead.Node, instead.Instance = m.stateOf(f), m.p.Regions[f.region].Ref
+			m.p.typed(instead)
+		}
+		if instead != nil || r.True() != cond.want {
+			return false, instead
+		}
+	}
+	return true, nil
+}
+
+// handlerScope is what expressions of a handler see: what the region of frame f was entered
+// with, the variables around it, and the error.
+func (m *machine) handlerScope(f *frame, c *ir.Catch, object expr.Value) expr.Scope {
+	if !m.p.Variables {
+		return m.scope(f)
+	}
+	in := m.scope(m.s.frame(f.parent), binding{c.As, object})
+	in.Data = f.input
+	return in
+}
+
+// typed gives a fault the type, status and title that the program's errors have, where it has
+// none of its own. A title goes with its type: a type of the author's does not get that of another.
+func (p *Program) typed(f *Fault) *Fault {
+	for _, t := range p.Errors {
+		if t.Fault == f.Name || t.Fault == "" {
+			if f.Type == "" || f.Type == t.Type {
+				f.Type, f.Title = t.Type, cmp.Or(f.Title, t.Title)
+			}
+			f.Status = cmp.Or(f.Status, strconv.Itoa(t.Status))
+			break
+		}
+	}
+	return f
+}
+
+// ErrorObject is a fault as expressions of programs with error types see it.
+func ErrorObject(f *Fault) expr.Value {
+	status := expr.Null
+	if n, err := strconv.Atoi(f.Status); err == nil {
+		status = expr.Int(int64(n))
+	}
+	out := expr.Object(
+		expr.Member{Key: "instance", Value: expr.String(f.Instance)},
+		expr.Member{Key: "status", Value: status},
+		expr.Member{Key: "type", Value: expr.String(f.Type)},
+	)
+	for _, m := range []struct{ key, text string }{{"title", f.Title}, {"detail", f.Detail}} {
+		if m.text != "" {
+			out = out.With(m.key, expr.String(m.text))
+		}
+	}
+	return out
+}
+
+// raiseNode raises the fault that a program asks for.
+func (m *machine) raiseNode(f *frame, op *ir.Raise) {
+	fault := &Fault{Name: op.Error, Code: op.Code, Detail: op.Detail, Final: op.Final, Data: f.data}
+	if op.From != 0 {
+		r, failed := m.eval(op.From, m.scope(f))
+		if failed != nil {
+			m.raise(f, failed)
+			return
+		}
+		text := func(name string) string {
+			v, _ := r.Value.Get(name)
+			if v.IsNull() {
+				return ""
+			}
+			return v.Text()
+		}
+		fault.Type, fault.Status, fault.Title, fault.Detail = text("type"), text("status"), text("title"), text("detail")
+		fault.Name = cmp.Or(fault.Title, fault.Type, FaultUnnamed)
+	}
+	m.raise(f, fault)
 }
 
 // raise lets a fault climb from frame f until a handler takes it.
 func (m *machine) raise(f *frame, fault *Fault) {
 	if m.s.status.Final() || m.broken != nil {
 		return
+	}
+	if m.host.Sealer != nil {
+		told := *fault
+		told.Detail = m.host.Sealer.Message(told.Detail) // for people, and it may have a part of a secret
+		fault = &told
 	}
 	if fault.Node == "" {
 		n := &m.p.Nodes[f.node]
@@ -158,18 +300,21 @@ func (m *machine) raise(f *frame, fault *Fault) {
 		if located.Pos == (ir.Pos{}) {
 			located.Pos = n.Pos
 		}
-		fault = &located
+		located.Instance = cmp.Or(located.Instance, n.Ref)
+		fault = m.p.typed(&located)
 	}
-	sees := f.view()
+	sees := m.scope(f)
 	for cur := f; ; {
-		r := &m.p.Regions[cur.region]
-		if i := catchFor(r, fault); i >= 0 && cur.kind != kindRoot {
-			if m.handle(cur, r, i, fault) {
-				return
-			}
+		m.taskFaulted(cur, fault)
+		i, instead := m.catchFor(cur, fault)
+		if instead != nil {
+			fault = instead
+		}
+		if i >= 0 && m.handle(cur, &m.p.Regions[cur.region], i, fault) {
+			return
 		}
 		if cur.kind == kindRoot || cur.kind == kindDetached {
-			m.finish(Failed, expr.Null, fault.told(sees), false)
+			m.finish(Failed, expr.Null, fault.truncated(sees, m.host.Sealer), false)
 			return
 		}
 		next := m.s.frame(cur.parent)
@@ -182,7 +327,7 @@ func (m *machine) raise(f *frame, fault *Fault) {
 }
 
 // handle lets the i-th Catch of a region take a fault: retry the region, or go on
-// at the handler with what the region was given (SEMANTICS §Data filters 12).
+// at the handler with what the region was given (semantics.md §Data filters 12).
 func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
 	c := &r.Catch[i]
 	if c.Retry != nil && m.retry(f, r, i, fault) {
@@ -199,6 +344,9 @@ func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
 	m.record(Record{Type: RecCaught, Frame: f.id, Node: r.Name, Fault: fault})
 	m.cut(f)
 	parent.data, parent.dirty = f.input, true
+	if op, ok := m.p.Nodes[c.Next].Op.(*ir.Enter); ok && op.Takes != "" {
+		parent.bind(caughtError, ErrorObject(fault))
+	}
 	m.goTo(parent, c.Next)
 	return true
 }

@@ -36,7 +36,7 @@ node S call {"function":0}
 		t.Errorf("%d bytes of arguments", len(text))
 	}
 	f.Trail = []Hop{{Workflow: "child"}}
-	again := f.told(view{data: long})
+	again := f.truncated(expr.Scope{Data: long}, nil)
 	if !slices.Equal(again.Cut, f.Cut) || !expr.Equal(again.Args, f.Args) || !expr.Equal(again.State, f.State) {
 		t.Error("a parent changes what its child's fault saw")
 	}
@@ -53,7 +53,7 @@ func TestFaultOfATemplateIsToldAtItsPart(t *testing.T) {
 			Pos: place(1), Parts: []ir.Pos{place(2), place(3), place(4)},
 		}},
 		Regions: []ir.Region{{Name: "main", Entry: 1}},
-	}, jsonpath.Languages())
+	}, jsonpath.Languages(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestFaultNamesTheStateOfAnAction(t *testing.T) {
 		Exprs:   []ir.Expr{{}, {Lang: jsonpath.TemplateLang, Src: "true"}},
 		Regions: []ir.Region{{Name: "main", Entry: 1}, {Name: "branch", Entry: 3}},
 		States:  []ir.State{{Name: "S"}, {Name: "T"}},
-	}, jsonpath.Languages())
+	}, jsonpath.Languages(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

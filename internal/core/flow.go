@@ -43,14 +43,17 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 		for _, v := range f.delta.Items() {
 			m.collect(parent, v)
 		}
-		parent.data, parent.dirty = f.data, true
+		if op, ok := n.Op.(*ir.Enter); out != 0 || !ok || !op.Drop {
+			parent.data = f.data
+		}
+		parent.dirty = true
 		if out != 0 {
 			m.goTo(parent, out)
 			return
 		}
 		m.advance(parent, n)
 	case kindBranch:
-		if op, ok := n.Op.(*ir.Fan); ok && op.Join == ir.JoinArray {
+		if op, ok := n.Op.(*ir.Fan); ok && (op.Join == ir.JoinArray || op.Join == ir.JoinFirst || op.Join == ir.JoinLast) {
 			m.branchEnded(parent, slot, f.data, true)
 			return
 		}
@@ -66,12 +69,10 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 // end finishes the instance with the data of frame f as output.
 func (m *machine) end(f *frame, op *ir.End) {
 	out := f.data
-	switch {
-	case m.p.Job:
-		out = jobStatus(f.data)
-	case op.Terminate:
+	if op.Terminate && !op.Own {
 		out = m.stateData(f)
 	}
+	out = m.p.Model.Output(out)
 	if m.p.OutputSchema != 0 {
 		violations, fault := m.violations(m.p.OutputSchema, out)
 		if fault == nil && len(violations) > 0 {
@@ -95,26 +96,30 @@ func (m *machine) end(f *frame, op *ir.End) {
 		f.phase, f.dirty = phaseParked, true
 		return
 	}
-	m.finish(Completed, out, nil, op.Terminate)
+	m.finish(Completed, out, nil, op.Terminate && !op.Own)
 }
 
 // finish ends the instance: every frame but the root is closed. The root of a
 // failed instance stays where it was, so that it can be retried from there, and so
-// does that of a job, which has all that is known of it.
+// does one whose data is kept.
 func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate bool) {
 	root := m.s.root()
 	m.closeAll()
+	m.taskBecame(TaskCancelled, root, nil)
+	root.faulted = false
 	m.closeWaits(root, func(wait) bool { return true })
 	m.forgetFan(root)
 	root.taken, root.heard, root.phase = nil, nil, phaseWait
-	if status != Failed && !m.p.Job { // a job is read, and may be taken up, when it is over
+	if status != Failed && !m.p.Model.Keeps() {
 		m.s.frames = nil
 		if root.stored {
-			m.s.gone = append(root.bulk.gone(m.s.gone, root.id), Page{Frame: root.id})
+			m.s.gone = append(m.s.gone, root.pages()...)
 		}
 	}
 	if status != Failed {
 		m.s.done.clear()
+		m.s.gone = m.s.contextBulk.gone(m.s.gone, Page{Part: partVars})
+		m.s.context, m.s.contextBulk = expr.Null, bulk{}
 	}
 	m.s.status, m.s.output, m.s.fault, m.s.stash, m.s.undoing = status, out, fault, nil, false
 	m.command(Finish{Status: status, Output: out, Fault: fault, Terminate: terminate})

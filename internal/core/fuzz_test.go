@@ -114,7 +114,7 @@ func FuzzDecodeState(f *testing.F) {
 			continue
 		}
 		var packed []byte
-		for _, page := range r.State.TakeDirty() {
+		for _, page := range r.State.TakeDirty(nil) {
 			packed = binary.AppendUvarint(packed, uint64(page.Frame))
 			packed = binary.AppendUvarint(packed, uint64(page.Part))
 			packed = binary.AppendUvarint(packed, uint64(len(page.Data)))
@@ -124,7 +124,7 @@ func FuzzDecodeState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which int, packed []byte) {
 		p := programs[uint(which)%uint(len(programs))]
-		s, err := DecodeState(p, unpack(packed))
+		s, err := DecodeState(p, unpack(packed), nil)
 		if err != nil {
 			return
 		}

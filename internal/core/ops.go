@@ -23,7 +23,7 @@ func (m *machine) exec(f *frame) {
 		if m.stops(f, n) {
 			return
 		}
-		m.record(Record{Type: RecEntered, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: m.enteredWith(f, n), HasData: true})
+		m.record(Record{Type: RecEntered, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos, Data: m.p.Model.Entered(f.data, n.Name), HasData: true})
 	}
 	switch op := n.Op.(type) {
 	case *ir.Eval:
@@ -40,11 +40,11 @@ func (m *machine) exec(f *frame) {
 		m.fanOut(f, n, op)
 	case *ir.Enter:
 		f.phase = phaseWait
-		m.enter(f, kindEnter, op.Region, f.data, f.under)
+		f.give(m.enter(f, kindEnter, op.Region, f.data, f.under), op.Takes)
 	case *ir.Spawn:
 		m.spawn(f, n, op)
 	case *ir.Raise:
-		m.raise(f, &Fault{Name: op.Error, Code: op.Code, Detail: op.Detail, Final: op.Final, Data: f.data})
+		m.raiseNode(f, op)
 	case *ir.Undo:
 		m.undo(f)
 	case *ir.End:
@@ -54,8 +54,7 @@ func (m *machine) exec(f *frame) {
 	}
 }
 
-// stops pauses the instance before a state where it is told to, once each time that
-// it comes there.
+// stops pauses the instance at a breakpoint, once each time that it reaches the state.
 func (m *machine) stops(f *frame, n *ir.Node) bool {
 	if f.stopped == f.node {
 		f.stopped = 0
@@ -70,18 +69,21 @@ func (m *machine) stops(f *frame, n *ir.Node) bool {
 }
 
 func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
-	if op.Check != 0 && !m.check(f, n, op) {
+	if op.Check != 0 && !op.CheckResult && !m.check(f, n, op, f.data) {
 		return
 	}
 	value := f.data
 	if op.From != 0 {
-		r, fault := m.eval(op.From, f.view())
+		r, fault := m.eval(op.From, m.scope(f))
 		if fault != nil {
 			m.raise(f, fault)
 			return
 		}
 		m.holes(f, n, r)
 		value = r.Value
+	}
+	if op.CheckResult && !m.check(f, n, op, value) {
+		return
 	}
 	if op.Put.Mode != ir.PutNone {
 		if fault := m.put(f, n, &op.Put, value, false); fault != nil {
@@ -94,7 +96,7 @@ func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
 	}
 	if n.Mark == ir.MarkLeft {
 		r := Record{Type: RecLeft, Frame: f.id, Depth: m.depth(f), Node: n.Name, Pos: n.Pos}
-		if !m.p.Job { // what a job leaves a state with is in the record before
+		if !m.p.Model.Keeps() {
 			r.Data, r.HasData = f.data, true
 		}
 		m.record(r)
@@ -103,7 +105,7 @@ func (m *machine) evalNode(f *frame, n *ir.Node, op *ir.Eval) {
 }
 
 func (m *machine) branch(f *frame, n *ir.Node, op *ir.Branch) {
-	sees := f.view()
+	sees := m.scope(f)
 	for _, c := range op.Cases {
 		r, fault := m.eval(c.When, sees)
 		if fault != nil {
@@ -118,16 +120,16 @@ func (m *machine) branch(f *frame, n *ir.Node, op *ir.Branch) {
 	m.advance(f, n)
 }
 
-// check runs a schema program over the data.
-func (m *machine) check(f *frame, n *ir.Node, op *ir.Eval) bool {
-	violations, fault := m.violations(op.Check, f.data)
+// check runs a schema program over data.
+func (m *machine) check(f *frame, n *ir.Node, op *ir.Eval, data expr.Value) bool {
+	violations, fault := m.violations(op.Check, data)
 	if fault == nil && len(violations) > 0 {
 		text := fmt.Sprintf("the data of %q does not adhere to its schema: %s", n.Name, describe(violations))
 		if m.p.WarnSchemas {
 			m.warn(f, n, "%s", text)
 			return true
 		}
-		fault = &Fault{Name: FaultSchema, Detail: text, Data: f.data}
+		fault = &Fault{Name: FaultSchema, Detail: text, Data: data}
 	}
 	if fault != nil {
 		if op.CheckPos != (ir.Pos{}) {
@@ -140,34 +142,36 @@ func (m *machine) check(f *frame, n *ir.Node, op *ir.Eval) bool {
 }
 
 func (m *machine) violations(schema ir.ExprID, data expr.Value) ([]expr.Value, *Fault) {
-	r, fault := m.eval(schema, view{data: data})
+	r, fault := m.eval(schema, expr.Scope{Data: data})
 	return r.Value.Items(), fault
 }
 
-// view is what an expression looks at: data, and below it what is lent for names
-// that the data lacks (SEMANTICS §Data filters 6, §Control flow ForEach).
-type view struct{ data, lent expr.Value }
-
-// whole is all that there is to see, for people.
-func (v view) whole() expr.Value {
-	if v.lent.IsNull() {
-		return v.data
+// shown is the data of a scope with what is lent below it (semantics.md §Data filters 6,
+// §Control flow ForEach), for people.
+func shown(in expr.Scope) expr.Value {
+	if in.Lent.IsNull() {
+		return in.Data
 	}
-	return expr.Overlay(v.data, v.lent)
+	return expr.Overlay(in.Data, in.Lent)
 }
 
 // eval evaluates an expression of the program under a fresh budget.
-func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
+func (m *machine) eval(id ir.ExprID, in expr.Scope) (r expr.Result, fault *Fault) {
 	if m.broken != nil {
 		return expr.Result{}, m.stopped()
+	}
+	for _, name := range m.p.Exprs[id].Secrets {
+		if _, ok := m.host.Secrets.Get(name); !ok {
+			return expr.Result{}, &Fault{Name: faultNoSecret, Detail: fmt.Sprintf("there is no secret %q", name), Pos: m.p.Exprs[id].Pos}
+		}
 	}
 	b := m.budget()
 	allowed := b.Steps
 	var err error
-	if lending, ok := m.p.exprs[id].(expr.Lending); ok && !v.lent.IsNull() {
-		r, err = lending.EvalLent(v.data, v.lent, &b)
+	if scoped, ok := m.p.exprs[id].(expr.Scoped); ok {
+		r, err = scoped.EvalIn(in, &b)
 	} else {
-		r, err = m.p.exprs[id].Eval(v.data, &b)
+		r, err = m.p.exprs[id].Eval(in.Data, &b)
 	}
 	tooMuch := m.spend(allowed, &b)
 	switch {
@@ -187,7 +191,10 @@ func (m *machine) eval(id ir.ExprID, v view) (r expr.Result, fault *Fault) {
 	if tooMuch != nil {
 		err = tooMuch
 	}
-	fault = &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(src), err), Data: v.whole(), Pos: pos}
+	if missing := (*expr.NoSecretError)(nil); errors.As(err, &missing) {
+		return expr.Result{}, &Fault{Name: faultNoSecret, Detail: missing.Error(), Pos: pos}
+	}
+	fault = &Fault{Name: FaultExpression, Detail: fmt.Sprintf("%s: %v", clip(src), err), Data: shown(in), Pos: pos}
 	var limit *expr.LimitError
 	fault.Final = errors.As(err, &limit)
 	return expr.Result{}, fault
@@ -201,7 +208,7 @@ func clip(src string) string {
 	return src
 }
 
-// holes records what a template's expressions did not find (SEMANTICS §Data filters 7).
+// holes records what a template's expressions did not find (semantics.md §Data filters 7).
 func (m *machine) holes(f *frame, n *ir.Node, r expr.Result) {
 	for _, src := range r.Holes {
 		m.warn(f, n, "%s selects nothing; null is used", src)
@@ -209,9 +216,9 @@ func (m *machine) holes(f *frame, n *ir.Node, r expr.Result) {
 }
 
 // pick selects and shapes a part of a value. It reports false where nothing is selected.
-func (m *machine) pick(p *ir.Pick, from view) (expr.Value, bool, *Fault) {
+func (m *machine) pick(p *ir.Pick, from expr.Scope) (expr.Value, bool, *Fault) {
 	if p.Expr == 0 {
-		return from.data, true, nil
+		return from.Data, true, nil
 	}
 	r, fault := m.eval(p.Expr, from)
 	if fault != nil || r.Missing {
@@ -238,7 +245,7 @@ func (m *machine) pick(p *ir.Pick, from view) (expr.Value, bool, *Fault) {
 }
 
 // eventPart is what a Pick looks at in an event: the whole of it where the path
-// begins with an attribute the event has, else its data (SEMANTICS §Data filters 4).
+// begins with an attribute the event has, else its data (semantics.md §Data filters 4).
 func eventPart(p *ir.Pick, event expr.Value) (expr.Value, bool) {
 	if p.First != "" {
 		if _, ok := event.Get(p.First); ok {
@@ -259,7 +266,7 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 	}
 	if there {
 		var fault *Fault
-		if value, there, fault = m.pick(&p.Pick, view{data: value}); fault != nil {
+		if value, there, fault = m.pick(&p.Pick, expr.Scope{Data: value}); fault != nil {
 			return fault
 		}
 	}
@@ -267,6 +274,13 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 		if p.Warn && p.Pick.Expr != 0 {
 			m.warn(f, n, "%s selects nothing; nothing is merged", clip(m.p.Exprs[p.Pick.Expr].Src))
 		}
+		return nil
+	}
+	switch p.To {
+	case ir.ToContext:
+		return m.setContext(value)
+	case ir.ToVar:
+		f.bind(p.Var, value)
 		return nil
 	}
 	switch p.Mode {
@@ -282,7 +296,7 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 	m.collect(f, value)
 	if !value.IsObject() {
 		if !value.IsNull() {
-			m.warn(f, n, "the result is %s, not an object: it is not merged into the state data", article(value.Kind()))
+			m.warn(f, n, "the result is %s, not an object: it is not merged into the state data", value.Kind().WithArticle())
 		}
 		return nil
 	}
@@ -297,7 +311,7 @@ func (m *machine) collect(f *frame, value expr.Value) {
 }
 
 // folded is a delta as one result: objects merge, and what is no object does not
-// displace one (SEMANTICS §Data filters 9).
+// displace one (semantics.md §Data filters 9).
 func (m *machine) folded(delta expr.Value) expr.Value {
 	out := expr.Null
 	for i, v := range delta.Items() {
@@ -333,7 +347,9 @@ func (m *machine) tooLarge(v expr.Value) *Fault {
 }
 
 // after is the instant a span from now.
-func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
+func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) { return m.afterIn(m.scope(f), s) }
+
+func (m *machine) afterIn(in expr.Scope, s ir.Span) (Time, *Fault) {
 	switch {
 	case s.Until != "":
 		t, err := time.Parse(time.RFC3339, s.Until)
@@ -345,7 +361,7 @@ func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
 		}
 		return max(TimeOf(t), m.now), nil
 	case s.Expr != 0:
-		r, fault := m.eval(s.Expr, f.view())
+		r, fault := m.eval(s.Expr, in)
 		if fault != nil {
 			return 0, fault
 		}
@@ -356,7 +372,7 @@ func (m *machine) after(f *frame, s ir.Span) (Time, *Fault) {
 			if _, rest, said := strings.Cut(why, which); said { // with the text, which stands here already
 				why = rest
 			}
-			return 0, &Fault{Name: FaultData, Data: f.view().whole(), Pos: m.p.Exprs[s.Expr].Pos, Detail: fmt.Sprintf("%s gives %s, which %s%s", clip(m.p.Exprs[s.Expr].Src), clip(r.Value.String()), which, why)}
+			return 0, &Fault{Name: FaultData, Data: shown(in), Pos: m.p.Exprs[s.Expr].Pos, Detail: fmt.Sprintf("%s gives %s, which %s%s", clip(m.p.Exprs[s.Expr].Src), clip(r.Value.String()), which, why)}
 		}
 		return addTo(m.now, d)
 	}
@@ -374,11 +390,11 @@ func addTo(t Time, d calendar.Duration) (Time, *Fault) {
 	return TimeOf(at), nil
 }
 
-// depth counts the branches and iterations around a frame.
+// depth counts the branches, iterations and nested regions around a frame.
 func (m *machine) depth(f *frame) int {
 	d := 0
 	for f != nil && f.kind != kindRoot {
-		if f.kind == kindBranch || f.kind == kindDetached {
+		if f.kind == kindBranch || f.kind == kindDetached || m.p.Regions[f.region].Nested {
 			d++
 		}
 		f = m.s.frame(f.parent)

@@ -3,7 +3,7 @@ package core
 import "github.com/lockstep-workflows/lockstep/internal/ir"
 
 // owners names the state that each node works for: actions and branches have names of
-// their own, which say little to who reads of a fault. A state is what can be reached
+// their own, which mean little to someone reading a fault. A state is what can be reached
 // from its entry without entering another.
 func owners(p *ir.Program) []string {
 	states := make(map[string]bool, len(p.States))
@@ -57,6 +57,9 @@ func successors(p *ir.Program, n *ir.Node) []ir.NodeID {
 		}
 		if op.Each != nil {
 			region(op.Each.Body)
+		}
+		if op.Feed != nil && op.Feed.Body != 0 {
+			region(op.Feed.Body)
 		}
 	case *ir.Enter:
 		region(op.Region)

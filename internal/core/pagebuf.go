@@ -1,20 +1,42 @@
 package core
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
+// Sealer keeps secrets out of what is stored. Seal puts references in their place, and Open puts the
+// secrets back; Redact is for what people read and others are sent, and is final. Message is Redact for
+// a text that may have only the beginning of a value in it.
+type Sealer interface {
+	Seal(v expr.Value) expr.Value
+	Open(v expr.Value) (expr.Value, error)
+	Redact(v expr.Value) expr.Value
+	Message(text string) string
+}
+
 // writer and reader are the primitives of pages.
-type writer struct{ buf []byte }
+type writer struct {
+	buf  []byte
+	seal Sealer // may be nil
+}
 
-func newWriter() *writer { return &writer{append(make([]byte, 0, 128), pageFormat)} }
+func newWriter(seal Sealer) *writer {
+	return &writer{append(make([]byte, 0, 128), pageFormat), seal}
+}
 
-func (w *writer) uint(u uint64)      { w.buf = binary.AppendUvarint(w.buf, u) }
-func (w *writer) int(i int64)        { w.buf = binary.AppendVarint(w.buf, i) }
-func (w *writer) text(s string)      { w.uint(uint64(len(s))); w.buf = append(w.buf, s...) }
-func (w *writer) value(v expr.Value) { w.buf = v.AppendBinary(w.buf) }
+func (w *writer) uint(u uint64) { w.buf = binary.AppendUvarint(w.buf, u) }
+func (w *writer) int(i int64)   { w.buf = binary.AppendVarint(w.buf, i) }
+func (w *writer) text(s string) { w.uint(uint64(len(s))); w.buf = append(w.buf, s...) }
+
+func (w *writer) value(v expr.Value) {
+	if w.seal != nil {
+		v = w.seal.Seal(v)
+	}
+	w.buf = v.AppendBinary(w.buf)
+}
 
 func (w *writer) bool(b bool) {
 	if b {
@@ -38,17 +60,18 @@ func (w *writer) shared(v expr.Value, known []expr.Value) {
 
 type reader struct {
 	data []byte
+	seal Sealer // may be nil
 	err  error
 }
 
-func newReader(data []byte) *reader {
+func newReader(data []byte, seal Sealer) *reader {
 	if len(data) == 0 || data[0] != pageFormat {
 		return &reader{err: errPage}
 	}
-	return &reader{data: data[1:]}
+	return &reader{data: data[1:], seal: seal}
 }
 
-func (r *reader) fail() { r.err = errPage }
+func (r *reader) fail() { r.err = cmp.Or(r.err, errPage) } // the first error is the cause
 
 func (r *reader) uint() uint64 {
 	u, n := binary.Uvarint(r.data)
@@ -106,6 +129,12 @@ func (r *reader) value() expr.Value {
 		return expr.Null
 	}
 	r.data = rest
+	if r.seal != nil {
+		if v, err = r.seal.Open(v); err != nil {
+			r.err = err
+			return expr.Null
+		}
+	}
 	return v
 }
 

@@ -29,7 +29,7 @@ node Each call {"args":2,"result":{"mode":"merge"}}`)
 	written := 0
 	var open []Ticket
 	for {
-		for _, page := range r.State.TakeDirty() {
+		for _, page := range r.State.TakeDirty(nil) {
 			written += len(page.Data)
 		}
 		for _, c := range r.Commands {

@@ -13,27 +13,43 @@ import (
 type Program struct {
 	*ir.Program
 	Limits Limits
-	// Stops names states before which instances pause, for people who watch; "*" is
-	// every state. An instance that stopped goes on when it is resumed.
+	Model  Model
+	// Stops names breakpoints: states before which instances pause until they are resumed.
+	// "*" is every state.
 	Stops []string
 	exprs []expr.Program
 
-	owner []string // by node: the state it works for
+	definition expr.Value // for the variable workflow
+	owner      []string   // by node: the state it belongs to
+	open       []ir.NodeID
 }
 
-// Link compiles the expressions of a checked program.
-func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
+// Link compiles the expressions of a checked program. jobs is the model of programs that
+// are jobs; it may be nil for others.
+func Link(p *ir.Program, langs expr.Languages, jobs Model) (*Program, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	if p.Edition != ir.Edition {
-		return nil, fmt.Errorf("link %s: edition %d is not known here (want %d)", p.ID, p.Edition, ir.Edition)
+		return nil, fmt.Errorf("link %s: unknown edition %d (want %d)", p.ID, p.Edition, ir.Edition)
 	}
-	out := &Program{Program: p, Limits: DefaultLimits, exprs: make([]expr.Program, len(p.Exprs))}
-	out.owner = owners(p)
+	out := &Program{Program: p, Limits: DefaultLimits, Model: plain{}, exprs: make([]expr.Program, len(p.Exprs))}
+	if p.Job {
+		if jobs == nil {
+			return nil, fmt.Errorf("link %s: no model of jobs", p.ID)
+		}
+		out.Model = jobs
+	}
+	if p.Definition != "" {
+		var err error
+		if out.definition, err = expr.ParseJSON([]byte(p.Definition)); err != nil {
+			return nil, fmt.Errorf("link %s: its definition: %w", p.ID, err)
+		}
+	}
+	out.owner, out.open = owners(p), openTasks(p)
 	weight := 0
 	type source struct{ lang, src string }
-	compiled := map[source]expr.Program{} // the same text may stand at many places
+	compiled := map[source]expr.Program{} // definitions repeat expressions; compile each once
 	for i, e := range p.Exprs[1:] {
 		key := source{e.Lang, e.Src}
 		if prog, ok := compiled[key]; ok {
@@ -50,25 +66,27 @@ func Link(p *ir.Program, langs expr.Languages) (*Program, error) {
 		}
 		out.exprs[i+1], compiled[key] = prog, prog
 		if w, ok := prog.(expr.Weighed); ok {
-			if weight += w.Weight(); weight > expr.MaxPrograms {
-				return nil, fmt.Errorf("link %s: expression at %d:%d: %w", p.ID, e.Pos.Line, e.Pos.Column, &expr.LimitError{Limit: "definition-programs", Max: expr.MaxPrograms})
+			weight += w.Weight()
+			if weight > expr.MaxPrograms {
+				err := &expr.LimitError{Limit: "definition-programs", Max: expr.MaxPrograms}
+				return nil, fmt.Errorf("link %s: expression at %d:%d: %w", p.ID, e.Pos.Line, e.Pos.Column, err)
 			}
 		}
 	}
 	return out, nil
 }
 
-// CheckInput returns how a workflow input violates the definition's schema; that of a
-// job has the shape of all jobs.
+// CheckInput returns why an instance cannot be started with an input: how it violates the
+// model, or the definition's schema unless such violations are warnings.
 func (p *Program) CheckInput(data expr.Value) []expr.Value {
+	if violations := p.Model.CheckInput(data); len(violations) > 0 || p.WarnSchemas {
+		return violations
+	}
 	m := machine{p: p}
 	return m.checkInput(data)
 }
 
 func (m *machine) checkInput(data expr.Value) []expr.Value {
-	if m.p.Job {
-		return jobViolations(data)
-	}
 	if m.p.InputSchema == 0 {
 		return nil
 	}
@@ -79,7 +97,7 @@ func (m *machine) checkInput(data expr.Value) []expr.Value {
 	return violations
 }
 
-// describe tells violations in one line.
+// describe joins violations into one line.
 func describe(violations []expr.Value) string {
 	const most = 5
 	var parts []string

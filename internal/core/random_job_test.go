@@ -10,6 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 )
 
 // TestRandomJobs gives random moves, times and interventions to random state machines,
@@ -91,7 +92,7 @@ func newRandomJob(t *testing.T, seed int64) *randomJob {
 	input := value(`{"clientId":"dev","tags":["t"],"status":{}}`)
 	if j.r.Intn(2) == 0 {
 		j.definition = value(`{"url":"` + strings.Repeat("x", j.r.Intn(2)*inlineBytes) + `"}`)
-		input = input.With(JobDefinition, j.definition)
+		input = input.With(jobdata.Definition, j.definition)
 	}
 	j.status = value(`{"clientId":"dev"}`)
 	j.step(Start{Data: input})
@@ -113,7 +114,7 @@ func (j *randomJob) program(t *testing.T) *Program {
 	}
 	set := func(path ...string) ir.Put { return ir.Put{Mode: ir.PutSet, Path: path} }
 	for i := range j.states { // entries are the first nodes
-		add(ir.Node{Name: j.states[i].name, Mark: ir.MarkEntered, Op: &ir.Eval{From: template(fmt.Sprintf("%q", j.states[i].name)), Put: set(JobStatus, JobState)}})
+		add(ir.Node{Name: j.states[i].name, Mark: ir.MarkEntered, Op: &ir.Eval{From: template(fmt.Sprintf("%q", j.states[i].name)), Put: set(jobdata.Status, jobdata.State)}})
 	}
 	for i := range j.states {
 		s := &j.states[i]
@@ -122,7 +123,7 @@ func (j *randomJob) program(t *testing.T) *Program {
 		}
 		var self []ir.Arm
 		for _, actor := range []string{"CLIENT", "WFX"} {
-			self = append(self, ir.Arm{Offer: &ir.Offer{Actor: actor, Choice: s.name}, Put: set(JobStatus), Stay: true})
+			self = append(self, ir.Arm{Offer: &ir.Offer{Actor: actor, Choice: s.name}, Put: set(jobdata.Status), Stay: true})
 		}
 		var next ir.NodeID
 		switch {
@@ -133,19 +134,19 @@ func (j *randomJob) program(t *testing.T) *Program {
 		default:
 			op := &ir.Await{Need: 1}
 			for _, m := range s.moves {
-				op.Arms = append(op.Arms, ir.Arm{Offer: &ir.Offer{Actor: m.actor, Choice: j.states[m.to].name}, Put: set(JobStatus), Next: leave(m.to)})
+				op.Arms = append(op.Arms, ir.Arm{Offer: &ir.Offer{Actor: m.actor, Choice: j.states[m.to].name}, Put: set(jobdata.Status), Next: leave(m.to)})
 			}
 			op.Arms = append(op.Arms, self...)
 			if s.timeout > 0 {
 				op.Timeout = ir.Span{Set: true, Nanos: int64(s.timeout)}
 				late := template(fmt.Sprintf(`{"state":%q,"message":"late"}`, j.states[s.onTimeout].name))
-				op.OnTimeout = add(ir.Node{Name: s.name, Op: &ir.Eval{From: late, Put: set(JobStatus)}, Next: leave(s.onTimeout)})
+				op.OnTimeout = add(ir.Node{Name: s.name, Op: &ir.Eval{From: late, Put: set(jobdata.Status)}, Next: leave(s.onTimeout)})
 			}
 			next = add(ir.Node{Name: s.name, Op: op})
 		}
 		p.Nodes[i+1].Next = next
 	}
-	linked, err := Link(p, jsonpath.Languages())
+	linked, err := Link(p, jsonpath.Languages(), jobdata.Model{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func (j *randomJob) program(t *testing.T) *Program {
 // enter is what the machine's table says of coming to a state.
 func (j *randomJob) enter(state int) {
 	j.at, j.since = state, j.now
-	j.status = j.status.With(JobState, expr.String(j.states[state].name))
+	j.status = j.status.With(jobdata.State, expr.String(j.states[state].name))
 	switch s := &j.states[state]; {
 	case s.immediate > 0:
 		j.enter(s.immediate)
@@ -191,7 +192,7 @@ func (j *randomJob) act() string {
 		if j.r.Intn(3) == 0 {
 			definition = expr.Null
 		}
-		j.step(Control{Verb: VerbAmend, HasData: true, Data: expr.Object(expr.Member{Key: JobDefinition, Value: definition})})
+		j.step(Control{Verb: VerbAmend, HasData: true, Data: expr.Object(expr.Member{Key: jobdata.Definition, Value: definition})})
 		if j.over == "" || j.over == Completed {
 			j.definition = definition
 		}
@@ -229,7 +230,7 @@ func (j *randomJob) take() string {
 	if !allowed {
 		return "refused"
 	}
-	j.status = sent.With(JobState, expr.String(j.states[to].name))
+	j.status = sent.With(jobdata.State, expr.String(j.states[to].name))
 	if to == j.at {
 		if len(j.open) != before {
 			j.fail("a status for the same state opened or closed something")
@@ -242,9 +243,9 @@ func (j *randomJob) take() string {
 
 // compare checks the job against the table.
 func (j *randomJob) compare() {
-	data := expr.Object(expr.Member{Key: JobClient, Value: expr.String("dev")}, expr.Member{Key: JobStatus, Value: j.status})
+	data := expr.Object(expr.Member{Key: jobdata.Client, Value: expr.String("dev")}, expr.Member{Key: jobdata.Status, Value: j.status})
 	if !j.definition.IsNull() {
-		data = data.With(JobDefinition, j.definition)
+		data = data.With(jobdata.Definition, j.definition)
 	}
 	want := Waiting
 	switch {
@@ -253,7 +254,7 @@ func (j *randomJob) compare() {
 	case j.paused:
 		want = Paused
 	}
-	tags, _ := j.mem.Labels().Get(JobTags)
+	tags, _ := j.mem.Labels().Get(jobdata.Tags)
 	wake, timed := j.mem.Wake()
 	s := &j.states[j.at]
 	switch {
@@ -286,8 +287,28 @@ node DONE end`)
 		t.Fatal(err)
 	}
 	before := dump(r.State)
-	_, err = Step(p, r.State, 1, Take{Actor: "A", Choice: "one", Value: value(`{"text":"` + strings.Repeat("x", 60) + `"}`)})
-	if after := dump(r.State); !isRejected(err) || after != before {
-		t.Errorf("%v\n%s\nbefore:\n%s", err, after, before)
+	large := value(`{"text":"` + strings.Repeat("x", 60) + `"}`)
+	for _, in := range []Input{
+		Take{Actor: "A", Choice: "one", Value: large},
+		Control{Verb: VerbAmend, Data: large, HasData: true},
+	} {
+		_, err = Step(p, r.State, 1, in)
+		if after := dump(r.State); !isRejected(err) || after != before {
+			t.Errorf("%v\n%s\nbefore:\n%s", err, after, before)
+		}
+	}
+}
+
+// TestAJobNeedsItsModel: without it a job would run as if its data meant nothing.
+func TestAJobNeedsItsModel(t *testing.T) {
+	p := &ir.Program{
+		ID: "job", Edition: ir.Edition, Job: true,
+		Nodes: []ir.Node{{}, {Op: &ir.End{}}}, Exprs: make([]ir.Expr, 1), Regions: []ir.Region{{Entry: 1}},
+	}
+	if _, err := Link(p, nil, nil); err == nil {
+		t.Error("linked")
+	}
+	if _, err := Link(p, nil, jobdata.Model{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -201,7 +201,7 @@ func genProgram(seed int64) (*Program, error) {
 	g.p.Regions = []ir.Region{{Name: "main"}}
 	entry := g.seq(3, 0, nil)
 	g.p.Regions[0].Entry = entry
-	lp, err := Link(g.p, jsonpath.Languages())
+	lp, err := Link(g.p, jsonpath.Languages(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (d *twin) decoded() *State {
 	for k, data := range d.pages {
 		pages = append(pages, Page{k.frame, k.part, data})
 	}
-	s, err := DecodeState(d.p, pages)
+	s, err := DecodeState(d.p, pages, nil)
 	if err != nil {
 		d.fail("decode: %v", err)
 	}
@@ -167,7 +167,7 @@ func (d *twin) step(inputs ...Input) {
 		}
 		d.mem = a.State
 		d.commands(in, a.Commands)
-		d.store(a.State.TakeDirty())
+		d.store(a.State.TakeDirty(nil))
 		if again := d.decoded(); again != nil && dump(again) != dump(d.mem) {
 			d.fail("what is stored differs:\nin memory:\n%s\nfrom pages:\n%s", dump(d.mem), dump(again))
 		}
@@ -294,7 +294,7 @@ func (d *twin) waits() {
 func dump(s *State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s paused=%t undoing=%t next=%d steps=%d out=%s in=%s labels=%s keys=%v undo=%v stash=%d fault=%t\n",
-		s.status, s.paused, s.undoing, s.nextFrame, s.steps, s.output, s.input, s.labels, s.keys, s.done.regions, len(s.stash), s.fault != nil)
+		s.status, s.paused, s.undoing, s.nextFrame, s.steps, s.output, s.given, s.labels, s.keys, s.done.regions, len(s.stash), s.fault != nil)
 	for _, f := range s.frames {
 		fmt.Fprintf(&b, "%d<%d kind=%d phase=%d R%d@%d slot=%d data=%s in=%s under=%s delta=%s again=%s@%d+%d gather=%t attempts=%v/%d tickets=%d waits=%v heard=%v taken=%v",
 			f.id, f.parent, f.kind, f.phase, f.region, f.node, f.slot, f.data, f.input, f.under, f.delta, f.again, f.againAt, f.againLen,

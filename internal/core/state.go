@@ -17,9 +17,10 @@ type State struct {
 	undoing   bool // cancel with compensation is under way
 	seed      uint64
 	nextFrame FrameID
-	steps     int // nodes run since the instance last waited
-	work      int // steps of expressions since then
-	input     expr.Value
+	steps     int        // nodes run since the instance last waited
+	work      int        // steps of expressions since then
+	given     expr.Value // what it was started with: see Input and StartEvents
+	context   expr.Value // what all frames share, where the program has variables
 	output    expr.Value
 	labels    expr.Value
 	keys      []Key     // correlation attributes fixed by consumed events, sorted by name
@@ -28,9 +29,10 @@ type State struct {
 	done      undoLog
 	frames    []*frame // sorted by id
 
-	bulk      bulk
-	headDirty bool
-	gone      []Page // pages to delete
+	bulk        bulk
+	contextBulk bulk
+	headDirty   bool
+	gone        []Page // pages to delete
 }
 
 type frameKind uint8
@@ -78,11 +80,15 @@ type frame struct {
 	heard    []heard // events that subscriptions of the region received
 	taken    []heard // events (by arm) that the Await at node has
 	fan      *fan
+	vars     []binding
+	began    Time // when its first attempt did, where a retry asks for that
 
-	bulk   bulk
-	dirty  bool
-	stored bool // a page holds it
-	doomed bool // about to be taken out of the tree
+	bulk    bulk
+	varBulk bulk // of variables, and of the items of a fan that carries its data
+	dirty   bool
+	stored  bool // a page holds it
+	doomed  bool // about to be taken out of the tree
+	faulted bool // a fault has passed the task that it works for
 }
 
 // wait is an open ticket.
@@ -118,7 +124,7 @@ func (s *State) Status() Status {
 // Output is the workflow output of a finished instance.
 func (s *State) Output() expr.Value { return s.output }
 
-// Data is the data of the outermost scope, while there is one: of a job always.
+// Data is the data of the outermost scope, while there is one; always where the model keeps it.
 func (s *State) Data() expr.Value {
 	if len(s.frames) == 0 {
 		return expr.Null
@@ -126,8 +132,58 @@ func (s *State) Data() expr.Value {
 	return s.root().data
 }
 
+// given is the value that keeps what an instance was started with: the input. Where that is no
+// object, or where events started it, an array of the input and a pair (id, value) for each event.
+func given(in Start) expr.Value {
+	if len(in.Events) == 0 && in.Data.IsObject() {
+		return in.Data
+	}
+	items := []expr.Value{in.Data}
+	for _, a := range in.Events {
+		items = append(items, expr.Array(expr.Int(int64(a.Event)), a.Value))
+	}
+	return expr.Array(items...)
+}
+
+// isGiven reports whether a value, as it was stored, is one that given makes.
+func isGiven(v expr.Value) bool {
+	if !v.IsArray() {
+		return v.IsObject()
+	}
+	items := v.Items()
+	return len(items) > 0 && !slices.ContainsFunc(items[1:], func(pair expr.Value) bool {
+		parts := pair.Items()
+		return len(parts) != 2 || parts[0].Kind() != expr.KindNumber
+	})
+}
+
 // Input is what the instance was started with.
-func (s *State) Input() expr.Value { return s.input }
+func (s *State) Input() expr.Value {
+	if s.given.IsArray() {
+		return s.given.Items()[0]
+	}
+	return s.given
+}
+
+// StartEvents are the events that started the instance, also those that it has consumed.
+func (s *State) StartEvents() []Arrival {
+	if !s.given.IsArray() {
+		return nil
+	}
+	var out []Arrival
+	for _, pair := range s.given.Items()[1:] {
+		parts := pair.Items()
+		id, _ := parts[0].Int()
+		out = append(out, Arrival{Event: ir.EventID(id), Value: parts[1]})
+	}
+	return out
+}
+
+// GivenUp is the state of an instance that is terminated without a step, because a step cannot be
+// trusted with it. Only what the instance was started with stays.
+func (s *State) GivenUp() *State {
+	return &State{status: Terminated, seed: s.seed, nextFrame: s.nextFrame, given: s.given, labels: s.labels, headDirty: true}
+}
 
 // Fault is why the instance failed, else nil.
 func (s *State) Fault() *Fault { return s.fault }
@@ -205,6 +261,10 @@ func (s *State) Open(p *Program) []Open {
 				}
 			case WaitListen:
 				o.Event = p.Events[p.Regions[f.region].Listen[w.arm]].Name
+			case WaitFeed:
+				if op, ok := n.Op.(*ir.Fan); ok && op.Feed != nil {
+					o.Event = p.Events[feedEvent(op.Feed, w.arm)].Name
+				}
 			}
 			out = append(out, o)
 		}
@@ -243,9 +303,6 @@ func position(frames []*frame, id FrameID) (int, bool) {
 }
 
 func (s *State) root() *frame { return s.frames[0] }
-
-// view is what expressions of the frame see.
-func (f *frame) view() view { return view{f.data, f.under} }
 
 func (f *frame) open(kind WaitKind, arm int32, at Time) Ticket {
 	f.tickets++

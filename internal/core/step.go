@@ -11,15 +11,30 @@ import (
 // Step applies one input and runs until every frame waits, or fuel runs out. It
 // is pure and owns s, which is nil for a Start.
 func Step(p *Program, s *State, now Time, in Input) (Result, error) {
-	return StepUntil(p, s, now, in, nil)
+	return StepFor(Host{}, p, s, now, in)
 }
 
-// StepUntil is [Step] that a host can stop: stop, which may be nil, is asked every few
-// thousand steps of expressions, and where it says true the step ends with [ErrStopped].
-func StepUntil(p *Program, s *State, now Time, in Input, stop func() bool) (Result, error) {
-	m := machine{p: p, s: s, now: now, fuel: p.Limits.Fuel}
-	if stop != nil {
-		m.stop = &stop
+// Host is what whoever runs an instance tells it of itself. Nothing of it is part of the state.
+type Host struct {
+	ID      string // of the instance
+	Created Time
+	// Identity begins the ids of its events: see [Host.Key].
+	Identity string
+	Secrets  expr.Value // an object: the secrets that the program may see
+	Sealer   Sealer     // keeps them out of what faults say; may be nil
+	// Stop, if not nil, is asked every few thousand steps of expressions. Where it says true
+	// the step ends with [ErrStopped].
+	Stop func() bool
+}
+
+// Key names an effect of the instance, for ever and everywhere.
+func (h Host) Key(t Ticket) string { return h.Identity + "/" + t.String() }
+
+// StepFor is [Step] for a host.
+func StepFor(host Host, p *Program, s *State, now Time, in Input) (Result, error) {
+	m := machine{p: p, s: s, now: now, fuel: p.Limits.Fuel, host: host}
+	if host.Stop != nil {
+		m.stop = &m.host.Stop
 	}
 	if (s == nil) != isStart(in) {
 		return Result{}, fmt.Errorf("step: %T for an instance that exists: %t", in, s != nil)
@@ -58,6 +73,7 @@ func isStart(in Input) bool { _, ok := in.(Start); return ok }
 type machine struct {
 	p        *Program
 	s        *State
+	host     Host
 	now      Time
 	fuel     int
 	more     bool
@@ -76,35 +92,43 @@ func (m *machine) start(in Start) error {
 	if in.Data.IsNull() {
 		in.Data = expr.EmptyObject
 	}
-	if !in.Data.IsObject() {
-		return &Rejected{Msg: "the workflow input must be a JSON object, not " + article(in.Data.Kind())}
+	if !in.Data.IsObject() && !m.p.AnyInput {
+		return &Rejected{Msg: "the workflow input must be a JSON object, not " + in.Data.Kind().WithArticle()}
+	}
+	if m.p.Start.AsInput && len(in.Events) > 0 {
+		if fault := m.asInput(&in); fault != nil {
+			return &Rejected{Msg: fault.Error()}
+		}
 	}
 	m.records = make([]Record, 0, 32)
 	m.s = &State{
 		status: Running, seed: in.Seed, nextFrame: 1,
-		input: in.Data, labels: expr.EmptyObject, stash: in.Events,
+		given: given(in), labels: expr.EmptyObject, stash: in.Events,
+	}
+	if m.p.Variables {
+		m.s.context = expr.EmptyObject
 	}
 	m.record(Record{Type: RecStarted, Data: in.Data, HasData: true})
+	if violations := m.p.Model.CheckInput(in.Data); len(violations) > 0 {
+		return &Rejected{Msg: "invalid " + m.p.Model.Name() + " input: " + describe(violations)}
+	}
 	if len(in.Events) == 0 {
 		if violations := m.checkInput(in.Data); len(violations) > 0 {
-			switch {
-			case m.p.Job:
-				return &Rejected{Msg: "the input is no job's: " + describe(violations)}
-			case !m.p.WarnSchemas:
-				return &Rejected{Msg: "the workflow input does not adhere to its schema: " + describe(violations)}
+			text := "the workflow input does not adhere to its schema: " + describe(violations)
+			if !m.p.WarnSchemas {
+				return &Rejected{Msg: text}
 			}
-			m.record(Record{Type: RecWarning, Text: "the workflow input does not adhere to its schema: " + describe(violations)})
+			m.record(Record{Type: RecWarning, Text: text})
 		}
 	}
 	for _, l := range m.p.Labels {
-		if r, f := m.eval(l.Value, view{data: in.Data}); f == nil {
+		if r, f := m.eval(l.Value, expr.Scope{Data: in.Data}); f == nil {
 			m.s.labels = m.s.labels.With(l.Key, r.Value)
 		}
 	}
-	if m.p.Job {
-		in.Data, m.s.labels = jobStart(in.Data, m.s.labels)
-	}
-	m.enter(nil, kindRoot, 0, in.Data, expr.Null)
+	data, labels := m.p.Model.Start(in.Data, m.s.labels)
+	m.s.labels = labels
+	m.enter(nil, kindRoot, 0, data, expr.Null)
 	return nil
 }
 
@@ -140,13 +164,39 @@ func (m *machine) run() {
 	}
 }
 
+// runnable is the frame that goes on: the oldest. Where frames share a context, what stands first in
+// the definition goes on as far as it can before what follows it.
 func (m *machine) runnable() *frame {
+	var first *frame
 	for _, f := range m.s.frames {
-		if f.phase == phaseRun {
+		if f.phase != phaseRun {
+			continue
+		}
+		if !m.p.Variables {
 			return f
 		}
+		if first == nil || m.precedes(f, first) {
+			first = f
+		}
 	}
-	return nil
+	return first
+}
+
+// precedes reports whether a frame stands before another one.
+func (m *machine) precedes(a, b *frame) bool { return slices.Compare(m.path(a), m.path(b)) < 0 }
+
+// path lists the frames around a frame, outermost first, and itself.
+func (m *machine) path(f *frame) []FrameID {
+	var out []FrameID
+	for f != nil {
+		out = append(out, f.id)
+		if f.kind == kindRoot {
+			break
+		}
+		f = m.s.frame(f.parent)
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // waited notes that the instance really waited: the loop, if it is one, is not a runaway.
@@ -191,6 +241,8 @@ func (m *machine) reply(in Reply) bool {
 		return true
 	}
 	switch w.kind {
+	case WaitFeed:
+		return m.fed(f, w, in)
 	case WaitEvent, WaitListen:
 		if !m.belongs(f, w, in.Value) {
 			return false
@@ -221,7 +273,7 @@ func (m *machine) fired(f *frame, w wait) {
 	default: // WaitDeadline, WaitTotal
 		name := m.p.Regions[f.region].Name
 		m.record(Record{Type: RecTimedOut, Frame: f.id, Node: name})
-		fault := &Fault{Name: FaultTimeout, Detail: fmt.Sprintf("%q took longer than its timeout", name)}
+		fault := &Fault{Name: faultTimeout, Detail: fmt.Sprintf("%q took longer than its timeout", name), Instance: m.p.Regions[f.region].Ref}
 		if op, ok := m.p.Nodes[f.node].Op.(*ir.Call); ok {
 			r, _ := m.arguments(f, op) // they could be had when it was called
 			fault.Args = r.Value
@@ -244,7 +296,10 @@ func (m *machine) enter(parent *frame, kind frameKind, region ir.RegionID, data,
 	if parent != nil {
 		f.parent = parent.id
 		f.gather = f.gather || kind == kindEnter && parent.gather
-		f.inner = parent.inner || kind == kindBranch || kind == kindDetached
+		f.inner = parent.inner || kind == kindBranch || kind == kindDetached || r.Nested
+	}
+	if slices.ContainsFunc(r.Catch, func(c ir.Catch) bool { return c.Retry != nil && c.Retry.Within.Set }) {
+		f.began = m.now
 	}
 	m.s.nextFrame++
 	m.pay(frameSteps)
@@ -328,14 +383,4 @@ func (m *machine) breakf(format string, args ...any) {
 
 func limitFault(name string, limit int, what string) *Fault {
 	return &Fault{Name: FaultStateLimit, Final: true, Detail: fmt.Sprintf("%s (limit %s, %d)", what, name, limit)}
-}
-
-func article(k expr.Kind) string {
-	switch k {
-	case expr.KindNull:
-		return "null"
-	case expr.KindArray, expr.KindObject:
-		return "an " + k.String()
-	}
-	return "a " + k.String()
 }

@@ -60,6 +60,7 @@ func (m *machine) sweep() {
 			kept = append(kept, f)
 			continue
 		}
+		m.taskBecame(TaskCancelled, f, nil)
 		m.close(f)
 	}
 	clear(m.s.frames[len(kept):])
@@ -73,6 +74,6 @@ func (m *machine) close(f *frame) {
 	m.forgetFan(f)
 	f.phase = phaseWait
 	if f.stored {
-		m.s.gone = append(f.bulk.gone(m.s.gone, f.id), Page{Frame: f.id})
+		m.s.gone = append(m.s.gone, f.pages()...)
 	}
 }

@@ -55,7 +55,7 @@ func (h *host) state() *State {
 	for k, data := range h.pages {
 		pages = append(pages, Page{FrameID(k[0]), int32(k[1]), data})
 	}
-	s, err := DecodeState(h.p, pages)
+	s, err := DecodeState(h.p, pages, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func (h *host) step(in Input) (Result, error) {
 	if err != nil || first.Stale {
 		return first, err
 	}
-	pages, again := first.State.TakeDirty(), second.State.TakeDirty()
+	pages, again := first.State.TakeDirty(nil), second.State.TakeDirty(nil)
 	if !slices.EqualFunc(pages, again, func(a, b Page) bool {
 		return a.Frame == b.Frame && a.Part == b.Part && bytes.Equal(a.Data, b.Data)
 	}) {
@@ -214,7 +214,7 @@ func show(p *Program, r Result) string {
 		b.WriteByte('\n')
 	}
 	for _, c := range r.Commands {
-		fmt.Fprintf(&b, "> %s\n", showCommand(c))
+		fmt.Fprintf(&b, "> %s\n", showCommand(p, c))
 	}
 	if r.State != nil {
 		fmt.Fprintf(&b, "%s", r.State.Status())
@@ -232,12 +232,13 @@ func show(p *Program, r Result) string {
 	return b.String()
 }
 
-func showCommand(c Command) string {
+func showCommand(p *Program, c Command) string {
 	switch c := c.(type) {
 	case Invoke:
 		return fmt.Sprintf("invoke %s %s %s", c.Ticket, c.Function.Name, c.Args)
 	case Subscribe:
-		return fmt.Sprintf("subscribe %s %s %s/%s %v", c.Ticket, c.Name, c.Source, c.Type, c.Keys)
+		e := p.Events[c.Event]
+		return fmt.Sprintf("subscribe %s %s %s/%s %v", c.Ticket, c.Name, e.Source, e.Type, c.Keys)
 	case Offers:
 		return fmt.Sprintf("offer %s %v", c.Ticket, c.Offers)
 	case Spawn:

@@ -21,15 +21,19 @@ func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }
 
 func (t Time) String() string { return t.Std().Format(time.RFC3339Nano) }
 
-// FrameID names a frame of an instance. Ids grow and are never used again.
+// FrameID identifies a frame of an instance. Ids grow and are never reused.
 type FrameID uint32
 
-// Ticket names one thing an instance waits for: the frame and a number of its own.
+// Ticket identifies one thing an instance waits for: the frame in the upper 32 bits, and a
+// number within the frame in the lower.
 type Ticket uint64
 
 func ticket(f FrameID, n uint32) Ticket { return Ticket(f)<<32 | Ticket(n) }
 
 func (t Ticket) frame() FrameID { return FrameID(t >> 32) }
+
+// SameWait reports whether two tickets are of one wait.
+func (t Ticket) SameWait(o Ticket) bool { return t.frame() == o.frame() }
 
 func (t Ticket) String() string { return fmt.Sprintf("%d.%d", uint32(t>>32), uint32(t)) }
 
@@ -47,7 +51,7 @@ func ParseTicket(s string) (Ticket, error) {
 	return ticket(FrameID(f), uint32(k)), nil
 }
 
-// Status is where an instance stands.
+// Status is the status of an instance.
 type Status string
 
 // The statuses. The last four are final.
@@ -71,9 +75,9 @@ type Input interface{ input() }
 
 // Start begins an instance.
 type Start struct {
-	Data   expr.Value // the workflow input; must be an object
+	Data   expr.Value // the workflow input; an object, unless the program takes any
 	Seed   uint64     // for jitter; fixed for the life of the instance
-	Events []Arrival  // what it was started by, if by events
+	Events []Arrival  // the events that started it, if any
 }
 
 // Arrival is an event that reached an instance.
@@ -89,7 +93,11 @@ type Reply struct {
 	Value     expr.Value
 	None      bool   // there is no value: the child's schedule was not active
 	Fault     *Fault // instead of a value
-	Terminate bool   // the child ended with terminate: so does everything that waits for it
+	Terminate bool   // the child ended with terminate, which also ends every instance waiting for it
+	// Of an event. Held: others of the same wait get theirs when this one is taken, if they subscribe
+	// again. Since: what they pass on, and this one if it subscribes again.
+	Held  bool
+	Since int64
 }
 
 // Take is an actor's choice among the offers.
@@ -101,7 +109,7 @@ type Take struct {
 // Verb is what a Control asks for.
 type Verb string
 
-// The verbs (UX.md: they mean the same everywhere).
+// The verbs. They mean the same in the API, on the command line and on the page.
 const (
 	VerbCancel    Verb = "cancel"
 	VerbTerminate Verb = "terminate"
@@ -145,20 +153,22 @@ type Invoke struct {
 	Node     string // for people
 }
 
-// Subscribe asks for the next event that matches. Given again for the same ticket
-// it replaces what was asked before. Source and Type match exactly where not empty.
+// Subscribe asks for the next event that matches. A second one for the same ticket
+// replaces the first.
 type Subscribe struct {
 	Ticket Ticket
 	Event  ir.EventID
 	Name   string
-	Source string
-	Type   string
 	Keys   []Key
+	// Ordered: those of one wait get events that came before in their order. Since is that of the
+	// event after which it goes on; 0: it begins.
+	Ordered bool
+	Since   int64
 }
 
-// Key is an attribute that an event must have. Without a fixed value any value
-// does, also none; with one it must be equal. Void says that the value it must
-// equal does not exist: no event matches.
+// Key is a correlation attribute. Unless Fixed, an event matches with any value of the
+// attribute, or without it; if Fixed, its value must be equal. Void: the value to compare with
+// does not exist, and no event matches.
 type Key struct {
 	Name  string
 	Value string
@@ -166,7 +176,7 @@ type Key struct {
 	Void  bool
 }
 
-// Offers tells what actors may choose now.
+// Offers lists what actors may choose now.
 type Offers struct {
 	Ticket Ticket
 	Offers []ir.Offer
@@ -177,6 +187,7 @@ type Offers struct {
 type Spawn struct {
 	Ticket            Ticket
 	Workflow, Version string
+	Latest            bool // the highest semantic version, not the one deployed last
 	Input             expr.Value
 	Wait              bool
 }
@@ -189,11 +200,12 @@ type Emit struct {
 	Type    string
 	Data    expr.Value
 	HasData bool
+	Event   expr.Value    // instead of all that follows Name: the CloudEvent as an object
 	Attrs   []expr.Member // extension context attributes, sorted, values are strings, numbers or booleans
 }
 
-// Cancel says that nobody waits for the ticket any more. A child that was waited
-// for must be cancelled too.
+// Cancel closes a ticket: its answer is no longer needed. An awaited child must be
+// cancelled too.
 type Cancel struct {
 	Ticket Ticket
 	Kind   WaitKind
@@ -229,10 +241,11 @@ const (
 	WaitRetry             // the back-off before the next attempt
 	WaitChild
 	WaitOffer
+	WaitFeed // an event of a Feed, which may take many
 )
 
 func (k WaitKind) String() string {
-	return [...]string{"", "call", "event", "listen", "timer", "deadline", "total", "retry", "child", "offer"}[k]
+	return [...]string{"", "call", "event", "listen", "timer", "deadline", "total", "retry", "child", "offer", "event"}[k]
 }
 
 // Result is the outcome of a step.
@@ -240,12 +253,12 @@ type Result struct {
 	State    *State
 	Commands []Command
 	Records  []Record
-	Spent    int  // steps of expressions that it took, and work that counts like them
+	Spent    int  // expression steps, and other work counted in the same unit
 	Stale    bool // the input was for a ticket nobody waits for; nothing changed
 	More     bool // out of fuel: commit, then give Continue
 }
 
-// RecordType says what a record tells.
+// RecordType says what happened.
 type RecordType string
 
 // The types of records.
@@ -268,9 +281,10 @@ const (
 	RecTaken        RecordType = "taken"
 	RecWarning      RecordType = "warning"
 	RecControl      RecordType = "control"
-	RecStopped      RecordType = "stopped" // before a state, with its input, because it was told to
+	RecTask         RecordType = "task"    // what became of a task, see TaskFaulted; only in programs whose nodes have a Ref
+	RecStopped      RecordType = "stopped" // at a breakpoint before a state, with its input
 	RecFinished     RecordType = "finished"
-	RecDeleted      RecordType = "deleted" // the instance itself; only streams tell it
+	RecDeleted      RecordType = "deleted" // the instance itself; in streams only, its history is gone
 )
 
 // Record is one line of an instance's history, for people and tests.
@@ -295,7 +309,7 @@ type Record struct {
 // Rejected says that an input is not allowed now. The state is unchanged.
 type Rejected struct {
 	Msg     string
-	Allowed []ir.Offer // for a Take that is not among them; nil: that is not why
+	Allowed []ir.Offer // what a rejected Take could have chosen; nil: rejected for another reason
 }
 
 func (e *Rejected) Error() string { return e.Msg }

@@ -16,8 +16,8 @@ var ErrStopped = errors.New("the step was stopped")
 // more than the limit work-without-waiting allows.
 const TooExpensive = "too-expensive"
 
-// Work is counted in steps of expressions (see expr.Budget), whoever does it. What is
-// done without an expression pays by its size.
+// All work is counted in steps of expressions (see expr.Budget). Work without an expression is
+// charged by its size.
 const (
 	bytesPerStep = 32 // of data that is measured, or told by a record
 	itemsPerStep = 16 // of lists that are copied
@@ -103,8 +103,8 @@ func (m *machine) tooExpensive(f *frame) bool {
 	return true
 }
 
-// PauseReason says why a paused instance paused by itself: [TooExpensive]; it is empty
-// where somebody paused it, and where it is not paused.
+// PauseReason is why the engine paused the instance: [TooExpensive]; "" if a user paused it, or
+// if it is not paused.
 func (s *State) PauseReason() string {
 	if s.Status() == Paused && s.costly {
 		return TooExpensive

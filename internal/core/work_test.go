@@ -81,7 +81,7 @@ func stepInParts(h *host, in Input) (all Result, stops int, err error) {
 	for {
 		for at := 0; ; at++ {
 			asked := 0
-			r, err := StepUntil(h.p, h.state(), h.now, in, func() bool { asked++; return asked > at })
+			r, err := StepFor(Host{Stop: func() bool { asked++; return asked > at }}, h.p, h.state(), h.now, in)
 			if asked <= at {
 				break
 			}
@@ -146,7 +146,7 @@ node A branch {"cases":[`+strings.TrimSuffix(strings.Repeat(`{"when":1,"next":1}
 	}
 	for at := range 10 {
 		asked := 0
-		r, err := StepUntil(p, nil, 1, Start{Data: list}, func() bool { asked++; return asked > at })
+		r, err := StepFor(Host{Stop: func() bool { asked++; return asked > at }}, p, nil, 1, Start{Data: list})
 		if !errors.Is(err, ErrStopped) || r.Spent > (at+1)*2*expr.StopEvery {
 			t.Errorf("stopped when it asked the %dth time: %v, %d steps", at+1, err, r.Spent)
 		}
@@ -205,20 +205,20 @@ func TestPagesBeforeWorkWasCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.State.work, r.State.costly, r.State.paused = 12345, true, true
-	pages := r.State.TakeDirty()
-	s, err := DecodeState(p, pages)
+	pages := r.State.TakeDirty(nil)
+	s, err := DecodeState(p, pages, nil)
 	if err != nil || s.work != 12345 || s.PauseReason() != TooExpensive {
 		t.Fatalf("with it: %v %+v", err, s)
 	}
 	head := slices.IndexFunc(pages, func(p Page) bool { return p.Frame == 0 && p.Part == 0 })
 	data := pages[head].Data
 	pages[head].Data = data[:len(data)-3] // two bytes of a count, and a flag
-	if s, err = DecodeState(p, pages); err != nil || s.work != 0 || s.PauseReason() != "" || s.Status() != Paused {
+	if s, err = DecodeState(p, pages, nil); err != nil || s.work != 0 || s.PauseReason() != "" || s.Status() != Paused {
 		t.Fatalf("without it: %v %+v", err, s)
 	}
 	for _, cut := range []int{1, 2} {
 		pages[head].Data = data[:len(data)-cut]
-		if _, err := DecodeState(p, pages); err == nil {
+		if _, err := DecodeState(p, pages, nil); err == nil {
 			t.Errorf("%d bytes are missing, and nobody sees it", cut)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Kind is what is done to a file.
+// Kind is a kind of file operation.
 type Kind int
 
 // The kinds of operations.
@@ -20,13 +20,13 @@ const (
 	Delete
 )
 
-// Op is one thing done to a file.
+// Op is one operation on a file.
 type Op struct {
 	Kind   Kind
 	Path   string
 	At     int64 // offset, or the new size
 	Data   []byte
-	Failed bool // of a sync: what it was to make durable may never be
+	Failed bool // of a sync: the writes before it may never become durable
 }
 
 // How an operation fails; 0: it does not.
@@ -36,22 +36,22 @@ const (
 	SyncError  int32 = lib.SQLITE_IOERR_FSYNC
 )
 
-// Disk sees what is done below a directory.
+// Disk records the operations on files below a directory, and lets them fail.
 type Disk struct {
 	dir string
 
 	// Set these before the first connection.
 	Keep   bool // remember the operations
-	NoSync bool // the machine may lose what it likes: tests that make images need no real syncs
+	NoSync bool // skip real syncs: images are made from the log, not from the files
 
 	mu   sync.Mutex
-	base map[string][]byte // what was there when the log began
+	base map[string][]byte // the files when the log began
 	ops  []Op
 	size int64
 	fail func(Op) int32
 }
 
-// Watch begins to see what happens below a directory, until Close.
+// Watch records the operations below a directory until Close.
 func Watch(dir string) *Disk {
 	watched.once.Do(register)
 	d := &Disk{dir: strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)}
@@ -61,14 +61,14 @@ func Watch(dir string) *Disk {
 	return d
 }
 
-// Close ends that.
+// Close stops recording.
 func (d *Disk) Close() {
 	watched.mu.Lock()
 	defer watched.mu.Unlock()
 	watched.disks = slices.DeleteFunc(watched.disks, func(o *Disk) bool { return o == d })
 }
 
-// Fail sets what decides whether an operation fails; nil: none does.
+// Fail sets a function that decides whether an operation fails; nil: none does.
 func (d *Disk) Fail(f func(Op) int32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +89,7 @@ func (d *Disk) Written() int64 {
 	return d.size
 }
 
-// see notes an operation and tells whether it is to fail.
+// see records an operation and returns how it must fail.
 func (d *Disk) see(op Op) int32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +109,7 @@ func (d *Disk) see(op Op) int32 {
 	return rc
 }
 
-// diskOf finds whoever watches a path; nil: nobody does.
+// diskOf finds the disk of a path, nil if there is none.
 func diskOf(path string) *Disk {
 	watched.mu.Lock()
 	defer watched.mu.Unlock()

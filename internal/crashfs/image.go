@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// How says what of the operations that were not synced a crash leaves.
+// How says which of the operations that were not synced survive a crash.
 type How string
 
-// The ways to leave them.
+// The kinds of crashes.
 const (
-	All    How = "all"    // the process is gone, the machine is not
-	Synced How = "synced" // the power is gone
-	Some   How = "some"   // likewise, and some of the rest was written, a write perhaps in part
+	All    How = "all"    // the process is killed: all operations survive
+	Synced How = "synced" // loss of power: only synced operations survive
+	Some   How = "some"   // loss of power, and some of the others survive, a write perhaps in part
 )
 
 // Hows are all of them.
 var Hows = []How{All, Synced, Some}
 
-// Image is the files that operations leave.
+// Image is the files after a crash.
 func Image(ops []Op, how How, r *rand.Rand) map[string][]byte { return image(nil, ops, how, r) }
 
 func image(base map[string][]byte, ops []Op, how How, r *rand.Rand) map[string][]byte {
@@ -49,8 +49,8 @@ func image(base map[string][]byte, ops []Op, how How, r *rand.Rand) map[string][
 	return files
 }
 
-// synced tells which operations a sync has made durable. One that failed makes nothing durable,
-// nor does the next one for what was written before: systems forget that they failed.
+// synced returns which operations a sync has made durable. A sync that failed makes nothing durable,
+// and neither does the next one for the writes before the failure: operating systems drop them.
 func synced(ops []Op) []bool {
 	out := make([]bool, len(ops))
 	pending := map[string][]int{}
@@ -69,7 +69,7 @@ func synced(ops []Op) []bool {
 	return out
 }
 
-// apply does an operation, of a write only a part of the bytes.
+// apply applies an operation; of a write only the first part bytes.
 func apply(files map[string][]byte, op Op, part int) {
 	f := files[op.Path]
 	switch op.Kind {
@@ -89,8 +89,8 @@ func apply(files map[string][]byte, op Op, part int) {
 	}
 }
 
-// Load puts files in the place of all that is below the directory but locks, and begins the log
-// anew. Nobody may have them open.
+// Load replaces everything below the directory, except locks, by files, and restarts the log. No file
+// may be open.
 func (d *Disk) Load(files map[string][]byte) error {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
@@ -116,7 +116,7 @@ func (d *Disk) Load(files map[string][]byte) error {
 	return nil
 }
 
-// Crash leaves of the files what a crash would. Nobody may have them open.
+// Crash replaces the files by what a crash leaves of them. No file may be open.
 func (d *Disk) Crash(how How, r *rand.Rand) error {
 	d.mu.Lock()
 	files := image(d.base, d.ops, how, r)

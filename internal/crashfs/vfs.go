@@ -8,23 +8,25 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Name is that of the VFS.
+// Name is the name of the VFS.
 const Name = "crashfs"
 
-// The hooks are C functions to SQLite, so what they know is global.
+// watched is global because SQLite calls the hooks as C functions, which cannot have a receiver.
 var watched struct {
 	once     sync.Once
 	mu       sync.Mutex
 	vfs      lib.Tsqlite3_vfs    // the default one
 	files    map[uintptr]string  // paths of open files
 	original map[uintptr]uintptr // methods of open files
-	wrapped  map[uintptr]uintptr // ours, by the original ones
+	wrapped  map[uintptr]uintptr // wrapping methods, by the original ones
 	disks    []*Disk
 }
 
 func register() {
 	tls := libc.NewTLS()
-	watched.files, watched.original, watched.wrapped = map[uintptr]string{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}
+	watched.files = map[uintptr]string{}
+	watched.original = map[uintptr]uintptr{}
+	watched.wrapped = map[uintptr]uintptr{}
 	std := (*lib.Tsqlite3_vfs)(ptr(lib.Xsqlite3_vfs_find(tls, 0)))
 	watched.vfs = *std
 	p := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(*std)))
@@ -32,19 +34,22 @@ func register() {
 	if err != nil {
 		panic(err)
 	}
-	own := (*lib.Tsqlite3_vfs)(ptr(p))
-	*own = *std
-	own.FzName, own.FpNext = name, 0
-	own.FxOpen, own.FxDelete = cFunc(vfsOpen), cFunc(vfsDelete)
+	vfs := (*lib.Tsqlite3_vfs)(ptr(p))
+	*vfs = *std
+	vfs.FzName = name
+	vfs.FpNext = 0
+	vfs.FxOpen = cFunc(vfsOpen)
+	vfs.FxDelete = cFunc(vfsDelete)
 	if rc := lib.Xsqlite3_vfs_register(tls, p, 0); rc != 0 {
 		panic(rc)
 	}
 }
 
-// ptr makes a pointer of an address that C code gave.
+// ptr converts an address from C code to a pointer.
 func ptr(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
-// cFunc is a function as C code calls it, fn the reverse (as modernc.org/libc has them).
+// cFunc converts a function to the form in which translated C code calls it, fn is the reverse (both
+// as in modernc.org/libc).
 func cFunc[T any](f T) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f T }{f})) }
 
 func fn[T any](p uintptr) T { return *(*T)(unsafe.Pointer(&struct{ p uintptr }{p})) }
@@ -63,7 +68,10 @@ func vfsOpen(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) i
 		ours = libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(lib.Tsqlite3_io_methods{})))
 		m := (*lib.Tsqlite3_io_methods)(ptr(ours))
 		*m = *(*lib.Tsqlite3_io_methods)(ptr(methods))
-		m.FxWrite, m.FxTruncate, m.FxSync, m.FxClose = cFunc(fileWrite), cFunc(fileTruncate), cFunc(fileSync), cFunc(fileClose)
+		m.FxWrite = cFunc(fileWrite)
+		m.FxTruncate = cFunc(fileTruncate)
+		m.FxSync = cFunc(fileSync)
+		m.FxClose = cFunc(fileClose)
 		watched.wrapped[methods] = ours
 	}
 	path := ""
@@ -88,7 +96,7 @@ func vfsDelete(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32 {
 	return fn[func(*libc.TLS, uintptr, uintptr, int32) int32](watched.vfs.FxDelete)(tls, vfs, name, syncDir)
 }
 
-// methodsOf is the path of an open file and its original methods.
+// methodsOf returns the path of an open file and its original methods.
 func methodsOf(file uintptr) (string, *lib.Tsqlite3_io_methods) {
 	watched.mu.Lock()
 	defer watched.mu.Unlock()
@@ -128,6 +136,6 @@ func fileClose(tls *libc.TLS, file uintptr) int32 {
 	delete(watched.files, file)
 	delete(watched.original, file)
 	watched.mu.Unlock()
-	// The original close looks at no methods of its own but clears the file.
+	// The original close does not use the methods of the file, so they need not be restored.
 	return fn[func(*libc.TLS, uintptr) int32](m.FxClose)(tls, file)
 }

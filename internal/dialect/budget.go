@@ -18,7 +18,8 @@ type Budget struct {
 	asked    int // work when Stop was last asked
 	programs int // bytes
 	names    int // bytes
-	untold   more
+	built    int // units of the program
+	omitted  more
 }
 
 // askEvery is after how much work Stop is asked again: well below a millisecond.
@@ -27,6 +28,10 @@ const askEvery = 1 << 12
 // maxNames is the limit definition-names, in bytes: a program repeats the name of a state for
 // every step in it.
 const maxNames = 16 << 20
+
+// maxBuilt is the limit definition-steps. No document is long enough to write down more; extensions
+// repeat their tasks for each task that they extend.
+const maxBuilt = 300_000
 
 // exhausted ends compiling.
 type exhausted struct{ why Diagnostic }
@@ -45,11 +50,22 @@ func (b *Budget) Spend(n int) {
 	}
 }
 
+// Build counts what the program is made of, as an [ir.Builder] reports it.
+func (b *Budget) Build(n int) {
+	if b == nil {
+		return
+	}
+	b.Spend(n)
+	if b.built += n; b.built <= maxBuilt {
+		return
+	}
+	var r Reporter
+	panic(exhausted{*r.Errorf(Pos{}, CodePrograms, "the definition becomes more than %d steps, with what extensions add to each task (limit definition-steps)",
+		maxBuilt).WithHint("extend fewer tasks, or move a part into a workflow of its own")})
+}
+
 // Work is how much was spent. For the same definition it is the same everywhere.
 func (b *Budget) Work() int { return b.work }
-
-// Programs is the weight of all expressions so far, in bytes.
-func (b *Budget) Programs() int { return b.programs }
 
 // Weigh counts what a regular expression or a schema takes once it is compiled.
 func (b *Budget) Weigh(at Place, bytes int) {

@@ -12,8 +12,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 )
 
 var registry = dialect.NewRegistry(append([]dialect.FrontEnd{wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
@@ -78,7 +80,7 @@ func TestProgramsOfADefinition(t *testing.T) {
 			if c.Program == nil {
 				t.Fatalf("%d programs of %d bytes: %v", 80, budget.Programs(), ds)
 			}
-			if _, err := core.Link(c.Program, languages.All()); err != nil {
+			if _, err := core.Link(c.Program, languages.All(), jobdata.Model{}); err != nil {
 				t.Fatal(err)
 			}
 			linked := 0
@@ -243,5 +245,30 @@ func TestNamesOfADefinition(t *testing.T) {
 	c, ds := registry.Compile("d.yaml", []byte(text), nil, dialect.Options{})
 	if c.Program != nil || len(ds) == 0 || !strings.Contains(ds.Error(), "limit definition-names") {
 		t.Errorf("%t %.300s", c.Program != nil, ds.Error())
+	}
+}
+
+// TestStepsOfADefinition: what extensions add to each task is bounded, and a document
+// without any that is as long as one may be is below that.
+func TestStepsOfADefinition(t *testing.T) {
+	registry := dialect.NewRegistry(sw10.FrontEnd{})
+	const head = "document: {dsl: 1.0.3, namespace: default, name: d, version: 1.0.0}\n"
+	compile := func(text string) (bool, string) {
+		c, ds := registry.Compile("d.yaml", []byte(text), nil, dialect.Options{})
+		return c.Program != nil, ds.Error()
+	}
+	extensions := ""
+	for i := range 200 {
+		extensions += fmt.Sprintf("  - e%d: {extend: all, before: [{b: {set: {y: 1}}}]}\n", i)
+	}
+	tasks := ""
+	for i := range 1000 {
+		tasks += fmt.Sprintf("- t%d: {set: {x: 1}}\n", i)
+	}
+	if ok, ds := compile(head + "use:\n  extensions:\n" + extensions + "do:\n" + tasks); ok || !strings.Contains(ds, "limit definition-steps") {
+		t.Errorf("%t %.300s", ok, ds)
+	}
+	if ok, ds := compile(head + "do:\n- t: {set: {x: \"${ .a }\", y: '" + strings.Repeat("y", 4<<20-200) + "'}}\n"); !ok {
+		t.Errorf("%.300s", ds)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -75,6 +76,39 @@ func (b dirBundle) Open(ref string) ([]byte, error) {
 	return text, nil
 }
 
+// FSBundle opens the files of a file system, by path relative to the folder of the
+// document. References cannot leave the file system.
+func FSBundle(files fs.FS, folder string) Bundle { return fsBundle{files, folder} }
+
+type fsBundle struct {
+	files  fs.FS
+	folder string // in the form of io/fs
+}
+
+func (b fsBundle) Open(ref string) ([]byte, error) {
+	name, err := bundlePath(ref)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readLimited(b.files, path.Join(b.folder, filepath.ToSlash(name)))
+	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
+		err = cause.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", ref, err)
+	}
+	return text, nil
+}
+
+func readLimited(files fs.FS, name string) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readFile(f, DefaultLimits.Bytes)
+}
+
 // bundlePath returns the path a reference names. The specification's own examples
 // write file://name.json for a file beside the document.
 func bundlePath(ref string) (string, error) {
@@ -122,6 +156,11 @@ func readInside(dir, path string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readFile(f, limit)
+}
+
+// readFile reads a file up to a limit.
+func readFile(f io.Reader, limit int) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err != nil {
 		return nil, err

@@ -100,6 +100,19 @@ func (ds Diagnostics) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Sentence returns the messages and hints without places and codes, for text too short to
+// need them.
+func (ds Diagnostics) Sentence() string {
+	var parts []string
+	for _, d := range ds {
+		parts = append(parts, d.Message)
+		if d.Hint != "" {
+			parts = append(parts, d.Hint)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // HasErrors reports whether any diagnostic is an error.
 func (ds Diagnostics) HasErrors() bool {
 	errors, _ := ds.Counts()

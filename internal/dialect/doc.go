@@ -4,7 +4,9 @@
 //   - [Read] turns YAML or JSON into a tree of [Node] that knows its exact places
 //     and loses nothing: key order, digits, spelling.
 //   - A [Diagnostic] says what is wrong in a document and where; a [Reporter]
-//     collects them, [Render] shows them with the source line, [Explain] tells more.
+//     collects them, [Render] shows them with the source line, [Explain] explains their codes.
+//   - A [Reader] reads objects strictly, with the same messages in every file: [Fields]
+//     with places, [Members] for JSON without.
 //   - A [FrontEnd] compiles one family of versions to a program; a [Registry] finds
 //     the one that a document is written for.
 //   - [Document.Syntax] is a YAML document as it is written, anchors and all, for

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// ErrNotFile says that what somebody named is a directory, a device or a named pipe.
+// ErrNotFile says that a path names a directory, a device or a named pipe.
 var ErrNotFile = errors.New("not a file")
 
-// ReadFile reads the text of a file that somebody named: at most one byte more than
+// ReadFile reads the text of a file that a user named: at most one byte more than
 // the limit document-bytes, so that [Read] says DOC003 of a longer one. What could
 // hand out text without an end, a device or a named pipe, is refused; stdin and the
 // pipes of a shell's <(…) are not. Reading ends with the context.
@@ -36,7 +36,7 @@ func ReadFile(ctx context.Context, path string) ([]byte, error) {
 
 // FindFiles lists the files below a directory that match, sorted. Directories whose
 // name begins with a dot are passed over; pipes and devices are not read unasked.
-// Folders that cannot be read are told together, beside what is found elsewhere.
+// Folders that cannot be read are reported together, beside what is found elsewhere.
 func FindFiles(dir string, match func(fs.DirEntry) bool) ([]string, error) {
 	f := finder{dir: dir, match: match}
 	err := filepath.WalkDir(dir, f.visit)
@@ -64,7 +64,7 @@ func (f *finder) visit(at string, entry fs.DirEntry, err error) error {
 	return nil
 }
 
-// refused tells what a file is that cannot be a document, "" where it can.
+// refused says why a file cannot be a document, "" if it can.
 func refused(path string, mode fs.FileMode) string {
 	handed := path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 	switch {

@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"slices"
+	"strings"
+)
+
 // Hinter finds what misspelt names were meant to be, within a budget for the
 // whole definition: one with thousands of mistakes is not worth minutes.
 type Hinter struct {
@@ -27,4 +32,24 @@ func (h *Hinter) DidYouMean(d *Diagnostic, got string, among []string) string {
 		d.WithHint("did you mean %q?", near)
 	}
 	return near
+}
+
+// MeantOneOf hints at the word that was meant, whatever its case, or else lists all
+// words. It returns the word that was meant, "" if none is near.
+func (h *Hinter) MeantOneOf(d *Diagnostic, got string, among []string) string {
+	lower := make([]string, len(among))
+	for i, word := range among {
+		lower[i] = strings.ToLower(word)
+	}
+	got = strings.ToLower(got)
+	at := slices.Index(lower, got)
+	if at < 0 {
+		at = slices.Index(lower, h.Near(got, lower))
+	}
+	if at < 0 {
+		d.WithHint("one of %s", strings.Join(among, ", "))
+		return ""
+	}
+	d.WithHint("did you mean %q?", among[at])
+	return among[at]
 }

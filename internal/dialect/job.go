@@ -30,9 +30,9 @@ func (c JobCheck) Operation(n *Node) bool {
 	case !ok:
 		return false
 	case name == "":
-		c.Report.Errorf(n, c.BadName, "%s names no workflow", n.Text).WithHint("the jobs of which workflow are created? write %sNAME", ir.JobScheme)
+		c.Report.Errorf(n, c.BadName, "%s names no workflow", n.Text).WithHint("write %sNAME", ir.JobScheme)
 	case !jobName.MatchString(name):
-		c.Report.Errorf(n.SpanIn(len(ir.JobScheme), len(n.Text)), c.BadName, "no job workflow can have the name %q", name).
+		c.Report.Errorf(n.SpanIn(len(ir.JobScheme), len(n.Text)), c.BadName, "%q is not a valid name of a job workflow", name).
 			WithHint("names are letters from a to z, digits, dots and hyphens, at most 64")
 	}
 	return true
@@ -42,7 +42,7 @@ func (c JobCheck) Operation(n *Node) bool {
 // written down. at is the call.
 func (c JobCheck) Arguments(at Place, function string, parameters *Node) {
 	if parameters.Get(ir.JobArgClient) == nil {
-		c.Report.Errorf(at, c.BadArguments, "function %q creates a job, and needs %q: whose job it is", function, ir.JobArgClient).
+		c.Report.Errorf(at, c.BadArguments, "function %q creates a job and needs %q, the client of the job", function, ir.JobArgClient).
 			WithHint("add it to the parameters")
 	}
 	if parameters == nil {
@@ -56,9 +56,9 @@ func (c JobCheck) Arguments(at Place, function string, parameters *Node) {
 			c.tags(m)
 		case ir.JobArgDefinition:
 		default:
-			d := c.Report.Warnf(m.KeySpan(), c.Unknown, "function %q creates a job, for which %q means nothing", function, m.Name())
+			d := c.Report.Warnf(m.KeySpan(), c.Unknown, "function %q creates a job, which has no argument %q", function, m.Name())
 			if c.Hints.DidYouMean(d, m.Name(), ir.JobArguments) == "" {
-				d.WithHint("a job has %s; what is for the device belongs into the %s", strings.Join(ir.JobArguments, ", "), ir.JobArgDefinition)
+				d.WithHint("a job has %s; put what the device needs to know into the %s", strings.Join(ir.JobArguments, ", "), ir.JobArgDefinition)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (c JobCheck) Arguments(at Place, function string, parameters *Node) {
 func (c JobCheck) text(n *Node, what string) {
 	switch {
 	case !n.Is(expr.KindString):
-		c.Report.Errorf(n, c.BadArguments, "%s must be a text, not %s", what, withArticle(n.Kind))
+		c.Report.Errorf(n, c.BadArguments, "%s must be a string, not %s", what, n.Kind.WithArticle())
 	case strings.TrimSpace(n.Text) == "":
 		c.Report.Errorf(n, c.BadArguments, "%s must not be empty", what)
 	}
@@ -81,26 +81,14 @@ func (c JobCheck) tags(n *Node) {
 		}
 	case n.IsNull(), n.Is(expr.KindString) && c.Expression(n.Text):
 	case n.Is(expr.KindString):
-		c.Report.Errorf(n, c.BadArguments, "the tags of a job must be a list, not a text").WithHint("write [%s]", n.Text)
+		c.Report.Errorf(n, c.BadArguments, "the tags of a job must be an array, not a string").WithHint("write [%s]", n.Text)
 	default:
-		c.Report.Errorf(n, c.BadArguments, "the tags of a job must be a list of texts, not %s", withArticle(n.Kind))
+		c.Report.Errorf(n, c.BadArguments, "the tags of a job must be an array of strings, not %s", n.Kind.WithArticle())
 	}
 }
 
 // CodeNoJobs is the code of CheckJobs.
 const CodeNoJobs = "JOB001" // warning
-
-// JobCodes explains the code of CheckJobs.
-func JobCodes() []Explanation {
-	return []Explanation{{
-		Code: CodeNoJobs, Title: "jobs of a workflow that is not among the files",
-		Text: "A function with the operation job:NAME creates jobs of the job workflow NAME. Where definitions are checked together and some are " +
-			"job workflows, all that are used should be. Another may be on the server already, hence only a warning; if it is not, the call " +
-			"is the fault WorkflowNotFound.",
-		Bad:  "# lockstep validate campaign.yaml update.yaml, whose name is fleet.update\nfunctions:\n- {name: update, operation: 'job:fleet.updates'}\n",
-		Good: "# lockstep validate campaign.yaml update.yaml, whose name is fleet.update\nfunctions:\n- {name: update, operation: 'job:fleet.update'}\n",
-	}}
-}
 
 // CheckJobs warns of functions of the definitions that create jobs of none of them. Where
 // no job workflow is among them, they are not all there is.
@@ -136,7 +124,7 @@ func CheckJobs(all []Compiled) Diagnostics {
 				d := report.Warnf(at, CodeNoJobs, "function %q creates jobs of %q, which is not among the files", f.Name, name)
 				hints.DidYouMean(d, name, jobs)
 			case p != nil && !p.Job:
-				report.Warnf(at, CodeNoJobs, "function %q creates jobs of %q, which is no job workflow", f.Name, name)
+				report.Warnf(at, CodeNoJobs, "function %q creates jobs of %q, which is not a job workflow", f.Name, name)
 			}
 		}
 		out = append(out, report.Diagnostics()...)

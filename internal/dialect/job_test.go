@@ -22,7 +22,7 @@ func TestCheckJobs(t *testing.T) {
 		{"fleet.update", "", ""},
 		{"fleet.updates", "", ""},
 		{"fleet.updates", jobDefinition, `0.yaml:3:39 warning JOB001 function "update" creates jobs of "fleet.updates", which is not among the files; did you mean "fleet.update"?`},
-		{"campaign", "", `0.yaml:3:39 warning JOB001 function "update" creates jobs of "campaign", which is no job workflow`},
+		{"campaign", "", `0.yaml:3:39 warning JOB001 function "update" creates jobs of "campaign", which is not a job workflow`},
 	} {
 		var all []dialect.Compiled
 		for i, text := range []string{strings.ReplaceAll(campaign, "WORKFLOW", c.workflow), c.others} {

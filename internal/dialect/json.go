@@ -159,7 +159,7 @@ func (j *jsonReader) word(n *Node) {
 		j.errorf(j.pos, j.pos+len(word), CodeNumber, "%s is not a JSON number", word)
 	default:
 		n.Kind, n.Text = expr.KindString, word
-		j.errorf(j.pos, j.pos+len(word), CodeSyntax, "text must stand in double quotes").WithHint("write %s", quote(word))
+		j.errorf(j.pos, j.pos+len(word), CodeSyntax, "text must be in double quotes").WithHint("write %s", quote(word))
 	}
 	if known != word {
 		j.errorf(j.pos, j.pos+len(word), CodeSyntax, "%q is not JSON", word).WithHint("did you mean %s?", known)
@@ -305,7 +305,7 @@ func (j *jsonReader) key() *Node {
 		key.Text = j.quoted()
 	case wordBegins(j.src[j.pos:]) || isAlphanumeric(c):
 		key.style, key.Text = stylePlain, j.bare()
-		j.errorf(j.pos, j.pos+len(key.Text), CodeSyntax, "key %s must stand in double quotes", quote(key.Text)).
+		j.errorf(j.pos, j.pos+len(key.Text), CodeSyntax, "key %s must be in double quotes", quote(key.Text)).
 			WithHint("a document that begins with a brace or bracket is read as JSON")
 		j.pos += len(key.Text)
 	default:

@@ -17,7 +17,7 @@ func (j *jsonReader) quoted() string {
 		case c == mark:
 			j.pos++
 			if mark == '\'' {
-				j.errorf(open, j.pos, CodeSyntax, "JSON text stands in double quotes").WithHint("write %s", quote(string(out)))
+				j.errorf(open, j.pos, CodeSyntax, "JSON strings use double quotes").WithHint("write %s", quote(string(out)))
 			}
 			return string(out)
 		case c == '\\':

@@ -4,13 +4,14 @@ import (
 	"strconv"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// Node is one value of a document with its place. Nodes are not changed after
-// [Read]. All methods accept a nil Node, which is a value that is not there.
+// Node is one value of a document with its position. Nodes do not change after
+// [Read]. All methods accept a nil Node, which is a missing value.
 //
-// What stands behind a YAML alias is copied under each key that refers to it;
-// the copies' places are where the text stands, at the anchor.
+// The value of a YAML alias is copied for each use; the copies have the position of
+// the anchor, where the text is.
 type Node struct {
 	Kind expr.Kind
 
@@ -18,17 +19,17 @@ type Node struct {
 	// that were written, "true" or "false", else "".
 	Text string
 
-	// Key is the key under which the value stands in its object, a string node
-	// with its own place. It is nil for the root and the items of an array.
+	// Key is the key of the value in its object, a string node with its own
+	// position. It is nil for the root and the items of an array.
 	Key *Node
 
 	Members []*Node // an object's members in the order written; each has its Key
 	Items   []*Node // an array's items
 
 	doc    *Document
-	start  int // offset in doc.Source, behind a YAML anchor or tag
+	start  int // offset in doc.Source, after any YAML anchor or tag
 	style  style
-	byName map[string]*Node // of Members, where they are many
+	byName map[string]*Node // of Members, if there are many
 }
 
 // style is how a scalar is spelled, which decides how offsets in its text map
@@ -54,8 +55,14 @@ func (n *Node) Pos() Pos {
 	return n.doc.pos(n.start)
 }
 
-// Span returns where the value stands: a scalar as far as its first line goes,
-// the bracket or first character of a container.
+// IRPos returns where the value begins, as a program keeps it.
+func (n *Node) IRPos() ir.Pos {
+	p := n.Pos()
+	return ir.Pos{Line: p.Line, Column: p.Column}
+}
+
+// Span returns the range to mark for the value: the first line of a scalar, or the
+// bracket or first character of a container.
 func (n *Node) Span() Span {
 	if n == nil {
 		return Span{}
@@ -63,8 +70,7 @@ func (n *Node) Span() Span {
 	return n.doc.span(n.start, n.end())
 }
 
-// KeySpan returns where the value's key stands, or the value itself where it
-// has none.
+// KeySpan returns the span of the value's key, or of the value itself if it has none.
 func (n *Node) KeySpan() Span {
 	if n == nil || n.Key == nil {
 		return n.Span()
@@ -72,7 +78,7 @@ func (n *Node) KeySpan() Span {
 	return n.Key.Span()
 }
 
-// File returns the name of the file the value stands in.
+// File returns the name of the file that contains the value.
 func (n *Node) File() string {
 	if n == nil {
 		return ""
@@ -89,7 +95,32 @@ func (n *Node) Raw() string {
 	return string(n.doc.Source[n.start:n.end()])
 }
 
-// Name returns the text of the value's key, "" where it has none.
+// Literal returns a string's text, and any other scalar as it is spelled; "" for a
+// container or a missing value.
+func (n *Node) Literal() string {
+	if text, ok := n.Str(); ok {
+		return text
+	}
+	return n.Raw()
+}
+
+// Quoted returns a scalar as messages show it: a string in quotes.
+func (n *Node) Quoted() string {
+	if text, ok := n.Str(); ok {
+		return strconv.Quote(text)
+	}
+	return n.Raw()
+}
+
+// JSON returns the value as JSON text, "" if it is missing.
+func (n *Node) JSON() string {
+	if n == nil {
+		return ""
+	}
+	return n.Value().String()
+}
+
+// Name returns the text of the value's key, "" if it has none.
 func (n *Node) Name() string {
 	if n == nil || n.Key == nil {
 		return ""
@@ -97,7 +128,7 @@ func (n *Node) Name() string {
 	return n.Key.Text
 }
 
-// Get returns the member of that key, nil where there is none.
+// Get returns the member with that key, nil if there is none.
 func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
@@ -130,10 +161,10 @@ func (n *Node) Lookup(path ...string) *Node {
 	return n
 }
 
-// Is reports whether the value is there and of the kind.
+// Is reports whether the value is present and of the kind.
 func (n *Node) Is(kind expr.Kind) bool { return n != nil && n.Kind == kind }
 
-// IsNull reports whether the value is not there or null.
+// IsNull reports whether the value is missing or null.
 func (n *Node) IsNull() bool { return n == nil || n.Kind == expr.KindNull }
 
 // Str returns a string's text; ok is false for every other kind.
@@ -152,7 +183,7 @@ func (n *Node) Bool() (value, ok bool) {
 	return n.Text == "true", true
 }
 
-// Int returns a whole number that int64 holds; ok is false for everything else.
+// Int returns a whole number that fits into an int64; ok is false for everything else.
 func (n *Node) Int() (value int64, ok bool) {
 	if !n.Is(expr.KindNumber) {
 		return 0, false
@@ -160,7 +191,7 @@ func (n *Node) Int() (value int64, ok bool) {
 	return n.Value().Int()
 }
 
-// Value returns the value without its places.
+// Value returns the value without positions.
 func (n *Node) Value() expr.Value {
 	if n == nil {
 		return expr.Null
@@ -169,7 +200,7 @@ func (n *Node) Value() expr.Value {
 	case expr.KindBool:
 		return expr.Bool(n.Text == "true")
 	case expr.KindNumber:
-		v, _ := expr.Number(n.Text) // the reader saw to the grammar
+		v, _ := expr.Number(n.Text) // the reader checked the grammar
 		return v
 	case expr.KindString:
 		return expr.String(n.Text)

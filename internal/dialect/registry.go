@@ -44,7 +44,7 @@ func (s Source) Read(ref string) (*Document, Diagnostics, error) {
 	return doc, ds, nil
 }
 
-// Options are choices of whoever deploys a definition.
+// Options are choices made when a definition is deployed.
 type Options struct {
 	Dialect string // a front-end's name; "" detects it
 	Schemas string // "enforce" or "warn"; "" is the front-end's default
@@ -99,7 +99,7 @@ type Ending interface {
 type Registry struct{ frontEnds []FrontEnd }
 
 // NewRegistry returns a registry. The order matters: a document with marks of
-// two families belongs to the one that stands first (SEMANTICS §Detection).
+// two families belongs to the one that stands first (semantics.md §Detection).
 func NewRegistry(frontEnds ...FrontEnd) *Registry { return &Registry{frontEnds} }
 
 // FrontEnds returns the front-ends in order.
@@ -136,7 +136,7 @@ func (r *Registry) Detect(doc *Document, forced string) (FrontEnd, string, Diagn
 			return f, reason, nil
 		}
 	}
-	report.Errorf(doc.Root.Pos(), CodeUndecided, "nothing in the document tells which dialect it is written in").
+	report.Errorf(doc.Root.Pos(), CodeUndecided, "cannot tell which dialect the document is written in").
 		WithHint("name it with --dialect: %s", r.titles())
 	return nil, "", report.Diagnostics()
 }
@@ -148,7 +148,7 @@ func (r *Registry) checkRoot(doc *Document, report *Reporter) Diagnostics {
 	}
 	kind := "empty"
 	if doc.Root != nil {
-		kind = withArticle(doc.Root.Kind)
+		kind = doc.Root.Kind.WithArticle()
 	}
 	report.Errorf(doc.Root, CodeNotObject, "a definition is an object of keys and values, and this document is %s", kind)
 	return report.Diagnostics()
@@ -202,7 +202,7 @@ type Compiled struct {
 	// also when there are errors.
 	Operations map[string]*Node
 
-	untold more // diagnostics
+	omitted more // diagnostics
 }
 
 // Compile reads, detects and compiles a definition. Diagnostics come from every
@@ -211,7 +211,7 @@ type Compiled struct {
 // The program's digest covers the document and everything opened through the
 // bundle, so that a changed function file makes a changed definition.
 //
-// At most [MaxDiagnostics] are told, and one that says how many more there are.
+// At most [MaxDiagnostics] are returned, and one that says how many more there are.
 func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options) (Compiled, Diagnostics) {
 	if opts.Budget == nil {
 		opts.Budget = &Budget{}
@@ -219,7 +219,7 @@ func (r *Registry) Compile(file string, text []byte, bundle Bundle, opts Options
 	c := Compiled{Document: &Document{File: file}}
 	ds := r.compile(&c, file, text, bundle, opts)
 	ds.Sort()
-	c.untold = opts.Budget.untold
+	c.omitted = opts.Budget.omitted
 	return c, c.Truncate(slices.Compact(ds))
 }
 
@@ -247,7 +247,7 @@ func (r *Registry) compile(c *Compiled, file string, text []byte, bundle Bundle,
 	var found Diagnostics
 	c.FrontEnd, c.Reason, found = r.Detect(doc, opts.Dialect)
 	if c.FrontEnd == nil && ds.HasErrors() && opts.Dialect == "" {
-		found = nil // what would have told it may be what cannot be read
+		found = nil // what cannot be read may be what would have decided it
 	}
 	ds = append(ds, found...)
 	if c.FrontEnd != nil && !found.HasErrors() {

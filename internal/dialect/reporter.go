@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -30,6 +32,22 @@ func (r *Reporter) Warnf(at Place, code, format string, args ...any) *Diagnostic
 	return r.add(at, Warning, code, fmt.Sprintf(format, args...))
 }
 
+// Malformed reports an error of parsing the text of a string, at the character where the
+// parser stopped. begin is the offset of the parsed text in the string.
+func (r *Reporter) Malformed(n *Node, begin int, code, what string, err error) *Diagnostic {
+	var detailed interface {
+		error
+		Detail() (offset int, msg, hint string)
+	}
+	if !errors.As(err, &detailed) {
+		return r.Errorf(n, code, "malformed %s: %v", what, err)
+	}
+	offset, msg, hint := detailed.Detail()
+	d := r.Errorf(n.ColumnIn(begin+offset), code, "malformed %s: %s", what, msg)
+	d.Hint = hint
+	return d
+}
+
 func (r *Reporter) add(at Place, severity Severity, code, message string) *Diagnostic {
 	r.Budget.Spend(1 + len(message)/16)
 	if severity == Error {
@@ -38,20 +56,18 @@ func (r *Reporter) add(at Place, severity Severity, code, message string) *Diagn
 		r.warnings++
 	}
 	if r.Budget != nil && severity == Error && r.errors > maxKept {
-		r.Budget.untold.errors++
+		r.Budget.omitted.errors++
 		return &Diagnostic{}
 	}
 	if r.Budget != nil && severity == Warning && r.warnings > maxKept {
-		r.Budget.untold.warnings++
+		r.Budget.omitted.warnings++
 		return &Diagnostic{}
 	}
 	var span Span
 	if at != nil {
 		span = at.Span()
 	}
-	if span.File == "" {
-		span.File = r.File
-	}
+	span.File = cmp.Or(span.File, r.File)
 	d := &Diagnostic{
 		File: span.File, Line: span.Line, Column: span.Column, EndColumn: span.EndColumn,
 		Severity: severity, Code: code, Message: message,

@@ -222,7 +222,7 @@ func (y *yamlReader) node(n *yaml.Node, depth int) *Node {
 
 func (y *yamlReader) alias(n *yaml.Node, at, depth int) *Node {
 	if y.open[n.Alias] {
-		y.errorf(at, at+1+len(n.Value), CodeAlias, "alias %s stands inside of what it refers to", quote("*"+n.Value))
+		y.errorf(at, at+1+len(n.Value), CodeAlias, "alias %s is inside what it refers to", quote("*"+n.Value))
 		return &Node{doc: y.doc, start: at, style: styleEmpty}
 	}
 	return y.node(n.Alias, depth)
@@ -308,7 +308,7 @@ func (y *yamlReader) merge(n *yaml.Node, m *members, depth int) {
 			return // a cycle, already reported
 		}
 		if s.Kind != expr.KindObject {
-			y.errorf(at, at+1, CodeAlias, "\"<<\" merges mappings, and this is %s", withArticle(s.Kind)).
+			y.errorf(at, at+1, CodeAlias, "\"<<\" merges mappings, and this is %s", s.Kind.WithArticle()).
 				WithHint("write an alias to a mapping, as in \"<<: *defaults\"")
 			return
 		}
@@ -317,17 +317,6 @@ func (y *yamlReader) merge(n *yaml.Node, m *members, depth int) {
 				m.add(member)
 			}
 		}
-	}
-}
-
-func withArticle(k expr.Kind) string {
-	switch k {
-	case expr.KindNull:
-		return "null"
-	case expr.KindArray, expr.KindObject:
-		return "an " + k.String()
-	default:
-		return "a " + k.String()
 	}
 }
 
@@ -371,7 +360,7 @@ func (y *yamlReader) template(n *yaml.Node, out *Node) bool {
 	if i := bytes.Index(text, []byte("}}")); i >= 0 {
 		text = text[:i+2]
 	}
-	y.errorf(out.start, out.start+len(text), CodeKey, "text that begins with \"{{\" must stand in quotes").
+	y.errorf(out.start, out.start+len(text), CodeKey, "text that begins with \"{{\" must be in quotes").
 		WithHint("write %q", string(text))
 	out.Kind, out.Text = expr.KindString, string(text)
 	return true

@@ -9,8 +9,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// scalar decides what a scalar means: by its tag, else text when it is quoted,
-// else by YAML 1.2's core schema (§10.3.2).
+// scalar decides the type of a scalar: by its tag; else it is text if quoted; else by YAML
+// 1.2's core schema (§10.3.2).
 func (y *yamlReader) scalar(n *yaml.Node, out *Node) {
 	out.style = scalarStyle(n)
 	tagged := n.Style&yaml.TaggedStyle != 0
@@ -49,7 +49,7 @@ func isNullWord(text string) bool {
 	return text == "" || text == "~" || text == "null" || text == "Null" || text == "NULL"
 }
 
-// core resolves a plain scalar. y, yes, on, no, off and dates are text.
+// core resolves a plain scalar. In YAML 1.2, y, yes, on, no, off and dates are text.
 func (y *yamlReader) core(text string, out *Node) {
 	switch text {
 	case "true", "True", "TRUE":
@@ -81,10 +81,10 @@ func (y *yamlReader) core(text string, out *Node) {
 	out.Kind, out.Text = expr.KindString, text
 }
 
-// coreTags are the tags of YAML's core schema that a scalar may bear.
+// coreTags are the tags of YAML's core schema that a scalar may have.
 var coreTags = map[string]bool{"!!str": true, "!!null": true, "!!bool": true, "!!int": true, "!!float": true}
 
-// checkTag holds a core tag against what the text is.
+// checkTag reports a core tag that contradicts the text.
 func (y *yamlReader) checkTag(n *yaml.Node, out *Node) {
 	ok := false
 	switch n.Tag {
@@ -122,7 +122,7 @@ func (y *yamlReader) foreignTag(n *yaml.Node) {
 // with its digits as written, hexadecimal and octal converted. Longer numbers
 // than the limit are recognised, not converted.
 func coreNumber(text string, limit int) (number string, ok bool) {
-	if text == "" || text[0] > '9' { // signs, points and digits come before
+	if text == "" || text[0] > '9' { // signs, the point and digits are not above '9'
 		return "", false
 	}
 	if digits, ok := strings.CutPrefix(text, "0x"); ok {
@@ -150,7 +150,8 @@ func coreNumber(text string, limit int) (number string, ok bool) {
 	if !isDigits(whole + fraction) {
 		return "", false
 	}
-	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+	whole = strings.TrimLeft(whole, "0")
+	if whole == "" {
 		whole = "0"
 	}
 	if fraction != "" {

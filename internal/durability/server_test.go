@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,34 +15,35 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/server"
 	"github.com/lockstep-workflows/lockstep/internal/store/sqlite"
 )
 
-// orderVariable makes the test binary a server.
-const orderVariable = "LOCKSTEP_DURABILITY_SERVER"
+// commandVariable makes the test binary a server.
+const commandVariable = "LOCKSTEP_DURABILITY_SERVER"
 
-// order says over which file a server runs and when it dies.
-type order struct {
+// command says over which file a server runs and when it dies.
+type command struct {
 	Database string `json:"database"`
 	Kill     int64  `json:"kill"` // at this write; 0: it lives
 	Before   bool   `json:"before"`
 }
 
 func TestMain(m *testing.M) {
-	text := os.Getenv(orderVariable)
+	text := os.Getenv(commandVariable)
 	if text == "" {
 		os.Exit(m.Run())
 	}
-	var o order
+	var o command
 	err := json.Unmarshal([]byte(text), &o)
 	if err == nil {
 		err = o.serve()
@@ -54,7 +56,7 @@ func TestMain(m *testing.M) {
 
 // serve is the server: its first line on stdout says where it is, each of the others
 // that some instance went on.
-func (o order) serve() (err error) {
+func (o command) serve() (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	db, err := sqlite.Open(o.Database, sqlite.Options{Readers: 1})
@@ -80,19 +82,19 @@ func (o order) serve() (err error) {
 	defer listener.Close()
 	e, err := engine.New(engine.Config{
 		Store: &mortal{Store: db.Namespace("default"), n: o.Kill, before: o.Before}, Languages: languages.All(),
-		Invoker:  &effect.Router{HTTP: outbound, OpenAPI: openapi.New(outbound)},
+		Invoker:  &route.Router{HTTP: outbound, OpenAPI: openapi.New(outbound)},
 		OnRecord: func(string, core.Record) { say("went on") },
 		OnError:  func(err error) { fmt.Fprintln(os.Stderr, err) },
 	})
 	if err != nil {
 		return err
 	}
-	s, err := server.New(server.Config{Engine: e, Registry: dialect.NewRegistry(sw05.FrontEnd{}), Outbound: outbound})
+	s, err := server.New(server.Config{Engine: e, Registry: dialect.NewRegistry(sw05.FrontEnd{}, sw10.FrontEnd{}), Outbound: outbound})
 	if err != nil {
 		return err
 	}
 	say("http://" + listener.Addr().String())
-	return s.Serve(ctx, listener)
+	return s.ServeSides(ctx, server.Listeners{North: []net.Listener{listener}})
 }
 
 // process is such a server.
@@ -106,7 +108,7 @@ type process struct {
 }
 
 // launch starts a server. One that dies before it says where it is has no URL.
-func launch(o order) (*process, error) {
+func launch(o command) (*process, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -116,7 +118,7 @@ func launch(o order) (*process, error) {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(exe), steps: make(chan struct{}, 1), over: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), orderVariable+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	p.cmd.Env = append(os.Environ(), commandVariable+"="+string(text), "GORACE=atexit_sleep_ms=0")
 	p.cmd.Stderr = &p.stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -140,6 +142,16 @@ func launch(o order) (*process, error) {
 		close(p.over)
 	}()
 	return p, nil
+}
+
+// step waits until some instance may have gone on.
+func (p *process) step() error {
+	select {
+	case <-p.steps:
+		return nil
+	case <-p.over:
+		return fmt.Errorf("the server is gone: %w", p.err)
+	}
 }
 
 // killed reports whether it died as it should, once it is over.

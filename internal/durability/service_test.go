@@ -45,8 +45,9 @@ type request struct{ key, what string }
 // service is what the workflow calls. It answers the same to the same.
 type service struct {
 	*httptest.Server
-	mu   sync.Mutex
-	seen []request // in order, with repetitions
+	mu    sync.Mutex
+	seen  []request // in order, with repetitions
+	tries []string  // the keys of calls of what is down at first
 }
 
 func newService(t *testing.T) *service {
@@ -68,10 +69,29 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen = append(s.seen, request{r.Header.Get("Idempotency-Key"), fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body)})
 	s.mu.Unlock()
-	var in struct{ Order, Item string }
+	var in struct {
+		Order, Item, Branch string
+		N                   int
+	}
 	_ = json.Unmarshal(body, &in) // the document says what must be there
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
+	case "/items":
+		fmt.Fprintf(w, `{"parcel":"P-%s"}`, in.Item)
+	case "/flaky":
+		attempt := s.attempt(r.Header.Get("Idempotency-Key"))
+		if attempt < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		fmt.Fprintf(w, `{"attempt":%d}`, attempt)
+	case "/branches":
+		if in.Branch == "never" {
+			<-r.Context().Done()
+			return
+		}
+		fmt.Fprintf(w, `{"branch":%q}`, in.Branch)
+	case "/readings":
+		fmt.Fprintf(w, `{"double":%d}`, 2*in.N)
 	case "/reservations":
 		fmt.Fprintf(w, `{"number":"R-%s"}`, in.Order)
 	case "/parcels":
@@ -84,29 +104,48 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// check sees that every call has one key and every key one call, and that these were made.
+// attempt tells which one has a key.
+func (s *service) attempt(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.tries, key) {
+		s.tries = append(s.tries, key)
+	}
+	return slices.Index(s.tries, key) + 1
+}
+
+// sideBySide reports whether a call may be under way together with others that are.
+func sideBySide(r request) bool {
+	return strings.Contains(r.what, " /parcels ") || strings.Contains(r.what, " /branches ")
+}
+
+// check sees that these calls were made, each under a key of its own, and that none was made again
+// after another that shows that its answer was stored.
 func (s *service) check(t *testing.T, want []string) (repeated int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	keyOf, whatOf := map[string]string{}, map[string]string{}
+	number := map[string]int{} // of keys
+	var first []request
 	var made []string
 	for _, r := range s.seen {
-		key, again := keyOf[r.what]
-		what, known := whatOf[r.key]
+		n, again := number[r.key]
 		switch {
 		case r.key == "":
 			t.Errorf("%s came without a key", r.what)
-		case again && key != r.key:
-			t.Errorf("%s came with the keys %s and %s", r.what, key, r.key)
-		case known && what != r.what:
-			t.Errorf("the key %s came with %s and with %s", r.key, what, r.what)
+		case again && first[n].what != r.what:
+			t.Errorf("the key %s came with %s and with %s", r.key, first[n].what, r.what)
 		case again:
 			repeated++
+			for _, later := range first[n+1:] {
+				if !sideBySide(later) || !sideBySide(r) {
+					t.Errorf("%s came again, though %s came after its answer", r.what, later.what)
+				}
+			}
 		default:
-			made = append(made, r.what)
+			number[r.key] = len(first)
+			first, made = append(first, r), append(made, r.what)
 		}
-		keyOf[r.what], whatOf[r.key] = r.key, r.what
 	}
 	sorted := slices.Sorted(slices.Values(made))
 	if !slices.Equal(sorted, slices.Sorted(slices.Values(want))) {

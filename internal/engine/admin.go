@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -87,34 +88,59 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// sameStart compares a start with the one that an instance had.
+// sameStart compares a start with the one that an instance had. What is not known any more counts as
+// the same.
 func (e *Engine) sameStart(ctx context.Context, r StartRequest, key string) error {
 	row, err := e.Get(ctx, r.ID)
 	if err != nil {
 		return err
 	}
-	input, known, err := e.inputOf(ctx, r.ID)
+	had, known, err := e.startOf(ctx, row)
 	switch {
 	case err != nil:
 		return err
-	case known && !expr.Equal(input, r.Input), r.Version != "" && r.Version != row.Version, r.RestartOf != row.RestartOf:
+	case known && !expr.Equal(had.Data, r.Input), r.Version != "" && r.Version != row.Version, r.RestartOf != row.RestartOf:
 		return &KeyConflictError{key, r.ID}
 	}
 	return nil
 }
 
-// inputOf is the workflow input that an instance was started with, if it took its start.
-func (e *Engine) inputOf(ctx context.Context, id string) (expr.Value, bool, error) {
-	page, err := e.HistoryPage(ctx, id, 0, 8) // the first, unless it was in quarantine before
-	if err != nil {
-		return expr.Null, false, err
+// startOf is what an instance was started with: its state has it or, before its first step, its inbox.
+// It is not known of an instance in quarantine whose state cannot be read.
+func (e *Engine) startOf(ctx context.Context, row Instance) (start core.Start, known bool, err error) {
+	start, known, err = e.readStart(ctx, row)
+	if err == nil && !known { // its first step may have come between the two
+		start, known, err = e.readStart(ctx, row)
 	}
-	for _, r := range page.Records {
-		if r.Type == core.RecStarted {
-			return r.Data, true, nil
+	return start, known, err
+}
+
+func (e *Engine) readStart(ctx context.Context, row Instance) (start core.Start, known bool, err error) {
+	states, _, err := e.store.States(ctx, []string{row.ID})
+	switch {
+	case err != nil:
+		return start, false, fmt.Errorf("read instance %s: %w", row.ID, err)
+	case len(states) == 0:
+		return start, false, &NotFoundError{Kind: "instance", ID: row.ID}
+	}
+	state, err := e.readState(ctx, row, &states[0])
+	if err != nil {
+		return start, false, fmt.Errorf("read instance %s: %w", row.ID, err)
+	}
+	if state != nil {
+		start, err = e.openStart(ctx, row, core.Start{Data: state.Input(), Events: state.StartEvents()})
+		return start, err == nil, err
+	}
+	messages, err := e.store.Messages(ctx, row.ID)
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
+		return start, false, fmt.Errorf("read instance %s: %w", row.ID, err)
+	}
+	for _, m := range messages {
+		if start, known = m.Input.(core.Start); known {
+			break
 		}
 	}
-	return expr.Null, false, nil
+	return start, known, nil
 }
 
 // RestartRequest asks for a new instance like another one.
@@ -137,20 +163,21 @@ func (e *Engine) Restart(ctx context.Context, id string, r RestartRequest) (star
 	if r.Rev != 0 && r.Rev != row.Rev {
 		return "", false, &RevisionError{id, r.Rev, row.Rev}
 	}
-	input, known, err := e.inputOf(ctx, id)
+	had, known, err := e.startOf(ctx, row)
+	input := had.Data
 	switch {
 	case err != nil:
 		return "", false, err
 	case r.HasInput:
 		input = r.Input
 	case !known:
-		return "", false, &core.Rejected{Msg: "the instance has not begun yet"}
+		return "", false, &core.Rejected{Msg: "the input of the instance is lost with its state: give one"}
 	}
 	start := StartRequest{Definition: row.Definition, Version: row.Version, Input: input, RestartOf: id}
 	if r.Version != "" {
 		start.Version = r.Version
 	}
-	if start.events, err = e.startEvents(ctx, row); err != nil {
+	if start.events, err = e.startEvents(ctx, row, had.Events); err != nil {
 		return "", false, err
 	}
 	if r.Key != "" {
@@ -179,25 +206,25 @@ func arrivals(d *definition, events []startEvent) []arrival {
 	return out
 }
 
-// startEvents are the events that an instance was started by: those that it consumed
-// before it waited for anything.
-func (e *Engine) startEvents(ctx context.Context, row Instance) ([]startEvent, error) {
-	prog, err := e.program(ctx, row.Digest)
-	if err != nil || len(prog.Start.Events) == 0 {
-		return nil, err
+// startEvents names the events that an instance was started by, so that they can start one of another
+// version.
+func (e *Engine) startEvents(ctx context.Context, row Instance, arrived []core.Arrival) ([]startEvent, error) {
+	byEvents := func(id string) bool {
+		return strings.HasPrefix(id, "event"+idSeparator) || strings.HasPrefix(id, "events"+idSeparator)
 	}
-	page, err := e.HistoryPage(ctx, row.ID, 0, 8+2*len(prog.Start.Events))
+	if len(arrived) == 0 && (byEvents(row.ID) || byEvents(row.RestartOf)) { // a version before this one started it
+		return nil, &core.Rejected{Msg: "the events that started the instance are not known: send them again instead"}
+	}
+	if len(arrived) == 0 {
+		return nil, nil
+	}
+	prog, err := e.program(ctx, row.Digest)
 	if err != nil {
 		return nil, err
 	}
 	var out []startEvent
-	for _, r := range page.Records {
-		switch r.Type {
-		case core.RecConsumed:
-			out = append(out, startEvent{r.Name, r.Data})
-		case core.RecWaiting, core.RecCalled, core.RecLeft:
-			return out, nil
-		}
+	for _, a := range arrived {
+		out = append(out, startEvent{prog.Events[a.Event].Name, a.Value})
 	}
 	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -37,11 +36,11 @@ func (e *Engine) HistoryPage(ctx context.Context, id string, after int64, limit 
 // order; before 0 reads its newest. More says whether there are older ones.
 func (e *Engine) HistoryBefore(ctx context.Context, id string, before int64, limit int) (History, error) {
 	if before <= 0 {
-		end, err := e.historyEnd(ctx, id)
+		row, err := e.Get(ctx, id)
 		if err != nil {
 			return History{}, err
 		}
-		before = end + 1
+		before = row.Records + 1
 	}
 	after := max(before-1-int64(limit), 0)
 	list, err := e.store.Records(ctx, id, after, max(int(before-1-after), 1))
@@ -50,31 +49,6 @@ func (e *Engine) HistoryBefore(ctx context.Context, id string, before int64, lim
 	}
 	list = list[:min(len(list), int(before-1-after))]
 	return History{First: after + 1, Records: list, More: after > 0}, nil
-}
-
-// historyEnd counts the records of an instance. Stores find a record by its number, so a
-// search among numbers reads few, however long the history is.
-func (e *Engine) historyEnd(ctx context.Context, id string) (int64, error) {
-	var fault error
-	isEnd := func(n int64) bool { // there is none after the n-th
-		list, err := e.store.Records(ctx, id, n, 1)
-		if err != nil {
-			fault = notFound(err, id)
-		}
-		return err != nil || len(list) == 0
-	}
-	low, high := int64(0), int64(64)
-	for !isEnd(high) && high < math.MaxInt64/2 {
-		low, high = high, 2*high
-	}
-	for low < high && fault == nil {
-		if middle := low + (high-low)/2; isEnd(middle) {
-			high = middle
-		} else {
-			low = middle + 1
-		}
-	}
-	return low, fault
 }
 
 // EventPage reads kept events; see [store.EventPage]. Those that are damaged are left out, and the log names them.
@@ -222,8 +196,8 @@ func (e *Engine) disown(row store.Definition) {
 	e.starts = nil
 }
 
-// changes wakes those who follow everything. Commits only close a channel, and only
-// where someone waits: a follower that is slow costs them nothing.
+// changes wakes the followers of the feed. A commit only closes a channel, and only if there is a
+// follower: a slow one costs nothing.
 type changes struct {
 	mu   sync.Mutex
 	next chan struct{}

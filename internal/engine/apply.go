@@ -23,7 +23,7 @@ type input struct {
 	rev     int64     // where not 0: the instance must be at this revision
 	extra   int       // position + 1 among those that came neither by inbox nor by timer
 	taken   *bool     // if not nil, set to whether someone waited for it
-	ask     *ask      // if not nil: who sent it waits for an answer of its own
+	ask     *ask      // if not nil: the caller waits for its own answer
 }
 
 // maxConflicts is how often a commit may lose against others before it is an error.
@@ -45,7 +45,7 @@ func (e *Engine) apply(ctx context.Context, id string, how mode, extra ...input)
 	return e.applyUntil(ctx, l, extra)
 }
 
-// applyUntil applies until nobody else was faster.
+// applyUntil applies, again after each conflict with another writer.
 func (e *Engine) applyUntil(ctx context.Context, l *live, extra []input) error {
 	if done, err := e.applyUnread(ctx, l, extra); done {
 		return err
@@ -95,7 +95,7 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		if e.isExpensive(l) {
 			return errExpensive
 		}
-		*extra = slices.DeleteFunc(*extra, l.isStranger)
+		*extra = slices.DeleteFunc(*extra, l.isOfAnother)
 		inputs, err := e.inputsFor(ctx, l, *extra)
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
@@ -130,7 +130,7 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		}
 		created := l.row.Rev > 0
 		if err := e.commit(ctx, f); err != nil {
-			if created && e.lost(ctx, err) {
+			if created && e.outdated(ctx, err) {
 				continue // a definition that it starts is not there any more
 			}
 			return e.setAside(ctx, l, err, *extra)
@@ -160,17 +160,16 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 // starts reports whether an input is the start of an instance.
 func (in input) starts() bool { _, ok := in.in.(core.Start); return ok }
 
-// interrupts reports whether an input ends or pauses what an instance does. Whoever names a
-// revision wants to know what came before.
+// interrupts reports whether an input ends or pauses a running step. An input with a revision does
+// not: its caller wants to know what came before.
 func (in input) interrupts() bool {
 	c, ok := in.in.(core.Control)
 	return ok && in.rev == 0 && (c.Verb == core.VerbTerminate || c.Verb == core.VerbCancel || c.Verb == core.VerbSuspend)
 }
 
-// afterEnd is for an instance that is over. Messages to it are dropped, and so are
-// answers: whoever sent them did not know yet. It reports whether nothing is left to
-// give. Interventions and choices are; without a state, as where it was given up in
-// quarantine, there is nothing that they could change.
+// afterEnd handles inputs for an instance that is over. It drops messages and answers, whose senders
+// could not know yet, and reports whether no input is left. Interventions and choices are left,
+// unless the instance is a job that was given up in quarantine, which they cannot change.
 func (e *Engine) afterEnd(ctx context.Context, l *live, extra *[]input) (over bool, err error) {
 	messages, err := e.messages(ctx, l.id)
 	if err != nil {
@@ -189,7 +188,7 @@ func (e *Engine) afterEnd(ctx context.Context, l *live, extra *[]input) (over bo
 	switch {
 	case len(*extra) == 0:
 		return true, nil
-	case l.loaded && l.state == nil:
+	case l.loaded && (l.state == nil || l.prog.Job && l.state.Data().IsNull()):
 		return true, &core.Rejected{Msg: fmt.Sprintf("the instance is %s already", l.row.Status)}
 	}
 	return false, nil
@@ -226,6 +225,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	f.l.large.note(c.Pages)
 	f.l.row = c.Instance
 	f.l.row.Rev++
+	f.l.row.Records += int64(len(c.Records))
 	for _, t := range c.Answered {
 		e.calls.done(callKey(f.l.id, t), c.Instance.Created)
 	}
@@ -245,7 +245,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		}
 	}
 	row := f.l.row
-	e.told(f.l.id, &row)
+	e.wakeWatchers(f.l.id, &row)
 	e.changes.tell()
 	if f.madeWork() {
 		e.wakeUp()
@@ -261,9 +261,9 @@ func (f *fold) madeWork() bool {
 		len(c.Messages)+len(c.Children)+len(c.Emits)+len(c.Subscribe)+len(c.Release) > 0 || f.e.cfg.Inline && len(c.Calls) > 0
 }
 
-// changed tells those who wait for an instance or for anything, and Run.
+// changed wakes the callers that wait for an instance, the followers of the feed, and Run.
 func (e *Engine) changed(id string) {
-	e.told(id, nil)
+	e.wakeWatchers(id, nil)
 	e.changes.tell()
 	e.wakeUp()
 }

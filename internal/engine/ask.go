@@ -7,12 +7,13 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// ask is what someone wants of a job, and what came of it. Several of them may share a
-// commit; each is judged against the state that those before it left, and is told the
-// job as it was right after it.
+// ask is a request to change a job, and its result. Several requests may share a commit; each is
+// checked against the state that the ones before it left, and returns the job as it was right
+// after it.
 type ask struct {
 	client string // where not empty: the job must be this client's
 	rev    int64  // where not 0: the job must be at this revision
@@ -27,8 +28,7 @@ type ask struct {
 	change  int // of the fold, after which the job is like that
 }
 
-// answer gives a job what someone asks of it. What is refused is told to who asked, and
-// is no error.
+// answer applies a request to a job. A refusal is the result of the request, not an error.
 func (f *fold) answer(ctx context.Context, in input) error {
 	a := in.ask
 	a.settled, a.err = false, nil
@@ -68,15 +68,16 @@ func (a *ask) admit(f *fold) error {
 // job is the job as it is after what the fold was given so far.
 func (f *fold) job() Job {
 	row := f.c.Instance
+	row.Records += int64(len(f.c.Records))
 	if f.did {
 		f.describe(&row)
 	}
 	return jobFrom(row, f.l.state.Data())
 }
 
-// settle tells those who asked, once the fold is durable. A job that something later in
-// the same commit changed again has the revision of before: the new one would vouch for
-// what its reader has not seen.
+// settle completes the requests, once the fold is durable. A job that was changed again later in the
+// same commit is returned with the previous revision: the new one would cover a change that
+// the caller has not seen.
 func (f *fold) settle(inputs []input) {
 	base := f.c.Instance.Rev
 	for _, in := range inputs {
@@ -127,17 +128,17 @@ func noJob(err error, id string) error {
 // tells the state.
 func jobFrom(row store.Instance, data expr.Value) Job {
 	j := Job{Instance: row}
-	j.Content, _ = data.Get(core.JobDefinition)
-	if j.Status, _ = data.Get(core.JobStatus); !j.Status.IsObject() {
+	j.Content, _ = data.Get(jobdata.Definition)
+	if j.Status, _ = data.Get(jobdata.Status); !j.Status.IsObject() {
 		j.Status = expr.Object(
-			expr.Member{Key: core.JobClient, Value: expr.String(row.Job.Client)},
-			expr.Member{Key: core.JobState, Value: expr.String(row.Job.State)})
+			expr.Member{Key: jobdata.Client, Value: expr.String(row.Job.Client)},
+			expr.Member{Key: jobdata.State, Value: expr.String(row.Job.State)})
 	}
 	return j
 }
 
 func clientOf(data expr.Value) string {
-	client, _ := data.Get(core.JobClient)
+	client, _ := data.Get(jobdata.Client)
 	return client.Str()
 }
 
@@ -147,7 +148,7 @@ func jobOf(p *core.Program, data expr.Value, before store.Job) store.Job {
 		return store.Job{}
 	}
 	out := store.Job{Client: clientOf(data), State: p.Nodes[p.Regions[0].Entry].Name}
-	if state, _ := data.Lookup(core.JobStatus, core.JobState); state.Str() != "" {
+	if state, _ := data.Lookup(jobdata.Status, jobdata.State); state.Str() != "" {
 		out.State = state.Str()
 	}
 	if out.State == before.State && before.Group != "" {

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -177,6 +179,18 @@ func (t *callTable) due(now core.Time) []*call {
 	return out
 }
 
+// answered reports whether an answer for an instance is held that counts by now.
+func (t *callTable) answered(instance string, now core.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.held {
+		if c.row.Instance == instance && c.due <= now {
+			return true
+		}
+	}
+	return false
+}
+
 // next is when a call can begin, 0: now, or when after now an answer counts.
 func (t *callTable) next(limit int, now core.Time) (core.Time, bool) {
 	t.mu.Lock()
@@ -208,10 +222,10 @@ func (e *Engine) nextCall(limit int) *call {
 			return nil // another node may have them
 		}
 		c := e.calls.pop(limit)
-		if c == nil || e.makes(c.row.Part) {
+		if c == nil || e.hasShard(c.row.Shard) {
 			return c
 		}
-		e.calls.done(c.key, c.row.Created) // whoever has the part now finds it
+		e.calls.done(c.key, c.row.Created) // the node that holds the shard now finds it
 		e.calls.landed(c, false)
 	}
 }
@@ -308,44 +322,70 @@ func (e *Engine) fly(ctx, flight context.Context, c *call) {
 
 // invoke asks the invoker. A panic of its is the call's failure.
 func (e *Engine) invoke(ctx context.Context, row store.Call) (out effect.Outcome) {
+	var with callWith
 	defer func() {
 		if r := recover(); r != nil {
-			e.report(fmt.Errorf("call %s of %s: panic: %v\n%s", row.Function.Name, row.Instance, r, debug.Stack()))
-			out = effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "panic", Detail: fmt.Sprintf("calling %q panicked: %v", row.Function.Name, r)})
+			why := with.secrets.Message(fmt.Sprint(r))
+			e.report(fmt.Errorf("call %s of %s: panic: %s\n%s", row.Function.Name, row.Instance, why, debug.Stack()))
+			out = effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "panic", Detail: fmt.Sprintf("calling %q panicked: %s", row.Function.Name, why)})
 		}
 	}()
 	if e.cfg.Invoker == nil {
 		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
 	}
 	f := row.Function
-	documents, err := e.documents(ctx, row)
+	with, err := e.callWith(ctx, row)
 	for err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
 		// A store that cannot be read now is no reason for the workflow to fail.
 		e.report(fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err))
 		wait(ctx, retryAnswer)
-		documents, err = e.documents(ctx, row)
+		with, err = e.callWith(ctx, row)
+	}
+	if err != nil { // nobody waits for it, or it is made again
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q was not called: %v", f.Name, err)})
 	}
 	return e.cfg.Invoker.Invoke(ctx, effect.Call{
 		Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
 		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
-		Args: row.Args, Attempt: row.Attempt, Documents: documents,
+		Args: with.args, Attempt: row.Attempt, Documents: with.documents,
 	})
 }
 
-// documents are those that the instance's program pinned when it was deployed.
-func (e *Engine) documents(ctx context.Context, row store.Call) (effect.Documents, error) {
-	if row.Function.Resource == 0 {
-		return effect.Documents{}, nil
+// callWith is what a call is made with: its arguments with their secrets, and the documents that the
+// instance's program pinned when it was deployed.
+type callWith struct {
+	args      expr.Value
+	secrets   *redact.Redactor // of the arguments; nil: they have none
+	documents effect.Documents
+}
+
+func (e *Engine) callWith(ctx context.Context, row store.Call) (out callWith, err error) {
+	out.args = row.Args
+	pinned, sealed := row.Function.Resource != 0, redact.Refers(row.Args)
+	if !pinned && !sealed {
+		return out, nil
 	}
 	instance, err := e.store.Instance(ctx, row.Instance)
 	if err != nil {
-		return effect.Documents{}, fmt.Errorf("read instance: %w", err)
+		return out, fmt.Errorf("read instance: %w", err)
 	}
 	prog, err := e.program(ctx, instance.Digest)
 	if err != nil {
-		return effect.Documents{}, err
+		return out, err
 	}
-	return effect.Documents{Key: instance.Digest, Root: row.Function.Resource, All: prog.Resources}, nil
+	if set := e.secretsOf(prog); sealed && set != nil {
+		if out.args, err = set.Open(row.Args); err != nil {
+			return out, err
+		}
+		out.secrets = set.Redactor
+	}
+	if pinned {
+		out.documents = effect.Documents{Key: instance.Digest, Root: row.Function.Resource}
+		for _, r := range prog.Resources {
+			out.documents.All = append(out.documents.All, effect.Document{Ref: r.Ref, Text: r.Text})
+		}
+	}
+	return out, nil
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -358,7 +398,7 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // retryAnswer is how long an answer waits that could not be committed, and a call
-// whose documents could not be read.
+// whose documents or secrets could not be read.
 const retryAnswer = time.Second
 
 // land takes a call's outcome: at once, or when it is due.
@@ -415,9 +455,7 @@ func replyOf(in core.Invoke, out effect.Outcome) core.Reply {
 			Name: f.Name, Code: f.Code, Status: f.Status,
 			Title: f.Title, Type: f.Type, Detail: f.Detail, Data: f.Data, Args: in.Args,
 		}
-		if reply.Fault.Name == "" {
-			reply.Fault.Name = core.FaultUnnamed
-		}
+		reply.Fault.Name = cmp.Or(reply.Fault.Name, core.FaultUnnamed)
 	}
 	return reply
 }

@@ -24,7 +24,7 @@ func TestCallsThatStayWithTheirNode(t *testing.T) {
 			var table callTable
 			table.init(1)
 			row := func(part int) store.Call {
-				out := store.Call{Instance: "i", Part: part}
+				out := store.Call{Instance: "i", Shard: part}
 				out.Ticket = core.Ticket(part)
 				return out
 			}

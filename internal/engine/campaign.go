@@ -13,6 +13,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -36,7 +37,7 @@ func (e *Engine) delegates(f *ir.Function) (workflow string, ok bool) {
 // that was deleted has other jobs.
 func ownJobID(parent *store.Instance, t core.Ticket) string {
 	sum := sha256.Sum256([]byte("job " + parent.ID + "/" + t.String() + "/" + strconv.FormatInt(int64(parent.Created), 36)))
-	return UUID([16]byte(sum[:16]), 5) // of the version that is made of a name
+	return uuidOf([16]byte(sum[:16]), 5) // of the version that is made of a name
 }
 
 // isDelegated reports whether a row is that of a job which a function call created. Ids
@@ -114,7 +115,7 @@ func (f *fold) jobRequest(c core.Invoke, workflow string) (JobRequest, error) {
 		case ir.JobArgDefinition:
 			r.Definition = m.Value
 		default:
-			f.warn("function %q creates a job, for which %q means nothing", c.Function.Name, m.Key)
+			f.warn("function %q creates a job, which has no argument %q", c.Function.Name, m.Key)
 		}
 	}
 	if r.Client == "" {
@@ -152,7 +153,7 @@ func givenUp(s core.Status) bool { return s.Final() && s != core.Completed }
 func tellJob(reply *core.Reply, row *store.Instance, status core.Status) {
 	switch {
 	case reply.Fault == nil:
-		reply.Value = reply.Value.With(core.JobClient, expr.String(row.Job.Client)).With(jobAnswerID, expr.String(row.ID))
+		reply.Value = reply.Value.With(jobdata.Client, expr.String(row.Job.Client)).With(jobAnswerID, expr.String(row.ID))
 	case status != core.Failed:
 		reply.Fault.Detail = fmt.Sprintf("job %s of client %q was %s", row.ID, row.Job.Client, status)
 	}

@@ -137,7 +137,7 @@ func TestJobsThatCannotBeCreated(t *testing.T) {
 	h.want(id, core.Waiting, "")
 	records, err := h.History(t.Context(), id)
 	if err != nil || !slices.ContainsFunc(records, func(r core.Record) bool {
-		return r.Type == core.RecWarning && strings.Contains(r.Text, `"speed" means nothing`)
+		return r.Type == core.RecWarning && strings.Contains(r.Text, `no argument "speed"`)
 	}) {
 		t.Errorf("nobody is told of what means nothing: %v %v", records, err)
 	}
@@ -159,7 +159,7 @@ func TestJobsAreRecalled(t *testing.T) {
 	}
 	h.run(2 * time.Hour)
 	h.want(cancelled, core.Cancelled, "")
-	h.wantFault(late, core.FaultTimeout)
+	h.wantFault(late, "Timeout")
 	for _, job := range jobs {
 		h.want(job.ID, core.Cancelled, "")
 		job = h.job(job.ID)

@@ -36,7 +36,11 @@ func childID(parent string, t core.Ticket) string {
 
 // spawn starts a child, or answers at once where none can be.
 func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
-	d, err := f.e.find(ctx, c.Workflow, c.Version)
+	find := f.e.find
+	if c.Latest {
+		find = f.e.findLatest
+	}
+	d, err := find(ctx, c.Workflow, c.Version)
 	var missing *NotFoundError
 	switch {
 	case errors.As(err, &missing):
@@ -46,7 +50,7 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 		return err
 	}
 	if !d.schedule.allows(f.now) {
-		// 003 §Start Definition: a sub-flow whose schedule is not active completes at once.
+		// 0.5 §Start Definition: a sub-flow whose schedule is not active completes at once.
 		if c.Wait {
 			f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
 		}
@@ -156,7 +160,7 @@ func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
 }
 
 // endReply is how a child's end looks to its parent: its output, or a fault under the
-// child's own name (SEMANTICS §Functions, events, errors).
+// child's own name (semantics.md §Functions, events, errors).
 func endReply(row *store.Instance, c core.Finish) core.Reply {
 	reply := core.Reply{Ticket: row.Ticket, Value: c.Output, Terminate: c.Terminate}
 	switch c.Status {
@@ -170,7 +174,9 @@ func endReply(row *store.Instance, c core.Finish) core.Reply {
 		if fault.Node != "" {
 			where += fmt.Sprintf(" in %q", fault.Node)
 		}
-		if !strings.HasPrefix(fault.Detail, "workflow \"") { // else it tells already where it began
+		// An error with an instance is an object of the definition's, and one with such a detail tells
+		// already where it began.
+		if fault.Instance == "" && !strings.HasPrefix(fault.Detail, "workflow \"") {
 			fault.Detail = strings.TrimSuffix(where+": "+fault.Detail, ": ")
 		}
 		fault.Trail = append(slices.Clone(fault.Trail), core.Hop{Workflow: row.Definition, Node: fault.Node, Pos: fault.Pos})

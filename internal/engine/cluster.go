@@ -12,12 +12,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// Where the store is shared with other nodes, every node still does everything that it is
-// asked for itself: it commits, and the revision decides. What differs is here: what others
-// may have changed is not answered from memory, only committed from it (applyUnread); calls
-// are made by the node that has the part that they were put into, at first the one that
-// decided on them; definitions are those that any node deployed; and what others commit wakes
-// those who wait here.
+// In a shared store every node still handles all of its requests itself: it commits, and the
+// revision decides. The differences are in this file. Reads are not answered from memory, because
+// another node may have changed the instance; commits may start from it (applyUnread). A call is
+// made by the node that holds its shard, at first the one that committed it. Definitions are
+// those that any node deployed. And commits of other nodes wake the callers that wait here.
 
 const (
 	// shortestLook and longestLook bound how long a node waits before it looks for work that
@@ -33,7 +32,7 @@ const (
 	auditPause = core.Time(2 * time.Second)
 	// auditSize is of how many instances at a time.
 	auditSize = 64
-	// maxTold is up to how many changes those who wait are told one by one.
+	// maxTold is how many changes of other nodes wake their waiters one by one; with more, all wake.
 	maxTold = 10_000
 )
 
@@ -45,11 +44,11 @@ type cluster struct {
 	joined atomic.Bool
 
 	// Under Poll's lock.
-	parts   int64
-	read    bool // calls
-	purged  core.Time
-	audited core.Time
-	look    time.Duration
+	shardChanges int64
+	read         bool // calls
+	purged       core.Time
+	audited      core.Time
+	look         time.Duration
 }
 
 // sharedClock is the store's clock: what one node calls now, another does.
@@ -61,20 +60,20 @@ type sharedClock struct {
 // Now is the time of the store's clock.
 func (c sharedClock) Now() time.Time { return c.store.Now() }
 
-// place is the part that calls of an instance go to.
-func (e *Engine) place(instance string) int {
+// callShard is the shard for calls of an instance; 0: the store is not shared.
+func (e *Engine) callShard(instance string) int {
 	if e.shared == nil {
 		return 0
 	}
-	return e.shared.Place(instance)
+	return e.shared.CallShard(instance)
 }
 
-// mine reports whether this node does what is to be done for an instance.
-func (e *Engine) mine(instance string) bool { return e.shared == nil || e.shared.Has(instance) }
+// has reports whether this node does the work of an instance.
+func (e *Engine) has(instance string) bool { return e.shared == nil || e.shared.Has(instance) }
 
-// own draws ids until one is of an instance that this node has: then its calls and its
-// timers need nobody else. A node that has little may not find one soon.
-func (e *Engine) own(draw func() string) string {
+// idHere draws ids until this node has the shard of one: then no other node is needed for the calls and
+// timers of the instance. A node with few shards may not find one soon.
+func (e *Engine) idHere(draw func() string) string {
 	id := draw()
 	if e.shared == nil || e.givenIDs {
 		return id
@@ -169,10 +168,11 @@ func (e *Engine) mayPurge(now core.Time) bool {
 	return true
 }
 
-// lookAfter is how long a node may rest that found nothing to do.
-func (e *Engine) lookAfter(did bool) time.Duration {
+// idlePause is how long a node rests before it polls again: longer each time it found nothing to do.
+func (e *Engine) idlePause(did bool) time.Duration {
 	c := &e.cluster
-	if c.look = min(2*c.look, longestLook); did || c.look == 0 {
+	c.look = min(2*c.look, longestLook)
+	if did || c.look == 0 {
 		c.look = shortestLook
 	}
 	return c.look
@@ -234,9 +234,8 @@ func (e *Engine) Nodes(ctx context.Context) ([]store.Node, error) {
 	}}, nil
 }
 
-// Join makes this engine's process a node, where others use the store too, until the function
-// that is returned is called; else it does nothing. Run joins by itself: this is for those who
-// call Poll instead.
+// Join makes this process a node of a shared store until leave is called; with other stores it does
+// nothing. Run joins by itself: this is for callers of Poll.
 func (e *Engine) Join(ctx context.Context) (leave func(context.Context) error, err error) {
 	if e.shared == nil {
 		return func(context.Context) error { return nil }, nil
@@ -270,6 +269,9 @@ func (e *Engine) background(ctx context.Context) (done *sync.WaitGroup) {
 	done = &sync.WaitGroup{}
 	if e.shared != nil {
 		done.Go(func() { e.follow(ctx) })
+	}
+	if e.cfg.Lifecycle != nil {
+		done.Go(func() { e.publish(ctx) })
 	}
 	return done
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// makes reports whether the calls of a part are this node's to make.
-func (e *Engine) makes(part int) bool { return e.shared == nil || e.shared.HasPart(part) }
+// hasShard reports whether this node makes the calls of a shard.
+func (e *Engine) hasShard(shard int) bool { return e.shared == nil || e.shared.HasShard(shard) }
 
 // enqueue queues those of the calls that are this node's. The others' node finds them.
 func (e *Engine) enqueue(calls []store.Call) {
-	e.calls.enqueue(slices.DeleteFunc(slices.Clone(calls), func(c store.Call) bool { return !e.makes(c.Part) }))
+	e.calls.enqueue(slices.DeleteFunc(slices.Clone(calls), func(c store.Call) bool { return !e.hasShard(c.Shard) }))
 }
 
-// share takes the calls that became this node's, and lets go of those that are not any more.
-func (e *Engine) share(ctx context.Context, now core.Time) error {
+// takeCalls queues the calls that this node has now, and drops those that it has no more.
+func (e *Engine) takeCalls(ctx context.Context, now core.Time) error {
 	if e.shared == nil {
 		return nil
 	}
 	c := &e.cluster
-	if parts := e.shared.Parts(); parts != c.parts {
-		e.calls.dropWaiting(func(part int) bool { return !e.makes(part) })
-		c.parts = parts
+	if changes := e.shared.ShardChanges(); changes != c.shardChanges {
+		e.calls.dropWaiting(func(shard int) bool { return !e.hasShard(shard) })
+		c.shardChanges = changes
 		e.suspects.look = true
 	}
 	if e.cfg.Sink != nil && c.joined.Load() {
@@ -47,9 +47,9 @@ func (e *Engine) share(ctx context.Context, now core.Time) error {
 	return nil
 }
 
-// partsChanged reports whether this node has other parts than share took notice of.
-func (e *Engine) partsChanged() bool {
-	return e.shared != nil && e.shared.Parts() != e.cluster.parts
+// shardsChanged reports whether this node holds other shards than when takeCalls last ran.
+func (e *Engine) shardsChanged() bool {
+	return e.shared != nil && e.shared.ShardChanges() != e.cluster.shardChanges
 }
 
 func (e *Engine) handed(ctx context.Context) ([]store.Call, error) {
@@ -84,12 +84,12 @@ func (e *Engine) audit(ctx context.Context) error {
 	return nil
 }
 
-// dropWaiting forgets the calls of parts that are not under way, nor answered.
+// dropWaiting forgets the calls of shards that are not under way, nor answered.
 func (t *callTable) dropWaiting(gone func(part int) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.all {
-		if c.cancel == nil && t.held[c.key] == nil && gone(c.row.Part) {
+		if c.cancel == nil && t.held[c.key] == nil && gone(c.row.Shard) {
 			t.forget(c)
 		}
 	}
@@ -111,8 +111,8 @@ func (t *callTable) waiting(instances int) map[string][]string {
 	return out
 }
 
-// flights lists the parts of the calls in flight, and of those whose answer is not stored yet:
-// whoever gets the part makes them again.
+// flights lists the shards of the calls in flight, and of calls whose answer is not stored yet: the
+// next node that holds the shard makes them again.
 func (e *Engine) flights() []int {
 	t := &e.calls
 	t.mu.Lock()
@@ -120,7 +120,7 @@ func (e *Engine) flights() []int {
 	var out []int
 	for _, c := range t.all {
 		if c.cancel != nil || t.held[c.key] != nil {
-			out = append(out, c.row.Part)
+			out = append(out, c.row.Shard)
 		}
 	}
 	return out

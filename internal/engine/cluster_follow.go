@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// follow wakes those who wait here for what other nodes commit.
+// follow wakes the callers here that wait for commits of other nodes.
 func (e *Engine) follow(ctx context.Context) {
-	pos, failing := int64(-1), false // nobody waits: not known
+	pos, failing := int64(-1), false // -1: unknown, because nothing has waited yet
 	look := time.NewTicker(longestLook)
 	defer look.Stop()
 	hinted := false
@@ -52,8 +52,8 @@ func (e *Engine) followed() (some, soon bool) {
 	return soon || len(e.watches) > 0, soon
 }
 
-// catchUp tells what happened behind a position of the feed, and returns its end. A position
-// below 0 is none: then everybody looks who waits.
+// catchUp wakes the waiters of instances that changed after a position of the feed, and returns its
+// end. If the position is negative, which means unknown, all waiters wake.
 func (e *Engine) catchUp(ctx context.Context, pos int64) (int64, error) {
 	at, told := pos, 0
 	for at >= 0 && told < maxTold {
@@ -62,7 +62,7 @@ func (e *Engine) catchUp(ctx context.Context, pos int64) (int64, error) {
 			return pos, err
 		}
 		for _, id := range ids {
-			e.told(id, nil)
+			e.wakeWatchers(id, nil)
 		}
 		told, at = told+len(ids), next
 		if len(ids) < maxTold/10 {
@@ -82,7 +82,7 @@ func (e *Engine) catchUp(ctx context.Context, pos int64) (int64, error) {
 	return at, nil
 }
 
-// tellAll lets everybody look who waits for an instance.
+// tellAll wakes all callers that wait for an instance.
 func (e *Engine) tellAll() {
 	e.mu.Lock()
 	var ids []string
@@ -91,6 +91,6 @@ func (e *Engine) tellAll() {
 	}
 	e.mu.Unlock()
 	for _, id := range ids {
-		e.told(id, nil)
+		e.wakeWatchers(id, nil)
 	}
 }

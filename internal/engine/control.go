@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -122,9 +123,9 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 	return nil
 }
 
-// giveUp makes a commit the end of an instance whose state cannot be trusted: state and
-// inbox go, who waits for it is told, and those it waited for are cancelled. The store
-// knows them, whatever the state says.
+// giveUp makes a commit the end of an instance whose state cannot be trusted. Of the state only
+// what the instance was started with stays; the inbox goes. A parent that waits gets an answer, and
+// children are cancelled: the store knows them, whatever the state says.
 func (e *Engine) giveUp(ctx context.Context, c *store.Commit, now core.Time) error {
 	row := &c.Instance
 	row.Status, row.Ended, row.Job.Group = core.Terminated, now, ""
@@ -134,8 +135,13 @@ func (e *Engine) giveUp(ctx context.Context, c *store.Commit, now core.Time) err
 	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return fmt.Errorf("read state: %w", err)
 	}
+	if state, err := e.readState(ctx, *row, &store.State{Pages: pages, Damaged: err}); err == nil && state != nil {
+		c.Pages = state.GivenUp().TakeDirty(nil)
+	}
 	for _, p := range pages {
-		c.Pages = append(c.Pages, core.Page{Frame: p.Frame, Part: p.Part})
+		if !slices.ContainsFunc(c.Pages, func(o core.Page) bool { return o.Frame == p.Frame && o.Part == p.Part }) {
+			c.Pages = append(c.Pages, core.Page{Frame: p.Frame, Part: p.Part})
+		}
 	}
 	messages, err := e.store.Messages(ctx, row.ID)
 	if err != nil && !errors.Is(err, store.ErrDamaged) {

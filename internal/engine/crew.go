@@ -33,7 +33,7 @@ type crew struct {
 	queue []*entry           // of the expensive lane
 	free  int                // workers of it
 	ended []outcome          // not taken by a pass yet
-	quiet chan struct{}      // closed when nothing is under way any more; nil: nobody asks
+	quiet chan struct{}      // closed when all tasks have ended; nil: nothing waits for that
 }
 
 // entry is a task under way.
@@ -201,7 +201,7 @@ func (e *Engine) ended(x *entry, err error) {
 	}
 }
 
-// settled tells who waits for the end of all. The caller has the lock.
+// settled wakes the caller that waits for the end of all tasks. The caller holds the lock.
 func (c *crew) settled() {
 	if c.quiet == nil {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -113,7 +114,7 @@ func (e *Engine) link(row store.Definition) (*core.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	prog, err = core.Link(p, e.cfg.Languages)
+	prog, err = core.Link(p, e.cfg.Languages, jobdata.Model{})
 	var limit *expr.LimitError
 	if errors.As(err, &limit) {
 		beyond := &UnloadableError{ID: p.ID, Limit: limit.Limit, Err: err}
@@ -207,10 +208,10 @@ func (e *Engine) find(ctx context.Context, id, version string) (*definition, err
 // deleted: it begins now.
 func (e *Engine) inherited(row store.Definition) *store.Schedule {
 	d, err := e.define(row)
-	if err != nil || d.schedule == nil || d.schedule.cron == nil {
+	if err != nil || !d.schedule.fires() {
 		return nil // inherit tells
 	}
-	at := d.schedule.next(e.now())
+	at := d.schedule.first(e.now())
 	if at == nil {
 		return nil
 	}
@@ -227,9 +228,9 @@ func (e *Engine) inherit(row store.Definition) {
 	e.adopt(d)
 }
 
-// findFor finds a definition of which something is to be created, and has it checked. Where
-// other nodes deploy too, the one in memory will do if it passes: then deployed is not 0, and
-// the commit compares it. So nothing is read before it. Who was too late once has it read.
+// findFor finds and checks the definition of a new instance. In a shared store it uses the one in
+// memory if that passes the check, without reading: then deployed is not 0, and the commit fails if
+// definitions changed since. After such a failure the caller sets read.
 func (e *Engine) findFor(ctx context.Context, id, version string, read bool, check func(*definition) error) (d *definition, deployed int64, err error) {
 	if e.shared != nil && !read {
 		e.mu.Lock()
@@ -245,10 +246,10 @@ func (e *Engine) findFor(ctx context.Context, id, version string, read bool, che
 	return d, 0, err
 }
 
-// lost reports whether an error says that the content of a definition is not there any
-// more, as when one is deleted while it is started, or that another node deployed one. What is
-// remembered of it is forgotten: whoever tries again finds what there is now.
-func (e *Engine) lost(ctx context.Context, err error) bool {
+// outdated reports whether an error says that definitions changed: the content of one was deleted while
+// it was being started, or another node deployed one. It drops what is cached of it, so that a retry
+// finds what there is now.
+func (e *Engine) outdated(ctx context.Context, err error) bool {
 	if errors.Is(err, store.ErrOutdated) {
 		e.report(e.readOutdated(ctx))
 		return true
@@ -321,8 +322,8 @@ func (e *UnloadableError) Error() string {
 
 func (e *UnloadableError) Unwrap() error { return e.Err }
 
-// Unloadable tells why the content with a digest cannot be used, nil where it can or nobody
-// tried. Current definitions are tried when an engine starts.
+// Unloadable returns why the content with a digest cannot be used; nil: it can, or it has not been
+// loaded yet. Current definitions are loaded when an engine starts.
 func (e *Engine) Unloadable(digest string) *UnloadableError {
 	e.mu.Lock()
 	defer e.mu.Unlock()

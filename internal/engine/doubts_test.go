@@ -24,8 +24,8 @@ type odd struct {
 	away      atomic.Bool
 }
 
-func (s *odd) HasPart(part int) bool {
-	return int64(part) != s.without.Load() && s.Shared.HasPart(part)
+func (s *odd) HasShard(part int) bool {
+	return int64(part) != s.without.Load() && s.Shared.HasShard(part)
 }
 
 func (s *odd) Deployments(ctx context.Context) (int64, error) {
@@ -79,12 +79,12 @@ func TestCallsByPart(t *testing.T) {
 		t.Fatalf("calls %v, %v", calls, err)
 	}
 	mine, other := calls[0], calls[0]
-	mine.Ticket, other.Ticket, other.Part = 1<<32|7, 1<<32|8, mine.Part%64+1
+	mine.Ticket, other.Ticket, other.Shard = 1<<32|7, 1<<32|8, mine.Shard%64+1
 	for _, list := range [][]store.Call{{other, mine}, {mine, other}} {
 		n.calls.mu.Lock()
 		n.calls.queue.perEndpoint = 1 // what is queued waits
 		n.calls.mu.Unlock()
-		o.without.Store(int64(other.Part))
+		o.without.Store(int64(other.Shard))
 		n.enqueue(list)
 		if n.calls.all[callKey(id, mine.Ticket)] == nil || n.calls.all[callKey(id, other.Ticket)] != nil {
 			t.Errorf("of %v another node's is queued, or its own is not", list)
@@ -92,7 +92,7 @@ func TestCallsByPart(t *testing.T) {
 		n.calls.drop(callKey(id, mine.Ticket))
 	}
 	n.enqueue([]store.Call{mine})
-	o.without.Store(int64(mine.Part))
+	o.without.Store(int64(mine.Shard))
 	n.calls.mu.Lock()
 	n.calls.queue.perEndpoint = 9
 	n.calls.mu.Unlock()

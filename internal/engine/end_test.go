@@ -55,7 +55,7 @@ func TestTerminatedInQuarantineComesBack(t *testing.T) {
 	pages, _ := h.store.Pages(ctx, id)
 	inbox, _ := h.store.Messages(ctx, id)
 	calls, _ := h.store.Calls(ctx, "")
-	if row := h.get(id); len(pages)+len(inbox)+len(calls)+len(row.Active)+len(row.Offers) != 0 || row.Ended == 0 || row.HasWake {
+	if row := h.get(id); len(pages) != 1 || len(inbox)+len(calls)+len(row.Active)+len(row.Offers) != 0 || row.Ended == 0 || row.HasWake {
 		t.Errorf("%d pages, %d messages, %d calls are left of %+v", len(pages), len(inbox), len(calls), row)
 	}
 	repaired = true
@@ -86,7 +86,7 @@ func TestTerminatedInQuarantineComesBack(t *testing.T) {
 	if inbox, _ := h.store.Messages(ctx, id); len(inbox) != 0 {
 		t.Errorf("messages stay: %+v", inbox)
 	}
-	for _, verb := range []core.Verb{core.VerbRetry, core.VerbTerminate, core.VerbLabel} {
+	for _, verb := range []core.Verb{core.VerbRetry, core.VerbTerminate, core.VerbAmend} {
 		var rejected *core.Rejected
 		if err := h.Control(ctx, id, core.Control{Verb: verb, Data: parse(t, `{}`)}); !errors.As(err, &rejected) {
 			t.Errorf("%s: %v", verb, err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,6 +20,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -29,12 +31,16 @@ type Config struct {
 	Invoker   effect.Invoker // none: every call fails with FunctionNotFound
 	Languages expr.Languages
 
-	// Sink takes the events that instances produce, besides this engine: each at least
-	// once, always with the same source and id, those of one instance in order, never
-	// before the decision to produce it is stored. What fails is tried again until it
-	// does not, unless the error has a method Refused() bool that says true: then the
-	// event is dropped, which OnError is told. nil: there is none.
+	// Sink also receives the events that instances produce: each at least once, always with the
+	// same source and id, those of one instance in order, and only after the event is committed. A
+	// failed send is retried until it succeeds or its error has a method Refused() bool that
+	// returns true: then the event is dropped and reported to OnError. nil: there is none.
 	Sink func(ctx context.Context, e event.Event) error
+
+	// Lifecycle receives the lifecycle events of instances of Open Workflow while Run runs: each at least
+	// once, always with the same source and id, those of one instance in order. They begin with the first Run
+	// that has it. Failed sends are retried as those to Sink. nil: there are none.
+	Lifecycle func(ctx context.Context, e event.Event) error
 
 	Node store.Member // how this process is called among others; Calls is the engine's
 
@@ -45,7 +51,7 @@ type Config struct {
 	MissedFires MissedFires   // of cron schedules: the latest only
 
 	MaxCalls            int  // in flight at a time: 256
-	MaxCallsPerEndpoint int  // of them to one host, document or named function: 64
+	MaxCallsPerEndpoint int  // of them to one host, document or named function: 128
 	Inline              bool // calls happen inside Poll, one by one: deterministic
 	Redeploy            bool // a version may be deployed again with other content (dev)
 
@@ -57,6 +63,10 @@ type Config struct {
 	OnRecord func(id string, r core.Record)
 	OnEmit   func(id string, e event.Event)
 	OnError  func(error) // what goes wrong while Run runs
+
+	// Secrets returns the secrets that a definition lists: the same set until one of them changes.
+	// nil: there are none.
+	Secrets func(names []string) *redact.Set
 
 	// Mocked says of a function that creates jobs (job:WORKFLOW) whether the Invoker
 	// answers for it instead. nil: never.
@@ -114,30 +124,33 @@ type Engine struct {
 	mu      sync.Mutex
 	aliases int64 // counts changes of byID
 	byID    map[aliasKey]*definition
+	latest  map[string]latest        // by id, where that was asked for
 	linked  map[string]*core.Program // by digest
 
 	unloadable map[string]*UnloadableError // by digest
 	starts     map[string][]*definition    // see startsByType; nil: to be made
 	merged     map[string]expr.Value       // what start events merge into, by definition
-	watches    map[string]*watch           // of those who wait for an instance
+	watches    map[string]*watch           // by instance that callers wait for
 
-	cluster  cluster
-	live     cache
-	calls    callTable
-	begins   callsBegin
-	outbox   outbox
-	damages  damages
-	house    house
-	work     []source // all kinds of it
-	troubles troubles
-	crew     crew
-	watchdog watchdog
-	suspects suspects
-	stored   atomic.Int64  // counts what the store took
-	signal   chan struct{} // something may be there to do
-	changes  changes
-	abort    sync.Once
-	aborted  chan struct{} // closed by Abort
+	cluster   cluster
+	live      cache
+	calls     callTable
+	begins    callsBegin
+	outbox    outbox
+	published publishCounts
+	damages   damages
+	house     house
+	chains    chains
+	work      []source // all kinds of it
+	troubles  troubles
+	crew      crew
+	watchdog  watchdog
+	suspects  suspects
+	stored    atomic.Int64  // counts what the store took
+	signal    chan struct{} // something may be there to do
+	changes   changes
+	abort     sync.Once
+	aborted   chan struct{} // closed by Abort
 
 	pollLock     sync.Mutex
 	storedBefore int64     // what stored was when the pass before ended
@@ -161,18 +174,11 @@ func New(cfg Config) (*Engine, error) {
 	default:
 		cfg.Clock = RealClock{}
 	}
-	if cfg.Namespace == "" {
-		cfg.Namespace = "default"
-	}
-	if cfg.EventWindow <= 0 {
-		cfg.EventWindow = defaultEventWindow
-	}
-	switch cfg.MissedFires {
-	case "":
-		cfg.MissedFires = MissedLatest
-	case MissedLatest, MissedAll, MissedNone:
-	default:
-		return nil, fmt.Errorf("engine: missed fires: %q is none of latest, all, none", cfg.MissedFires)
+	cfg.Namespace = cmp.Or(cfg.Namespace, "default")
+	cfg.EventWindow = cmp.Or(max(cfg.EventWindow, 0), defaultEventWindow)
+	cfg.MissedFires = cmp.Or(cfg.MissedFires, MissedLatest)
+	if err := cfg.MissedFires.Check(); err != nil {
+		return nil, fmt.Errorf("engine: missed fires: %w", err)
 	}
 	if err := checkRetention(&cfg); err != nil {
 		return nil, err
@@ -192,7 +198,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, shared: shared, zone: time.Local, givenIDs: givenIDs, alone: shared == nil,
-		byID: map[aliasKey]*definition{}, linked: map[string]*core.Program{}, unloadable: map[string]*UnloadableError{},
+		byID: map[aliasKey]*definition{}, latest: map[string]latest{}, linked: map[string]*core.Program{}, unloadable: map[string]*UnloadableError{},
 		merged: map[string]expr.Value{}, watches: map[string]*watch{},
 		troubles: troubles{items: map[taskKey]trouble{}},
 		signal:   make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,
@@ -213,7 +219,7 @@ func New(cfg Config) (*Engine, error) {
 	e.outbox.init()
 	e.house.init(&cfg)
 	e.calls.init(cfg.MaxCallsPerEndpoint)
-	e.outbox.mine = e.mine
+	e.outbox.mine = e.has
 	if err := e.recover(context.Background()); err != nil {
 		return e, err
 	}
@@ -251,9 +257,9 @@ func (e *Engine) Languages() expr.Languages { return e.cfg.Languages }
 // now is the time as the core counts it.
 func (e *Engine) now() core.Time { return core.TimeOf(e.cfg.Clock.Now()) }
 
-// SetStartInput sets the data that start events of a definition merge into. It is
-// the workflow input of what they start, so it must adhere to its schema; {}, which
-// is what they get otherwise, is nobody's to check.
+// SetStartInput sets the data that start events of a definition merge into. It is the workflow
+// input of the instances that they start, so it must match the definition's schema. The default,
+// {}, is not checked.
 func (e *Engine) SetStartInput(ctx context.Context, definition string, input expr.Value) error {
 	d, err := e.find(ctx, definition, "")
 	if err != nil {

@@ -34,7 +34,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestRetry: 1, 3, 5 minutes (SEMANTICS §Time).
+// TestRetry: 1, 3, 5 minutes (semantics.md §Time).
 func TestRetry(t *testing.T) {
 	h := newHarness(t, mock.Mocks{"f": {fails("Boom"), fails("Boom"), fails("Boom"), gives(`{"ok":true}`)}})
 	b := build("w")

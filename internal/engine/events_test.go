@@ -157,7 +157,7 @@ func TestEarlyEventExpires(t *testing.T) {
 	}
 }
 
-// TestOwnEventsAreNotConsumed (SEMANTICS §Control flow).
+// TestOwnEventsAreNotConsumed (semantics.md §Control flow).
 func TestOwnEventsAreNotConsumed(t *testing.T) {
 	h := newHarness(t, nil)
 	b := build("w")
@@ -291,10 +291,15 @@ func TestNarrowedWhileOnItsWay(t *testing.T) {
 	b := build("w")
 	h.deploy(b.main(await("Both", 0, b.event("x", "key"), b.event("y", "key"))))
 	id := h.start("w", `{}`)
+	l, err := h.live.acquire(t.Context(), id, ordinary) // while somebody works on it, events go by the inbox
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.send(`x e1 key=1`)
 	if sent := h.send(`y e2 key=2`); !slices.Equal(sent.Matched, []string{id}) {
 		t.Fatalf("%+v", sent) // the key is not fixed before the next step
 	}
+	h.live.release(l)
 	h.poll()
 	h.want(id, core.Waiting, "")
 	kept, _ := h.Kept(context.Background())

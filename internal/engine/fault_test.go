@@ -329,7 +329,7 @@ func TestCrashAnywhere(t *testing.T) {
 		}
 		wait := func(d time.Duration) func() bool {
 			until := t0.Add(d)
-			return func() bool { return must(h.RunVirtual(ctx, clock, until)) }
+			return func() bool { return must(h.runUntil(until)) }
 		}
 		for _, do := range []func() bool{
 			start, send(`begin e1 key=1 {"x":1}`), send(`begin e2 key=2 {"x":2}`), wait(time.Minute),

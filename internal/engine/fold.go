@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ type fold struct {
 	l   *live
 	now core.Time
 
-	part    int          // of its calls
+	shard   int          // of its calls
 	c       store.Commit // Instance is the row as it becomes
 	did     bool         // the state changed
 	changes int          // how often
@@ -34,7 +35,7 @@ type fold struct {
 }
 
 func (e *Engine) newFold(l *live) *fold {
-	f := &fold{e: e, l: l, now: e.timeFor(l), part: e.place(l.id), more: l.row.More, c: store.Commit{Instance: l.row}}
+	f := &fold{e: e, l: l, now: e.timeFor(l), shard: e.callShard(l.id), more: l.row.More, c: store.Commit{Instance: l.row}}
 	if l.row.Rev == 0 {
 		f.c.Deployed = l.deployed
 	}
@@ -82,7 +83,7 @@ func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, er
 // the fold was given so far.
 func (f *fold) isAt(rev int64) error {
 	switch have := f.l.row.Rev; {
-	case f.did: // nobody can have read what it will be
+	case f.did: // no caller can have read this revision yet
 		return &RevisionError{f.l.id, rev, have + 1}
 	case have != rev:
 		return &RevisionError{f.l.id, rev, have}
@@ -129,12 +130,14 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 		f.given = append(f.given, in.in)
 	}
 	f.changes++
-	f.c.Records = append(f.c.Records, res.Records...)
+	for _, r := range res.Records {
+		f.c.Records = append(f.c.Records, f.l.told(r))
+	}
 	if reply, ok := in.in.(core.Reply); ok && in.event {
 		f.unsubscribe(reply.Ticket)
 	}
 	for _, c := range res.Commands {
-		if err := f.command(ctx, c); err != nil {
+		if err := f.command(ctx, f.sent(c)); err != nil {
 			return err
 		}
 	}
@@ -147,7 +150,7 @@ func (f *fold) changed() bool { return f.did || len(f.c.Taken)+len(f.c.Answered)
 func (f *fold) finish() store.Commit {
 	f.describe(&f.c.Instance)
 	if f.l.state != nil {
-		f.c.Pages = f.l.state.TakeDirty()
+		f.c.Pages = f.l.state.TakeDirty(f.l.sealer())
 	}
 	return f.c
 }
@@ -162,7 +165,8 @@ func (f *fold) describe(row *store.Instance) {
 	row.Status, row.Active = s.Status(), s.Active(f.l.prog)
 	row.PauseReason = s.PauseReason()
 	row.Wake, row.HasWake = s.Wake()
-	row.Output, row.Fault, row.Labels, row.Keys = s.Output(), s.Fault(), s.Labels(), slices.Clone(s.Keys())
+	row.Output, row.Labels, row.Keys = f.l.redact(s.Output()), f.l.redact(s.Labels()), slices.Clone(s.Keys())
+	row.Fault = s.Fault().Redacted(f.l.sealer())
 	switch {
 	case !row.Status.Final():
 		row.Ended = 0
@@ -172,7 +176,7 @@ func (f *fold) describe(row *store.Instance) {
 	if f.l.prog.Job {
 		row.Job = jobOf(f.l.prog, s.Data(), row.Job)
 		if givenUp(row.Status) {
-			row.Job.Group = "" // who looks for work there must not find it
+			row.Job.Group = "" // devices that search for work by group must not find it
 		}
 	}
 }
@@ -183,7 +187,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 		if workflow, ok := f.e.delegates(&c.Function); ok {
 			return f.delegate(ctx, c, workflow)
 		}
-		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Part: f.part, Invoke: c})
+		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Shard: f.shard, Invoke: c})
 	case core.Subscribe:
 		f.subscribe(c)
 	case core.Offers:
@@ -208,6 +212,9 @@ func (f *fold) subscribe(c core.Subscribe) {
 	f.c.Unsubscribe = slices.DeleteFunc(f.c.Unsubscribe, func(t core.Ticket) bool { return t == c.Ticket })
 	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == c.Ticket })
 	filter := filterOf(&f.l.prog.Events[c.Event], c.Keys)
+	if filter.Ordered = c.Ordered; filter.New {
+		filter.After = c.Since
+	}
 	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filter})
 }
 
@@ -228,7 +235,7 @@ func (f *fold) cancel(ctx context.Context, c core.Cancel) error {
 		if len(f.c.Calls) == decided {
 			f.c.Answered = append(f.c.Answered, c.Ticket)
 		}
-	case core.WaitEvent, core.WaitListen:
+	case core.WaitEvent, core.WaitListen, core.WaitFeed:
 		f.unsubscribe(c.Ticket)
 	case core.WaitOffer:
 		row := &f.c.Instance
@@ -241,6 +248,10 @@ func (f *fold) cancel(ctx context.Context, c core.Cancel) error {
 
 // emit decides on an event; its id is the effect's idempotency key.
 func (f *fold) emit(c core.Emit) {
+	if !c.Event.IsNull() {
+		f.emitWhole(c)
+		return
+	}
 	ev := event.Event{
 		ID: callKey(identity(f.l.id, f.l.row.Created), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
 		Data: c.Data, HasData: c.HasData,
@@ -248,9 +259,7 @@ func (f *fold) emit(c core.Emit) {
 	if ev.Source == "" {
 		ev.Source = f.e.eventSource(f.l.row.Definition)
 	}
-	if ev.Type == "" {
-		ev.Type = c.Name
-	}
+	ev.Type = cmp.Or(ev.Type, c.Name)
 	if ev.HasData {
 		ev.DataContentType = "application/json"
 	}
@@ -259,6 +268,21 @@ func (f *fold) emit(c core.Emit) {
 			f.warn("event %q: its attribute %q cannot be chosen; it is left as it is", c.Name, a.Key)
 		}
 	}
+	f.send(ev)
+}
+
+// emitWhole decides on an event whose attributes the program gave. One that is no event is told as
+// a warning: the step is over.
+func (f *fold) emitWhole(c core.Emit) {
+	ev, err := event.FromValue(c.Event)
+	if err != nil {
+		f.warn("event %q is not sent: %v", c.Name, err)
+		return
+	}
+	f.send(ev)
+}
+
+func (f *fold) send(ev event.Event) {
 	row := store.Emit{Instance: f.l.id, Definition: f.l.row.Definition, Event: ev}
 	f.c.Emits = append(f.c.Emits, row)
 	if f.e.cfg.Sink != nil {

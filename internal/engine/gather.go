@@ -22,7 +22,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 	g.Keys = slices.Clone(g.Keys)
 	for _, slot := range free {
 		g.Events[slot] = d.row.Seq
-		g.Keys = fixKeys(g.Keys, &def.prog.Events[def.prog.Start.Events[slot]], d.row.Event)
+		g.Keys = fixKeys(g.Keys, def.prog, def.prog.Start.Events[slot], d.row.Event)
 	}
 	g.Key = gatheringKey(common, g.Keys)
 	need, complete := r.complete(d, def, g)
@@ -49,6 +49,15 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 		used = append(used, ev.Seq)
 		cause = append(cause, ev.Event.Source, ev.Event.ID, ev.Received.String())
 		arrivals = append(arrivals, arrival{def.prog.Start.Events[slot], ev.Event})
+	}
+	if def.prog.Start.AsInput { // in the order in which they came
+		order := slices.Clone(used)
+		slices.Sort(order)
+		sorted := make([]arrival, len(arrivals))
+		for i, seq := range used {
+			sorted[slices.Index(order, seq)] = arrivals[i]
+		}
+		arrivals = sorted
 	}
 	r.create(d, def, deriveID("events", cause...), arrivals)
 	r.rest(d, g, used)
@@ -122,6 +131,9 @@ func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gat
 				free = append(free, slot)
 			}
 		}
+		if len(free) > 0 && def.prog.Start.AsInput {
+			free = free[:1] // an event is in the input once
+		}
 		if len(free) > 0 {
 			return g, free
 		}
@@ -129,6 +141,9 @@ func (r *router) gathering(d *decision, def *definition, slots []int) (store.Gat
 	g := store.Gathering{Definition: def.row.ID, Digest: def.row.Digest, Events: make([]int64, len(def.prog.Start.Events))}
 	for _, need := range needs(&def.prog.Start) {
 		g.Until = max(g.Until, r.deadline(need.Window, d.row.Received))
+	}
+	if def.prog.Start.AsInput {
+		slots = slots[:1]
 	}
 	return g, slots
 }
@@ -215,7 +230,7 @@ func (r *router) fits(d *decision, def *definition, g store.Gathering, slot int)
 		if i < 0 {
 			continue
 		}
-		if text, ok := valueOf(d.row.Event, c); !ok || text != g.Keys[i].Value {
+		if text, ok := valueOf(def.prog, d.row.Event, c); !ok || text != g.Keys[i].Value {
 			return false
 		}
 	}
@@ -235,8 +250,8 @@ func (r *router) deadline(w ir.Span, first core.Time) core.Time {
 	return core.TimeOf(end)
 }
 
-// expire ends a gathering; its events are nobody's again. Where another version of the
-// definition is current, which may begin with them too, they are routed again.
+// expire ends a gathering and releases its events. If another version of the definition is current,
+// which may begin with them too, they are routed again.
 func (r *router) expire(g store.Gathering, v store.View) store.Routing {
 	var out store.Routing
 	open := v.Gatherings(g.Definition, g.Digest, g.Key)

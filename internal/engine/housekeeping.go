@@ -79,7 +79,7 @@ func (h *house) due() (core.Time, bool) {
 // keepHouse deletes some of what has been there for its time. It reports whether there
 // may be more to look at.
 func (e *Engine) keepHouse(ctx context.Context, now core.Time, tell func(error)) (more bool, err error) {
-	if len(e.house.chores) == 0 || !e.mine(housekeeper) {
+	if len(e.house.chores) == 0 || !e.has(housekeeper) {
 		return false, nil
 	}
 	var next core.Time

@@ -94,7 +94,7 @@ func TestNodesKeepHouseInTurn(t *testing.T) {
 		}
 	}
 	keeper, other := a, b
-	if !a.mine(housekeeper) {
+	if !a.has(housekeeper) {
 		keeper, other = b, a
 	}
 	until(gone(other, other.begin("now", "")))

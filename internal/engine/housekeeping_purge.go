@@ -66,10 +66,10 @@ func (p *purge) work(ctx context.Context, e *Engine, now core.Time, _ func(error
 	return nil
 }
 
-// dropInstances deletes instances that are over. Nobody needs them any more: the end of one
-// is a message to whoever waits for it from the commit that ended it on, and one that has
-// messages itself is left for later. The first to end go first, so that what an instance
-// waited for does not outlive it, to be found by another with its id.
+// dropInstances deletes instances that are over. They are no longer needed: the commit that ended one
+// sent a message to the instance that waits for it, and an instance that has messages itself is left
+// for later. The first to end are deleted first, so that a child does not outlive its parent, where
+// a new instance with the parent's id would find it.
 func dropInstances(ctx context.Context, e *Engine, before, now core.Time, limit int) (int, error) {
 	n, err := e.store.PurgeInstances(ctx, before, now, limit)
 	if n > 0 {
@@ -80,13 +80,13 @@ func dropInstances(ctx context.Context, e *Engine, before, now core.Time, limit 
 	return n, err
 }
 
-// dropItems forgets what happened. Whoever follows from before is told so.
+// dropItems forgets old items of the feed. A follower from before them gets a reset.
 func dropItems(ctx context.Context, e *Engine, before, _ core.Time, limit int) (int, error) {
 	n, err := e.store.PurgeFeed(ctx, before, limit)
 	if n > 0 {
 		e.house.items.Add(int64(n))
 		e.stored.Add(int64(n))
-		e.changes.tell() // those who keep a part of it forget it, too
+		e.changes.tell() // caches of the feed's end drop the items, too
 	}
 	return n, err
 }

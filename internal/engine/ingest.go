@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -21,10 +22,14 @@ type Sent struct {
 }
 
 // Send takes an event: once per source and id while it is kept. When Send returns, the
-// event is stored; Poll lets the instances go on.
+// event is stored. Where exactly one instance waited for it, that has gone on; Poll lets all
+// others go on.
 func (e *Engine) Send(ctx context.Context, ev event.Event) (Sent, error) {
 	if err := ev.Check(); err != nil {
 		return Sent{}, err
+	}
+	if e.isLifecycle(&ev) {
+		return Sent{Why: []string{"it is a lifecycle event of this server, which workflows do not get"}}, nil
 	}
 	r, err := e.ingest(ctx, store.Event{Event: ev}, 0)
 	if errors.Is(err, store.ErrDuplicate) {
@@ -61,11 +66,23 @@ type ingested struct {
 // ingest stores and routes an event. The emit with that Seq is done by it.
 func (e *Engine) ingest(ctx context.Context, row store.Event, emit int64) (out ingested, err error) {
 	for range maxConflicts {
-		if out, err = e.ingestOnce(ctx, row, emit); !e.lost(ctx, err) {
+		if out, err = e.ingestOnce(ctx, row, emit); !e.outdated(ctx, err) {
 			break
 		}
 	}
 	return out, err
+}
+
+// ingestion is an event that is being ingested.
+type ingestion struct {
+	e       *Engine
+	r       *router
+	row     store.Event
+	emit    int64
+	out     ingested
+	damaged error
+	direct  bool        // its step was stored with it
+	decided atomic.Bool // whether the event goes directly: by its step, or by whoever does not wait for that
 }
 
 func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (ingested, error) {
@@ -75,26 +92,38 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 	r := e.newRouter()
 	row.Received = r.now
 	row.Until = r.now + core.Time(e.cfg.EventWindow)
-	var out ingested
-	var damaged error
-	stored, err := e.store.Ingest(ctx, row, emit, func(ev store.Event, v store.View) (store.Routing, error) {
-		err := guard(func() error {
-			d := r.event(ev, v, false)
-			out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
-			return nil
-		})
-		damaged = v.Damaged()
-		return out.routing, err
-	})
-	if errors.Is(err, store.ErrDuplicate) {
-		return ingested{earlier: stored.Event}, err
-	}
-	if err != nil {
-		return ingested{}, err
+	i := &ingestion{e: e, r: r, row: row, emit: emit}
+	if err := i.run(ctx); err != nil {
+		return ingested{earlier: i.out.earlier}, err
 	}
 	e.stored.Add(1)
-	e.wakeUp()
-	return out, e.withoutDamage(ctx, damaged)
+	if !i.direct {
+		e.wakeUp()
+	}
+	return i.out, e.withoutDamage(ctx, i.damaged)
+}
+
+// put stores the event and does what it is routed to do. decide sees the routing inside the transaction;
+// after an error of it nothing has happened.
+func (i *ingestion) put(ctx context.Context, decide func(*store.Routing) error) error {
+	stored, err := i.e.store.Ingest(ctx, i.row, i.emit, i.router(decide))
+	if errors.Is(err, store.ErrDuplicate) {
+		i.out = ingested{earlier: stored.Event}
+	}
+	return err
+}
+
+// router routes the event inside a transaction.
+func (i *ingestion) router(decide func(*store.Routing) error) store.EventRouter {
+	return func(ev store.Event, v store.View) (store.Routing, error) {
+		err := guard(func() error {
+			d := i.r.event(ev, v, false)
+			i.out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
+			return decide(&i.out.routing)
+		})
+		i.damaged = v.Damaged()
+		return i.out.routing, err
+	}
 }
 
 // route decides again about kept events. A panic is an error: nothing happened then.
@@ -110,7 +139,7 @@ func (e *Engine) route(ctx context.Context, decide func(*router, store.View) sto
 			damaged = v.Damaged()
 			return out, err
 		})
-		if !e.lost(ctx, err) {
+		if !e.outdated(ctx, err) {
 			break
 		}
 	}

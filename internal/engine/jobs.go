@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -29,6 +30,21 @@ type JobRequest struct {
 	Tags             []string   // duplicates are folded
 	Definition       expr.Value // what the job is about; Null: nothing
 	ID               string     // empty: a new random UUID
+	Key              string     // of CreateJobs, as in StartOnce: the ID is that of the key, if not empty
+}
+
+// once gives a request with a key the ID that belongs to it.
+func (r JobRequest) once() JobRequest {
+	if r.Key != "" {
+		sum := sha256.Sum256([]byte("jobs\x00" + r.Key + "\x00" + r.Workflow + "\x00" + r.Client))
+		r.ID = uuidOf([16]byte(sum[:16]), 8) // version 8: custom
+	}
+	return r
+}
+
+// start is the request as it is compared with the one that created a job under the same key.
+func (r JobRequest) start() StartRequest {
+	return StartRequest{ID: r.ID, Input: jobInput(r.Client, r.Tags, r.Definition)}
 }
 
 // Job is an instance of a state machine that actors advance. Created and Updated of the
@@ -44,7 +60,7 @@ type Job struct {
 func (j *Job) Tags() []string { return tagsOf(j.Labels) }
 
 func tagsOf(labels expr.Value) []string {
-	list, _ := labels.Get(core.JobTags)
+	list, _ := labels.Get(jobdata.Tags)
 	out := make([]string, 0, list.Len())
 	for _, tag := range list.Items() {
 		out = append(out, tag.Str())
@@ -61,13 +77,13 @@ func tidy(tags []string) []string {
 // jobInput is what a job is started with, also one that another instance starts.
 func jobInput(client string, tags []string, definition expr.Value) expr.Value {
 	out := expr.Object(
-		expr.Member{Key: core.JobClient, Value: expr.String(client)},
-		expr.Member{Key: core.JobStatus, Value: expr.Object(expr.Member{Key: core.JobClient, Value: expr.String(client)})})
+		expr.Member{Key: jobdata.Client, Value: expr.String(client)},
+		expr.Member{Key: jobdata.Status, Value: expr.Object(expr.Member{Key: jobdata.Client, Value: expr.String(client)})})
 	if !definition.IsNull() {
-		out = out.With(core.JobDefinition, definition)
+		out = out.With(jobdata.Definition, definition)
 	}
 	if len(tags) > 0 {
-		out = out.With(core.JobTags, texts(tidy(slices.Clone(tags))))
+		out = out.With(jobdata.Tags, texts(tidy(slices.Clone(tags))))
 	}
 	return out
 }
@@ -85,7 +101,7 @@ func texts(list []string) expr.Value {
 // the request cannot be met.
 func (e *Engine) CreateJob(ctx context.Context, r JobRequest) (job Job, err error) {
 	for try := range maxConflicts {
-		if job, err = e.createJob(ctx, r, try > 0); !e.lost(ctx, err) {
+		if job, err = e.createJob(ctx, r, try > 0); !e.outdated(ctx, err) {
 			break
 		}
 	}
@@ -99,7 +115,7 @@ func (e *Engine) createJob(ctx context.Context, r JobRequest, read bool) (Job, e
 		return Job{}, noWorkflow(err, r.Workflow)
 	}
 	if r.ID == "" {
-		r.ID = e.own(e.newJobID)
+		r.ID = e.idHere(e.newJobID)
 	}
 	row := newRow(d, r.ID, e.now())
 	row.Job = jobOf(d.prog, input, store.Job{})
@@ -117,17 +133,17 @@ func (e *Engine) newJobID() string {
 	}
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return UUID(b, 4)
+	return uuidOf(b, 4)
 }
 
 // keyedJobID is the id of a job that is started under a key: a UUID, the same each time.
 func keyedJobID(workflow, key string) string {
 	sum := sha256.Sum256([]byte(deriveID(keyed, "job", workflow, key)))
-	return UUID([16]byte(sum[:16]), 8) // of the version that is made in a way of one's own
+	return uuidOf([16]byte(sum[:16]), 8) // version 8: custom
 }
 
-// UUID writes bytes as a UUID of a version. Clients of wfx expect the ids of jobs to be such.
-func UUID(b [16]byte, version byte) string {
+// uuidOf writes bytes as a UUID of a version. Clients of wfx expect the ids of jobs to be such.
+func uuidOf(b [16]byte, version byte) string {
 	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
@@ -165,20 +181,20 @@ func (e *Engine) checkJob(d *definition, r *JobRequest, input expr.Value) error 
 		return &InputError{Definition: r.Workflow, Violations: []Violation{{pointer, message}}, Input: input}
 	}
 	if len(r.Client) > maxClientBytes {
-		return refuse("/"+core.JobClient, fmt.Sprintf("the id of a client has at most %d bytes (limit job-client-bytes)", maxClientBytes))
+		return refuse("/"+jobdata.Client, fmt.Sprintf("the id of a client has at most %d bytes (limit job-client-bytes)", maxClientBytes))
 	}
 	if strings.ContainsFunc(r.Client, unicode.IsControl) { // no header or certificate could ever name it
-		return refuse("/"+core.JobClient, fmt.Sprintf("the id of a client has no control characters; %.100q has", r.Client))
+		return refuse("/"+jobdata.Client, fmt.Sprintf("the id of a client has no control characters; %.100q has", r.Client))
 	}
 	if why := badTags(tidy(slices.Clone(r.Tags))); why != "" {
-		return refuse("/"+core.JobTags, why)
+		return refuse("/"+jobdata.Tags, why)
 	}
-	if err := checkNumbers(r.Workflow, "/"+core.JobDefinition, r.Definition); err != nil {
+	if err := checkNumbers(r.Workflow, "/"+jobdata.Definition, r.Definition); err != nil {
 		return err
 	}
 	if why, err := e.tooMuch(d, input); why != "" || err != nil {
 		if err == nil {
-			err = refuse("/"+core.JobDefinition, why)
+			err = refuse("/"+jobdata.Definition, why)
 		}
 		return err
 	}

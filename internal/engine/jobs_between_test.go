@@ -172,7 +172,7 @@ func TestAJobAndItsHistoryAreOfOneRevision(t *testing.T) {
 	h, s := betweenHarness(t)
 	job := h.newJob("dev")
 	s.recording = func() { h.move(job.ID, "CLIENT", `{"state":"PROGRESS"}`) }
-	got, list, err := h.JobWithHistory(t.Context(), job.ID, 10)
+	got, list, err := h.history(job.ID, 10)
 	if err != nil || got.Rev != job.Rev+1 || len(list) != 2 {
 		t.Fatalf("revision %d with %d changes (%v)", got.Rev, len(list), err)
 	}
@@ -181,10 +181,10 @@ func TestAJobAndItsHistoryAreOfOneRevision(t *testing.T) {
 	}
 	for what, read := range map[string]func(id string) error{
 		"history": func(id string) error {
-			_, _, err := h.JobWithHistory(t.Context(), id, 10)
+			_, _, err := h.history(id, 10)
 			return err
 		},
-		"definition": func(id string) error { return second(h.DefinitionThen(t.Context(), id, core.Record{})) },
+		"definition": func(id string) error { return second(h.DefinitionAfter(t.Context(), id, core.Record{})) },
 	} {
 		gone := h.newJob("gone").ID
 		s.recording = func() {

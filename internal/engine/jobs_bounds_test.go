@@ -43,7 +43,7 @@ func TestAJobIsNotCreatedToFail(t *testing.T) {
 		if (err == nil) != (defined == nil) {
 			t.Errorf("%d deep: created %v, defined %v", depth, err, defined)
 		}
-		if _, many := h.CreateJobs(t.Context(), []JobRequest{{Workflow: "board", Client: "other"}, request}); (many == nil) != (err == nil) {
+		if _, _, many := h.CreateJobs(t.Context(), []JobRequest{{Workflow: "board", Client: "other"}, request}); (many == nil) != (err == nil) {
 			t.Errorf("%d deep, of many: %v", depth, many)
 		}
 	}
@@ -138,7 +138,7 @@ func TestNewestOfAHistory(t *testing.T) {
 		{100, 1, 1, true},
 		{100, 10_000_000, all, false},
 	} {
-		_, list, cut, err := h.JobWithNewest(t.Context(), job.ID, c.limit, c.bytes)
+		_, list, cut, err := h.JobWithHistory(t.Context(), job.ID, c.limit, c.bytes)
 		if err != nil || len(list) != c.want || cut != c.cut {
 			t.Errorf("%d entries, %d bytes: %d entries, cut %t, %v; want %d, %t", c.limit, c.bytes, len(list), cut, err, c.want, c.cut)
 		}
@@ -168,7 +168,7 @@ func TestTheDefinitionOfThen(t *testing.T) {
 		t.Fatalf("%d items: %v", len(feed.Items), err)
 	}
 	for i, item := range feed.Items {
-		got, err := h.DefinitionThen(t.Context(), job.ID, item.Records[len(item.Records)-1])
+		got, err := h.DefinitionAfter(t.Context(), job.ID, item.Records[len(item.Records)-1])
 		if err != nil || got.String() != want[i] {
 			t.Errorf("after item %d the definition was %s, want %s: %v", i, got, want[i], err)
 		}
@@ -290,7 +290,7 @@ func TestBulkIsBoundedInBytes(t *testing.T) {
 		return rs
 	}
 	for _, rs := range [][]JobRequest{many(maxBulkBytes/(3<<20)+1, 3<<20), many(maxBulk, maxBulkBytes/maxBulk)} {
-		_, err := h.CreateJobs(t.Context(), rs)
+		_, _, err := h.CreateJobs(t.Context(), rs)
 		var refused *InputError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "bulk-bytes") {
 			t.Errorf("%d jobs: %v", len(rs), err)
@@ -309,7 +309,7 @@ func TestBulkIsBoundedInBytes(t *testing.T) {
 	if !slices.Equal(ends, []int{3, 6, 9, 10}) {
 		t.Errorf("the parts end at %v", ends)
 	}
-	jobs, err := h.CreateJobs(t.Context(), rs)
+	jobs, _, err := h.CreateJobs(t.Context(), rs)
 	if err != nil {
 		t.Fatal(err)
 	}

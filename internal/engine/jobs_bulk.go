@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -27,8 +28,8 @@ type BulkError struct {
 func (e *BulkError) Error() string { return fmt.Sprintf("job %d: %v", e.Index+1, e.Err) }
 func (e *BulkError) Unwrap() error { return e.Err }
 
-// CheckBulk refuses requests that are too many, or too large, to be met together.
-func CheckBulk(rs []JobRequest) error {
+// checkBulk refuses requests that are too many, or too large, to be met together.
+func checkBulk(rs []JobRequest) error {
 	refuse := func(pointer, format string, args ...any) error {
 		return &InputError{Definition: rs[0].Workflow, Violations: []Violation{{pointer, fmt.Sprintf(format, args...)}}}
 	}
@@ -47,33 +48,53 @@ func CheckBulk(rs []JobRequest) error {
 
 // CreateJobs creates many jobs, several of them side by side. All requests are checked
 // first: where one cannot be met, none is, and the error has a *BulkError for each of those.
-// What goes wrong after that is told likewise; the others are created, in order of the
-// requests, with an empty Job in place of those that are not.
-func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) ([]Job, error) {
-	if err := CheckBulk(rs); err != nil {
-		return nil, err
+// A later error is reported likewise; the others are created, in order of the requests, with an
+// empty Job in place of those that failed. A job that an earlier request with the same Key created
+// counts as existing, and has only its ID; where that request was another one, nothing is created
+// and the error is a *KeyConflictError.
+func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) (jobs []Job, existing []bool, err error) {
+	if err := checkBulk(rs); err != nil {
+		return nil, nil, err
 	}
+	rs = slices.Clone(rs)
+	jobs, existing = make([]Job, len(rs)), make([]bool, len(rs))
 	var errs []error
 	seen := map[string]bool{}
 	for i, r := range rs {
+		r = r.once()
+		rs[i] = r
+		if r.Key != "" {
+			err := e.sameStart(ctx, r.start(), r.Key)
+			if err != nil && !isMissing(err) {
+				return nil, nil, err
+			}
+			existing[i] = err == nil
+		}
+		if existing[i] {
+			jobs[i].ID = r.ID
+			continue
+		}
 		_, _, err := e.jobFor(ctx, r)
 		if err == nil && r.ID != "" && seen[r.ID] {
 			err = &ExistsError{r.ID}
 		}
-		if seen[r.ID] = true; err != nil {
+		seen[r.ID] = true
+		if err != nil {
 			errs = append(errs, &BulkError{i, err})
 		}
 	}
 	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil, nil, errors.Join(errs...)
 	}
-	out := make([]Job, len(rs))
 	for from := 0; from < len(rs); {
 		to := bulkEnd(rs, from)
 		tasks := make([]task, to-from)
 		for i := range tasks {
+			n := from + i
 			tasks[i].do = func(ctx context.Context) (err error) {
-				out[from+i], err = e.CreateJob(ctx, rs[from+i])
+				if !existing[n] {
+					jobs[n], existing[n], err = e.createJobOnce(ctx, rs[n])
+				}
 				return err
 			}
 		}
@@ -84,7 +105,18 @@ func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) ([]Job, error)
 		}
 		from = to
 	}
-	return out, errors.Join(errs...)
+	return jobs, existing, errors.Join(errs...)
+}
+
+// createJobOnce creates a job, unless the same request with the same key did so in the meantime.
+func (e *Engine) createJobOnce(ctx context.Context, r JobRequest) (job Job, existing bool, err error) {
+	job, err = e.CreateJob(ctx, r)
+	if r.Key == "" || !errors.As(err, new(*ExistsError)) {
+		return job, false, err
+	}
+	job.ID = r.ID
+	err = e.sameStart(ctx, r.start(), r.Key)
+	return job, err == nil, err
 }
 
 // bulkEnd is how far requests go that are met side by side: as far as they have bulkPart

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -19,17 +20,16 @@ type JobUpdate struct {
 	Client string     // where not empty: the job must be this client's
 }
 
-// UpdateJob lets an actor send a status. Where the move is not open in the state that it
-// meets, that is a *core.Rejected, which says what is open.
+// UpdateJob applies a status from an actor. If the move is not allowed in the current state, the
+// error is a *core.Rejected that lists what is allowed.
 //
-// Updates of one job that come together share a commit. They are judged one after the
-// other, each against the state that the one before left, and each is told the job as it
-// was right after it. A revision counts commits: with Rev an update is taken only if
-// nothing changed since that commit, else it is a *RevisionError, and so it is always
-// the first of its commit. A job that was changed again within the same commit is told
-// with the revision before it, which an update cannot name with success any more.
+// Concurrent updates of one job share a commit. They are checked one after the other, each against
+// the state that the one before left, and each returns the job as it was right after it. A revision
+// counts commits: with Rev an update is applied only if nothing changed since that commit, else the
+// error is a *RevisionError; so it is always the first of its commit. A job that was changed again
+// within the same commit is returned with the previous revision, with which no update succeeds.
 func (e *Engine) UpdateJob(ctx context.Context, id string, u JobUpdate) (Job, error) {
-	state, _ := u.Status.Get(core.JobState)
+	state, _ := u.Status.Get(jobdata.State)
 	if state.Kind() != expr.KindString {
 		return Job{}, &core.Rejected{Msg: "the status must be an object whose state is a text"}
 	}
@@ -44,11 +44,11 @@ func (e *Engine) UpdateJob(ctx context.Context, id string, u JobUpdate) (Job, er
 // DefineJob replaces a job's definition, in whatever state it is; Null removes it.
 // Revision and client are as in JobUpdate.
 func (e *Engine) DefineJob(ctx context.Context, id string, definition expr.Value, rev int64, client string) (Job, error) {
-	if err := checkNumbers(id, "/"+core.JobDefinition, definition); err != nil {
+	if err := checkNumbers(id, "/"+jobdata.Definition, definition); err != nil {
 		return Job{}, err
 	}
 	return e.ask(ctx, id, &ask{client: client, rev: rev, bytes: sizeOf(definition), input: func(*core.State) (core.Input, error) {
-		return core.Control{Verb: core.VerbAmend, HasData: true, Data: expr.Object(expr.Member{Key: core.JobDefinition, Value: definition})}, nil
+		return core.Control{Verb: core.VerbAmend, HasData: true, Data: expr.Object(expr.Member{Key: jobdata.Definition, Value: definition})}, nil
 	}})
 }
 
@@ -68,12 +68,12 @@ func (e *Engine) TagJob(ctx context.Context, id string, add, remove []string, re
 		if why := badTags(next); why != "" {
 			return nil, &core.Rejected{Msg: why}
 		}
-		return core.Control{Verb: core.VerbLabel, HasData: true, Data: expr.Object(expr.Member{Key: core.JobTags, Value: texts(next)})}, nil
+		return core.Control{Verb: core.VerbLabel, HasData: true, Data: expr.Object(expr.Member{Key: jobdata.Tags, Value: texts(next)})}, nil
 	}})
 }
 
-// DeleteJob removes a job in whatever state it is, at a revision if that is not 0. A
-// parent that waits for it is told that it was terminated.
+// DeleteJob deletes a job in any state, only at revision rev if that is not 0. For a parent that
+// waits for it, it was terminated.
 func (e *Engine) DeleteJob(ctx context.Context, id string, rev int64) error {
 	var last error
 	for range maxConflicts {

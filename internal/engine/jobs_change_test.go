@@ -222,7 +222,7 @@ func TestManyWritersOfOneJob(t *testing.T) {
 		t.Fatalf("%d updates were accepted", len(accepted))
 	}
 	last := h.move(job.ID, "CLIENT", `{"state":"VALIDATE"}`)
-	changes, err := h.JobHistory(t.Context(), job.ID, maxJobHistory)
+	_, changes, err := h.history(job.ID, maxJobHistory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestManyJobsAtOnce(t *testing.T) {
 	}
 	bad := slices.Clone(requests)
 	bad[7].Client, bad[9].Workflow = "", "none"
-	_, err := h.CreateJobs(t.Context(), bad)
+	_, _, err := h.CreateJobs(t.Context(), bad)
 	var which *BulkError
 	if !errors.As(err, &which) || which.Index != 7 || !strings.Contains(err.Error(), `job 10: there is no workflow "none"`) {
 		t.Errorf("two bad ones: %v", err)
@@ -380,10 +380,10 @@ func TestManyJobsAtOnce(t *testing.T) {
 	twice := slices.Clone(requests[:2])
 	twice[0].ID, twice[1].ID = "same", "same"
 	var exists *ExistsError
-	if _, err := h.CreateJobs(t.Context(), twice); !errors.As(err, &exists) || count() != 0 {
+	if _, _, err := h.CreateJobs(t.Context(), twice); !errors.As(err, &exists) || count() != 0 {
 		t.Errorf("one id twice: %v", err)
 	}
-	jobs, err := h.CreateJobs(t.Context(), requests)
+	jobs, _, err := h.CreateJobs(t.Context(), requests)
 	if err != nil || count() != 200 {
 		t.Fatalf("%d jobs: %v", count(), err)
 	}
@@ -392,7 +392,7 @@ func TestManyJobsAtOnce(t *testing.T) {
 			t.Fatalf("job %d is %+v", i, job)
 		}
 	}
-	if _, err := h.CreateJobs(t.Context(), make([]JobRequest, maxBulk+1)); err == nil || !strings.Contains(err.Error(), "bulk-jobs") {
+	if _, _, err := h.CreateJobs(t.Context(), make([]JobRequest, maxBulk+1)); err == nil || !strings.Contains(err.Error(), "bulk-jobs") {
 		t.Errorf("too many: %v", err)
 	}
 	stats, err := h.JobStats(t.Context())

@@ -7,40 +7,29 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 )
 
-// maxJobHistory is how many changes of a job are told at most ("job-history").
+// maxJobHistory is how many changes of a job are returned at most ("job-history").
 const maxJobHistory = 8192
 
-// JobChange is what a change of a job replaced: a status, or a definition.
+// JobChange is what a change of a job replaced: a status or a definition.
 type JobChange struct {
-	At       core.Time  // when the job had changed before that: what wfx shows
-	Replaced core.Time  // when it was replaced
+	At       core.Time  // the change before this one: wfx shows this time
+	Replaced core.Time  // this change
 	Actor    string     // who replaced a status; empty: the workflow itself
-	Status   expr.Value // the one that was replaced, where HasStatus
-	// Content is the definition that was in force with the status or, without HasStatus,
-	// the one that was replaced. Null: there was none.
+	Status   expr.Value // the replaced one, where HasStatus
+	// Content is the definition in force with the status or, without HasStatus, the replaced one.
+	// Null: there was none.
 	Content   expr.Value
 	HasStatus bool
 }
 
-// JobHistory reads what was replaced in a job, newest first. Its cost is that of the
-// changes that it tells, not of all that there are.
-func (e *Engine) JobHistory(ctx context.Context, id string, limit int) ([]JobChange, error) {
-	_, list, err := e.JobWithHistory(ctx, id, limit)
-	return list, err
-}
-
-// JobWithHistory reads a job and what was replaced in it, of one revision unless the job
-// changes all the time.
-func (e *Engine) JobWithHistory(ctx context.Context, id string, limit int) (job Job, list []JobChange, err error) {
-	job, list, _, err = e.JobWithNewest(ctx, id, limit, math.MaxInt)
-	return job, list, err
-}
-
-// JobWithNewest is JobWithHistory of about so many bytes, as text; the first entry is told
-// however large it is. It reports whether older entries are left out.
-func (e *Engine) JobWithNewest(ctx context.Context, id string, limit, bytes int) (job Job, list []JobChange, cut bool, err error) {
+// JobWithHistory reads a job and what was replaced in it, newest first: at most so many changes of about
+// so many bytes, as text, though always the newest. cut reports that older changes are left out. Both are
+// of one revision unless the job changes all the time. The cost depends on the changes that are returned,
+// not on all that there are.
+func (e *Engine) JobWithHistory(ctx context.Context, id string, limit, bytes int) (job Job, list []JobChange, cut bool, err error) {
 	limit = max(0, min(limit, maxJobHistory))
 	for range maxConflicts {
 		if job, err = e.Job(ctx, id); err != nil {
@@ -60,9 +49,8 @@ func (e *Engine) JobWithNewest(ctx context.Context, id string, limit, bytes int)
 	return job, list, cut, nil
 }
 
-// DefinitionThen is the definition that a job had right after a record of its history,
-// which the feed told.
-func (e *Engine) DefinitionThen(ctx context.Context, id string, then core.Record) (expr.Value, error) {
+// DefinitionAfter is the definition that a job had right after a record of its history.
+func (e *Engine) DefinitionAfter(ctx context.Context, id string, then core.Record) (expr.Value, error) {
 	job, err := e.Job(ctx, id) // before the records, so that they have all that it shows
 	if err != nil {
 		return expr.Null, err
@@ -73,7 +61,7 @@ func (e *Engine) DefinitionThen(ctx context.Context, id string, then core.Record
 			return false
 		}
 		if r.Type == core.RecControl && r.Name == string(core.VerbAmend) {
-			content, _ = r.Data.Get(core.JobReplaced)
+			content, _ = r.Data.Get(jobdata.Replaced)
 		}
 		return true
 	})
@@ -92,10 +80,7 @@ const historyPart = 256 << 10
 // each takes, until it returns false. They are read in parts that are small at first: one
 // record may be large.
 func (e *Engine) recordsBack(ctx context.Context, job *Job, f func(r *core.Record, bytes int) bool) error {
-	end, err := e.countRecords(ctx, job.ID, job.Rev)
-	if err != nil {
-		return notFound(err, job.ID)
-	}
+	end := job.Records
 	for part := int64(1); end > 0; {
 		from := max(0, end-part)
 		records, err := e.store.Records(ctx, job.ID, from, int(end-from))
@@ -133,8 +118,8 @@ const (
 	changeTags
 )
 
-// told reports whether the change has an entry, if something was there before.
-func (c *change) told() bool {
+// hasEntry reports whether the change has an entry, if something was there before.
+func (c *change) hasEntry() bool {
 	return c.kind == changeStatus || c.kind == changeContent && !c.replaced.IsNull()
 }
 
@@ -145,7 +130,7 @@ func (e *Engine) jobChanges(ctx context.Context, job Job, limit, bytes int) (out
 		return nil, false, nil
 	}
 	var list []change
-	told, size, full := 0, 0, false
+	count, size, full := 0, 0, false
 	err = e.recordsBack(ctx, &job, func(r *core.Record, n int) bool {
 		had := len(list)
 		if list = noteChange(list, r); len(list) == had {
@@ -153,16 +138,16 @@ func (e *Engine) jobChanges(ctx context.Context, job Job, limit, bytes int) (out
 		}
 		c := &list[had]
 		// With limit+1 entries, and the status before the last of them, it is known that some are left out.
-		if told > limit && c.kind == changeStatus {
+		if count > limit && c.kind == changeStatus {
 			return false
 		}
-		if had > 0 { // the newest is in force, and not told
+		if had > 0 { // the newest is in force, and has no entry
 			size += n
 		}
-		if c.told() {
-			told++
+		if c.hasEntry() {
+			count++
 		}
-		full = size > bytes && told > 1
+		full = size > bytes && count > 1
 		return !full
 	})
 	if err != nil {
@@ -173,39 +158,6 @@ func (e *Engine) jobChanges(ctx context.Context, job Job, limit, bytes int) (out
 		return out[:limit], true, nil
 	}
 	return out, full, nil
-}
-
-// countRecords finds out how many records an instance has, in few small reads; guess is
-// where to begin.
-func (e *Engine) countRecords(ctx context.Context, id string, guess int64) (int64, error) {
-	beyond := func(n int64) (bool, error) { // there are more than n
-		records, err := e.store.Records(ctx, id, n, 1)
-		return len(records) > 0, err
-	}
-	low, high := int64(0), max(guess, 1)
-	for {
-		more, err := beyond(high)
-		if err != nil {
-			return 0, err
-		}
-		if !more {
-			break
-		}
-		low, high = high+1, 2*high
-	}
-	for low < high { // there are low at least, and high at most
-		middle := low + (high-low)/2
-		more, err := beyond(middle)
-		switch {
-		case err != nil:
-			return 0, err
-		case more:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return low, nil
 }
 
 // noteChange adds what a record tells to the changes that came after it.
@@ -219,9 +171,9 @@ func noteChange(list []change, r *core.Record) []change {
 		list[len(list)-1].actor = r.Name // of the state that was entered with it
 	case r.Type == core.RecControl && r.Name == string(core.VerbAmend):
 		c := change{kind: changeContent, at: r.Time}
-		c.replaced, _ = r.Data.Get(core.JobReplaced)
+		c.replaced, _ = r.Data.Get(jobdata.Replaced)
 		if !slices.ContainsFunc(list, func(c change) bool { return c.kind == changeContent }) {
-			c.content, _ = r.Data.Get(core.JobDefinition) // of others the next one tells
+			c.content, _ = r.Data.Get(jobdata.Definition) // of others the next one tells
 		}
 		return append(list, c)
 	case r.Type == core.RecControl && r.Name == string(core.VerbLabel):

@@ -20,7 +20,7 @@ func (e *Engine) jobRow(ctx context.Context, id string) (Instance, error) {
 
 // Job reads a job. An instance that is none is not found.
 func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
-	if e.memoryIsTruth() {
+	if e.cacheIsCurrent() {
 		if row, data, ok := e.live.idleJob(id); ok && row.Job.State != "" {
 			return jobFrom(row, data), nil
 		}
@@ -41,7 +41,7 @@ func (e *Engine) Job(ctx context.Context, id string) (Job, error) {
 // jobAt reads a job whose row was read. It reports false where it changed since: row and
 // data must be of one revision.
 func (e *Engine) jobAt(ctx context.Context, row Instance) (Job, bool, error) {
-	if e.memoryIsTruth() {
+	if e.cacheIsCurrent() {
 		if now, data, ok := e.live.idleJob(row.ID); ok && now.Rev == row.Rev {
 			return jobFrom(row, data), true, nil
 		}
@@ -61,30 +61,34 @@ func (e *Engine) jobWith(ctx context.Context, row Instance, s *store.State) (Job
 	if s.Rev != row.Rev || s.Created != row.Created {
 		return Job{}, false, nil
 	}
-	data, err := e.storedData(ctx, row, s)
-	return jobFrom(row, data), err == nil, err
+	state, err := e.readState(ctx, row, s)
+	switch {
+	case err != nil:
+		return Job{}, false, fmt.Errorf("read job %s: %w", row.ID, err)
+	case state == nil:
+		return jobFrom(row, expr.Null), true, nil
+	}
+	return jobFrom(row, state.Data()), true, nil
 }
 
-// storedData is the data of a job as it is stored. One in quarantine may have none that
-// can be read; its row is all there is to show.
-func (e *Engine) storedData(ctx context.Context, row Instance, s *store.State) (expr.Value, error) {
+// readState is the state of an instance as it is stored. It is nil where there is none, and where that of an
+// instance in quarantine cannot be read: its row is all there is to show.
+func (e *Engine) readState(ctx context.Context, row Instance, s *store.State) (*core.State, error) {
 	prog, err := e.program(ctx, row.Digest)
 	if err == nil {
 		err = s.Damaged
 	}
+	var state *core.State
 	if err == nil && len(s.Pages) > 0 {
-		var state *core.State
-		if state, err = decode(prog, s.Pages); err == nil {
-			return state.Data(), nil
-		}
+		state, err = decode(prog, s.Pages, nil)
 	}
 	if err != nil && row.Quarantine == "" {
-		return expr.Null, fmt.Errorf("read job %s: %w", row.ID, err)
+		return nil, err
 	}
-	return expr.Null, nil
+	return state, nil
 }
 
-// jobLocked reads a job that changes all the time, while nobody here can change it.
+// jobLocked reads a job under its lock, for a job that changes too often to be read without.
 func (e *Engine) jobLocked(ctx context.Context, id string) (Job, error) {
 	l, err := e.live.acquire(ctx, id, onRequest)
 	if err != nil {
@@ -168,7 +172,7 @@ func (r *jobReader) listed(ctx context.Context, i int, q *store.Query) (Job, boo
 // job is the job of a row as that was selected; false: it changed since.
 func (r *jobReader) job(ctx context.Context, i int) (Job, bool, error) {
 	row := r.rows[i]
-	if r.e.memoryIsTruth() {
+	if r.e.cacheIsCurrent() {
 		if now, data, ok := r.e.live.idleJob(row.ID); ok && now.Rev == row.Rev {
 			return jobFrom(row, data), true, nil
 		}
@@ -192,7 +196,7 @@ func (r *jobReader) ask(ctx context.Context, i int) error {
 	var ids []string
 	var ends []int // of the rows, behind each
 	for k := i; k < len(r.rows); k++ {
-		if k > i && r.e.memoryIsTruth() {
+		if k > i && r.e.cacheIsCurrent() {
 			if now, _, ok := r.e.live.idleJob(r.rows[k].ID); ok && now.Rev == r.rows[k].Rev {
 				continue
 			}

@@ -68,14 +68,14 @@ func TestHistoryOfAJob(t *testing.T) {
 1m0s…2m0s {"clientId":"dev","state":"NEW"} by "CLIENT" with 1
 0s…0s {"clientId":"dev","state":"BACKLOG"} by "" with null
 `, "\n")
-	job, list, err := h.JobWithHistory(t.Context(), id, 100)
+	job, list, err := h.history(id, 100)
 	if err != nil || showChanges(list) != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, showChanges(list), want)
 	}
 	h.wantJob(job, `{"message":"sorry","state":"REJECTED"}`, "REJECTED", "CLOSED")
 	for limit := range 9 {
 		lines := strings.SplitAfter(want, "\n")
-		list, err := h.JobHistory(t.Context(), id, limit)
+		_, list, err := h.history(id, limit)
 		if part := strings.Join(lines[:min(limit, len(lines))], ""); err != nil || showChanges(list) != part {
 			t.Errorf("the newest %d are %v\n%s\nwant\n%s", limit, err, showChanges(list), part)
 		}
@@ -120,7 +120,7 @@ func TestALittleHistoryCostsLittle(t *testing.T) {
 	cost := func() int64 {
 		t.Helper()
 		before := counting.records.Load()
-		list, err := h.JobHistory(t.Context(), job.ID, 3)
+		_, list, err := h.history(job.ID, 3)
 		if err != nil || len(list) != 3 {
 			t.Fatalf("%d changes: %v", len(list), err)
 		}
@@ -132,7 +132,7 @@ func TestALittleHistoryCostsLittle(t *testing.T) {
 	if n := cost(); n > 100 {
 		t.Errorf("%d records were read for three of 2000 changes", n)
 	}
-	list, err := h.JobHistory(t.Context(), job.ID, 1500)
+	_, list, err := h.history(job.ID, 1500)
 	if err != nil || len(list) != 1500 {
 		t.Fatalf("%d changes: %v", len(list), err)
 	}
@@ -315,7 +315,7 @@ func TestTwoEnginesOnOneJob(t *testing.T) {
 	}
 	all.Wait()
 	one.move(job.ID, "CLIENT", `{"state":"VALIDATE"}`)
-	list, err := two.JobHistory(t.Context(), job.ID, 1000)
+	_, list, err := two.history(job.ID, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -205,7 +206,7 @@ func TestJobsThatCannotBe(t *testing.T) {
 	}{
 		"no workflow":      {JobRequest{Workflow: "none", Client: "c"}, new(*NotFoundError), `there is no workflow "none"`},
 		"no state machine": {JobRequest{Workflow: "plain", Client: "c"}, new(*NotFoundError), `there is no workflow "plain"`},
-		"no client":        {JobRequest{Workflow: "board"}, new(*InputError), "/clientId: a job is for a client"},
+		"no client":        {JobRequest{Workflow: "board"}, new(*InputError), "/clientId: clientId is required"},
 		"long client":      {JobRequest{Workflow: "board", Client: strings.Repeat("c", 257)}, new(*InputError), "limit job-client-bytes"},
 		"control in it":    {JobRequest{Workflow: "board", Client: "a\x00b"}, new(*InputError), "no control characters"},
 		"long tag":         {JobRequest{Workflow: "board", Client: "c", Tags: []string{strings.Repeat("t", 257)}}, new(*InputError), "limit job-tag-bytes"},
@@ -269,7 +270,7 @@ func TestMovesThatAreNotOpen(t *testing.T) {
 		missing("tags of "+id, err)
 		_, err = h.Job(t.Context(), id)
 		missing("reading "+id, err)
-		_, err = h.JobHistory(t.Context(), id, 10)
+		_, _, err = h.history(id, 10)
 		missing("history of "+id, err)
 		missing("deleting "+id, h.DeleteJob(t.Context(), id, 0))
 	}
@@ -403,4 +404,10 @@ func TestTagsOfJobs(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("told as\n%s", strings.Join(told, "\n"))
 	}
+}
+
+// history reads a job with its newest changes, however large they are.
+func (h *harness) history(id string, limit int) (Job, []JobChange, error) {
+	job, list, _, err := h.JobWithHistory(h.t.Context(), id, limit, math.MaxInt)
+	return job, list, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -50,13 +51,14 @@ type live struct {
 	trusted bool
 	row     store.Instance // as stored
 	prog    *core.Program
+	secrets *redact.Set // of the program; nil: it has none
 	state   *core.State // nil: it has not taken its start yet
 	large   pageSizes
 
 	deployed int64 // for the commit that creates it, see store.Commit
 
 	box    sync.Mutex
-	posted []*posted // inputs that wait for whoever has the lock
+	posted []*posted // inputs for the holder of the lock
 
 	refs int           // under the cache's lock; likewise:
 	lost bool          // gone is closed
@@ -124,6 +126,20 @@ func (c *cache) acquire(ctx context.Context, id string, how mode) (*live, error)
 	}
 }
 
+// acquireIdle locks an instance; it returns nil if the instance is locked.
+func (c *cache) acquireIdle(id string) *live {
+	l := c.enter(id)
+	select {
+	case l.lock <- struct{}{}:
+		if l.got(ordinary) == nil {
+			return l
+		}
+	default:
+	}
+	c.leave(l)
+	return nil
+}
+
 // errGone says that a step was given up: the instance is to be looked up again.
 var errGone = errors.New("the step was given up")
 
@@ -155,8 +171,8 @@ func (c *cache) wait(ctx context.Context, l *live, how mode) error {
 	}
 }
 
-// got is for one who got the lock. It is of no use where the step was given up that had it before:
-// others work on the instance by now.
+// got is called after getting the lock. It fails if the step that held the lock before was given up:
+// then others work on the instance already.
 func (l *live) got(how mode) error {
 	select {
 	case <-l.gone:
@@ -179,13 +195,13 @@ func (c *cache) enter(id string) *live {
 	}
 	l.refs++
 	if l.idle != nil {
-		c.rouse(l)
+		c.inUse(l)
 	}
 	return l
 }
 
-// leave is for one who entered and did not get the lock. The instance may be in any state:
-// whoever has the lock decides whether it stays.
+// leave undoes enter for a caller that did not get the lock. The instance may be in any state: the
+// holder of the lock decides whether it stays in memory.
 func (c *cache) leave(l *live) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,8 +224,8 @@ func (c *cache) giveUp(l *live) {
 	}
 }
 
-// rouse takes an instance out of those that are idle.
-func (c *cache) rouse(l *live) {
+// inUse takes an instance out of those that are idle.
+func (c *cache) inUse(l *live) {
 	c.idle.Remove(l.idle)
 	c.bytes -= l.kept
 	l.idle, l.kept = nil, 0
@@ -232,12 +248,12 @@ func (c *cache) release(l *live) {
 	c.bytes += size
 	for c.idle.Len() > c.capacity || c.bytes > liveBytes {
 		old := c.idle.Front().Value.(*live)
-		c.rouse(old)
+		c.inUse(old)
 		delete(c.entries, old.id)
 	}
 }
 
-// busy reports whether somebody works on an instance, or waits for it.
+// busy reports whether an instance is locked or waited for.
 func (c *cache) busy(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,7 +268,7 @@ func (c *cache) has(id string) bool {
 	return c.entries[id] != nil
 }
 
-// idleRow is the row of an instance that is in memory and nobody works on.
+// idleRow is the row of an instance that is in memory and not locked.
 func (c *cache) idleRow(id string) (store.Instance, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,7 +278,7 @@ func (c *cache) idleRow(id string) (store.Instance, bool) {
 	return store.Instance{}, false
 }
 
-// idleJob is the row of a job that is in memory and nobody works on, with its data.
+// idleJob is the row and the data of a job that is in memory and not locked.
 func (c *cache) idleJob(id string) (store.Instance, expr.Value, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,18 +288,18 @@ func (c *cache) idleJob(id string) (store.Instance, expr.Value, bool) {
 	return store.Instance{}, expr.Null, false
 }
 
-// memoryIsTruth reports whether what is in memory of an instance is what is stored.
-// It is while this process alone writes to the store; else whoever answers from memory
-// looks at the revision that is stored first.
-func (e *Engine) memoryIsTruth() bool { return e.alone }
+// cacheIsCurrent reports whether instances in memory are as they are stored. They are if only this
+// process writes to the store; otherwise the stored revision must be compared first.
+func (e *Engine) cacheIsCurrent() bool { return e.alone }
 
 // forget drops what is in memory: the next use reads the store.
 func (l *live) forget() { l.loaded, l.trusted, l.state, l.large = false, false, nil, pageSizes{} }
 
 // load reads an instance unless it is in memory. A brokenError leaves the row.
 func (e *Engine) load(ctx context.Context, l *live) error {
+	e.renewSecrets(l)
 	// One that is over may be deleted at any time, see dropInstances.
-	if l.loaded && (e.memoryIsTruth() && !l.row.Status.Final() || l.row.Rev == 0) {
+	if l.loaded && (e.cacheIsCurrent() && !l.row.Status.Final() || l.row.Rev == 0) {
 		return nil
 	}
 	row, pages, err := e.read(ctx, l)
@@ -310,8 +326,9 @@ func (e *Engine) load(ctx context.Context, l *live) error {
 	case err != nil: // the store may answer later
 		return fmt.Errorf("load instance %s: %w", l.id, err)
 	}
+	l.secrets = e.secretsOf(l.prog)
 	if len(pages) > 0 {
-		if l.state, err = decode(l.prog, pages); err != nil {
+		if l.state, err = decode(l.prog, pages, l.sealer()); err != nil {
 			return err
 		}
 	}
@@ -332,7 +349,7 @@ func (e *Engine) read(ctx context.Context, l *live) (row store.Instance, pages [
 		if damaged {
 			err = &brokenError{err}
 		}
-		if err != nil && !damaged || e.memoryIsTruth() {
+		if err != nil && !damaged || e.cacheIsCurrent() {
 			return row, pages, err
 		}
 		again, failed := e.store.Instance(ctx, l.id)
@@ -352,13 +369,14 @@ func (l *live) isAt(row *store.Instance) bool {
 	return l.row.Rev == row.Rev && l.row.Created == row.Created
 }
 
-// decode reads a state. Bytes that are none, or that make it panic, are a brokenError.
-func decode(p *core.Program, pages []core.Page) (s *core.State, err error) {
+// decode reads a state; without seal it has references in the place of secrets. Bytes that are none,
+// or that make it panic, are a brokenError.
+func decode(p *core.Program, pages []core.Page, seal core.Sealer) (s *core.State, err error) {
 	err = guard(func() (err error) {
-		if s, err = core.DecodeState(p, pages); err != nil {
+		if s, err = core.DecodeState(p, pages, seal); err != nil && !isNoSecret(err) {
 			return &brokenError{err}
 		}
-		return nil
+		return err
 	})
 	return s, err
 }

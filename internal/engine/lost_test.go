@@ -36,7 +36,7 @@ func TestLockOfALostStep(t *testing.T) {
 		synctest.Wait()
 		late := e.live.enter(id)
 		for range stuckTime / watchTick {
-			e.watchdog.count(e.lose)
+			e.watchdog.count(e.giveUpStep)
 		}
 		if step.end() {
 			t.Error("the step was not given up")

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -21,7 +22,7 @@ const (
 	// lookAgain is how long what is in memory does while it is not done: a sink that is
 	// down does not make every pass read the window.
 	lookAgain = 100 * time.Millisecond
-	// tellAgain is how often it is told that the sink fails.
+	// tellAgain is how often a failing sink is reported.
 	tellAgain = time.Minute
 )
 
@@ -231,18 +232,24 @@ func (e *Engine) give(ctx context.Context, o *outgoing) error {
 	if o.taken {
 		return nil
 	}
-	err := guard(func() error { return e.cfg.Sink(ctx, o.Event) })
-	var refused interface{ Refused() bool }
-	no := errors.As(err, &refused) && refused.Refused()
-	if err != nil && !no {
+	refused, err := e.handOut(ctx, e.cfg.Sink, "event", o.Event)
+	if err != nil {
 		return err
 	}
 	o.taken = true
-	e.outbox.count(no)
-	if no {
-		e.report(fmt.Errorf("the sink refuses event %s of %s, type %s, which is dropped: %w", o.Event.ID, o.Event.Source, o.Event.Type, err))
-	}
+	e.outbox.count(refused)
 	return nil
+}
+
+// handOut gives an event to a sink. One that the sink refuses for good is reported, and dropped.
+func (e *Engine) handOut(ctx context.Context, sink func(context.Context, event.Event) error, what string, ev event.Event) (refused bool, err error) {
+	err = guard(func() error { return sink(ctx, ev) })
+	var no interface{ Refused() bool }
+	if !errors.As(err, &no) || !no.Refused() {
+		return false, err
+	}
+	e.report(fmt.Errorf("the sink refuses %s %s of %s, type %s, which is dropped: %w", what, ev.ID, ev.Source, ev.Type, err))
+	return true, nil
 }
 
 func (x *outbox) count(refused bool) {

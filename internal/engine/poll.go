@@ -64,9 +64,9 @@ func (e *Engine) Poll(ctx context.Context) (progress bool, err error) {
 // keep calling or starting one another without any delay.
 var ErrRunaway = errors.New("there is always more to do at one instant (limit poll-passes): is this a loop of calls, events or workflows without a delay?")
 
-// poll is Poll with a context of its own for calls, which may outlive it. It waits for a
-// while for work of one kind that is done side by side; 0: until that is done. What goes
-// wrong with single things is told; an error is everybody's.
+// poll is Poll with a separate context for calls, which may outlive it. For concurrent work of one
+// kind it waits at most wait; 0: until it is done. Errors of single tasks go to tell; an error
+// that is returned concerns everything.
 func (e *Engine) poll(ctx, calls context.Context, wait time.Duration, tell func(error)) (progress bool, err error) {
 	e.cfg.Probe.lock(&e.pollLock)
 	defer e.pollLock.Unlock()
@@ -102,7 +102,7 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 	now := e.now()
 	e.troubles.sweep(now)
 	var unread []error
-	if err := e.share(ctx, now); err != nil {
+	if err := e.takeCalls(ctx, now); err != nil {
 		unread = append(unread, err)
 	}
 	if err := e.pauseSuspects(ctx, tell); err != nil {
@@ -116,7 +116,7 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 			unread = append(unread, err)
 			continue
 		}
-		if e.partsChanged() { // a suspect may be among what came: it is looked for first
+		if e.shardsChanged() { // a suspect may be among what came: it is looked for first
 			did = true
 			break
 		}
@@ -236,8 +236,8 @@ func (e *Engine) ready(ctx context.Context, now core.Time, limit int) ([]task, e
 // instanceKey names the task of giving an instance what waits for it.
 func instanceKey(id string) taskKey { return taskKey{kind: "instance", id: id} }
 
-// each does tasks that are nobody else's, side by side unless Inline, and waits for all of
-// them. A panic is the error of its task.
+// each does independent tasks, concurrently unless Inline, and waits for all of them. A panic is the
+// error of its task.
 func (e *Engine) each(ctx context.Context, tasks []task) []error {
 	errs := make([]error, len(tasks))
 	do := func(i int) { errs[i] = guard(func() error { return tasks[i].do(ctx) }) }
@@ -317,35 +317,16 @@ func (e *Engine) later(ctx context.Context, now core.Time) (time.Time, bool) {
 		sooner(e.calls.next(e.cfg.MaxCalls, now))
 	}
 	sooner(e.troubles.next(now))
+	sooner(e.chains.next())
 	sooner(now+core.Time(firstRest), len(e.damages.list()) > 0)
 	if e.cfg.Sink != nil && !joined {
 		sooner(e.outbox.due(now))
 	}
-	if e.mine(housekeeper) {
+	if e.has(housekeeper) {
 		sooner(e.house.due())
 	}
 	if !ok {
 		return time.Time{}, false
 	}
 	return max(at, now).Std(), true
-}
-
-// RunVirtual polls and moves the clock from one instant with work to the next, until
-// none is left or the next one lies beyond until, where the clock then stands. Config
-// must have that clock and Inline.
-func (e *Engine) RunVirtual(ctx context.Context, clock *VirtualClock, until time.Time) error {
-	for {
-		if _, err := e.Poll(ctx); err != nil {
-			return err
-		}
-		next, ok := e.Next()
-		if !ok || next.After(until) {
-			clock.Advance(until)
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		clock.Advance(next)
-	}
 }

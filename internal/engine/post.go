@@ -91,7 +91,7 @@ func (e *Engine) applyPosted(ctx context.Context, l *live) bool {
 	return true
 }
 
-// how says whether somebody waits for what becomes of an input.
+// how says whether a caller waits for the result of an input.
 func (in *input) how() mode {
 	if in.ask != nil || in.taken != nil {
 		return onRequest
@@ -99,7 +99,7 @@ func (in *input) how() mode {
 	return ordinary
 }
 
-// unpost takes back an input. It reports false where whoever has the lock took it.
+// unpost takes back an input. It reports false if the holder of the lock took it.
 func (l *live) unpost(mine *posted) bool {
 	l.box.Lock()
 	defer l.box.Unlock()
@@ -108,9 +108,9 @@ func (l *live) unpost(mine *posted) bool {
 	return len(l.posted) < before
 }
 
-// takePosted takes what goes into one commit. Who names a revision comes first in it:
-// nothing may come between the revision and the input. Of an instance that was given up
-// nothing is taken: whoever posted it does so again.
+// takePosted takes the inputs for one commit. An input with a revision must be the first: nothing may
+// come between the revision and the input. If the instance was given up, nothing is taken, and the
+// callers post their inputs again.
 func (l *live) takePosted() []*posted {
 	l.box.Lock()
 	defer l.box.Unlock()

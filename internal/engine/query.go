@@ -11,7 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// Instance is what is known of an instance without reading its state.
+// Instance is the row of an instance: what can be read without its state.
 type Instance = store.Instance
 
 // Get reads an instance.
@@ -38,22 +38,22 @@ func (e *Engine) History(ctx context.Context, id string) ([]core.Record, error) 
 	return list, notFound(err, id)
 }
 
-// Kept lists the newest of the events that are kept, oldest first: store.MaxEventScan of
-// them. Those that are not Taken are unmatched; their Why tells the reason.
+// Kept lists the newest store.MaxEventScan kept events, oldest first. Events that are not
+// Taken are unmatched; Why has the reasons.
 func (e *Engine) Kept(ctx context.Context) ([]store.Event, error) {
 	page, err := e.EventPage(ctx, store.EventQuery{Newest: true})
 	slices.Reverse(page.Events)
 	return page.Events, err
 }
 
-// NearMiss is an event that an instance does not get, and what differs.
+// NearMiss is an event that almost matched what an instance waits for, and what differs.
 type NearMiss struct {
 	Event store.Event
 	Name  string // of the event that the instance waits for
 	Why   string
 }
 
-// Waiting tells why an instance does not go on.
+// Waiting says what an instance waits for.
 type Waiting struct {
 	Instance      Instance
 	Open          []core.Open
@@ -61,7 +61,7 @@ type Waiting struct {
 	NearMisses    []NearMiss // the newest kept events of the types that it waits for
 }
 
-// maxNearMisses is how many kept events of one type, and of how many types, are compared
+// maxNearMisses limits both the event types and the kept events of each type that are compared
 // with what an instance waits for ("near-misses").
 const maxNearMisses = 50
 
@@ -81,7 +81,7 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 		return Waiting{}, err
 	}
 	if len(pages) > 0 && row.Quarantine == "" {
-		state, err := decode(prog, pages)
+		state, err := decode(prog, pages, nil)
 		if err == nil {
 			err = guard(func() error { out.Open = state.Open(prog); return nil })
 		}
@@ -126,7 +126,7 @@ func (e *Engine) nearMisses(ctx context.Context, subs []store.Subscription) (out
 	return out, nil
 }
 
-// missed says why a subscription does not get an event of its type.
+// missed returns why a subscription does not get an event of its type.
 func missed(ev store.Event, s store.Subscription) string {
 	ok, why := s.Filter.Match(ev.Event)
 	switch {
@@ -148,14 +148,14 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 		w := e.watch(id)
 		var row Instance
 		known := false
-		if e.memoryIsTruth() {
+		if e.cacheIsCurrent() {
 			row, known = e.live.idleRow(id)
 		} else if mayWait && e.live.has(id) {
 			if e.changesSoon(ctx, w) {
 				if w.over() {
 					return *w.row, nil
 				}
-				mayWait = w.row != nil // else another node may have ended it
+				mayWait = w.row != nil // without a row, another node may have ended it: read it
 				continue
 			}
 			if err := ctx.Err(); err != nil {
@@ -166,12 +166,12 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 		if !known {
 			var err error
 			if row, err = e.Get(ctx, id); err != nil {
-				e.told(id, nil) // whoever waits on the same channel looks too
+				e.wakeWatchers(id, nil) // so that the other callers of Wait read it too
 				return row, err
 			}
 		}
 		if row.Status.Final() || row.Quarantine != "" {
-			e.told(id, &row)
+			e.wakeWatchers(id, &row)
 			return row, nil
 		}
 		select {
@@ -187,27 +187,26 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 	}
 }
 
-// watch is what callers of Wait that wait for one instance share.
+// watch is shared by all callers that wait for one instance.
 type watch struct {
 	changed chan struct{}
 	callers int
-	away    bool      // it was not in memory when it began
-	row     *Instance // once changed is closed: as it was committed, if that is known
+	away    bool      // the instance was not in memory when the watch began
+	row     *Instance // once changed is closed: the committed row, if known
 }
 
-// over reports whether what was committed is the end. It is called after changed is closed.
+// over reports whether the committed row is final. Call it only after changed is closed.
 func (w *watch) over() bool {
 	return w.row != nil && (w.row.Status.Final() || w.row.Quarantine != "")
 }
 
-// readLater is how long one who waits for an instance that is at work here puts off reading
-// it. Most are over before.
-const readLater = 100 * time.Millisecond
+// readDelay is how long Wait puts off reading an instance that is in memory here. Most instances
+// end before that, which saves a query.
+const readDelay = 100 * time.Millisecond
 
-// changesSoon waits a moment for a change of an instance that is in memory, where what is there
-// proves nothing. It reports whether one came.
+// changesSoon waits readDelay for a change, and reports whether one came.
 func (e *Engine) changesSoon(ctx context.Context, w *watch) bool {
-	alarm := time.NewTimer(readLater)
+	alarm := time.NewTimer(readDelay)
 	defer alarm.Stop()
 	select {
 	case <-w.changed:
@@ -230,17 +229,22 @@ func (e *Engine) watch(id string) *watch {
 	return w
 }
 
-// unwatch is for a caller that gives up.
+// unwatch removes a caller that stops waiting.
 func (e *Engine) unwatch(id string, w *watch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w.callers--; w.callers == 0 && e.watches[id] == w {
+	w.callers--
+	if w.callers == 0 && e.watches[id] == w {
 		delete(e.watches, id)
 	}
 }
 
-// told lets those look who wait for an instance, and shows them what was committed.
-func (e *Engine) told(id string, row *Instance) {
+// wakeWatchers wakes the callers that wait for an instance to change, and gives them the committed row.
+// A schedule may wait for its end, too.
+func (e *Engine) wakeWatchers(id string, row *Instance) {
+	if (row == nil || row.Status.Final()) && e.chains.ended(id) {
+		e.wakeUp()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w := e.watches[id]; w != nil {

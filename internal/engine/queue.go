@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// callQueue holds the calls that are yet to begin. They begin in the order of their
-// decision, but an endpoint that has as many calls in flight as it may keeps nobody else
-// waiting.
+// callQueue holds the calls that have not begun. They begin in the order of their commits, but an
+// endpoint that is at its limit of calls in flight does not hold up the others.
 type callQueue struct {
 	perEndpoint int
 	lanes       map[string]*lane
@@ -30,7 +30,7 @@ func (q *callQueue) init(perEndpoint int) {
 }
 
 func (q *callQueue) push(c *call) {
-	key := endpoint(&c.row.Function)
+	key := endpoint(&c.row.Function, c.row.Args)
 	l := q.lanes[key]
 	if l == nil {
 		l = &lane{key: key}
@@ -43,8 +43,8 @@ func (q *callQueue) push(c *call) {
 	q.size++
 }
 
-// pop takes the call that was decided on first, of those whose endpoint may have one
-// more; live says whether somebody still waits for it.
+// pop takes the oldest call whose endpoint is below its limit; live reports whether the answer is
+// still waited for.
 func (q *callQueue) pop(live func(*call) bool) *call {
 	for {
 		at := -1
@@ -74,7 +74,7 @@ func (q *callQueue) pop(live func(*call) bool) *call {
 
 // landed notes that a call which pop gave is not in flight any more.
 func (q *callQueue) landed(c *call) {
-	if l := q.lanes[endpoint(&c.row.Function)]; l != nil {
+	if l := q.lanes[endpoint(&c.row.Function, c.row.Args)]; l != nil {
 		l.flying--
 		q.forget(l)
 	}
@@ -103,8 +103,14 @@ func (q *callQueue) forget(l *lane) {
 
 // endpoint names what a function reaches: the host of a plain URL, the document of an
 // operation, else the function itself, of which only the catalogue knows more.
-func endpoint(f *ir.Function) string {
-	document, _, _ := strings.Cut(f.Operation, "#")
+func endpoint(f *ir.Function, args expr.Value) string {
+	operation := f.Operation
+	if b, ok := ir.BuiltinOf(operation); ok {
+		if operation = b.Document; operation == "" {
+			operation = described(args)
+		}
+	}
+	document, _, _ := strings.Cut(operation, "#")
 	switch {
 	case document == "":
 		return "name:" + f.Name
@@ -114,4 +120,13 @@ func endpoint(f *ir.Function) string {
 		}
 	}
 	return "document:" + document
+}
+
+// described is the address of a call that its arguments describe.
+func described(args expr.Value) string {
+	at, _ := args.Get("endpoint")
+	if at.IsObject() {
+		at, _ = at.Get("uri")
+	}
+	return at.Str()
 }

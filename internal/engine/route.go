@@ -40,7 +40,7 @@ type decision struct {
 	view  store.View
 	taken bool     // someone has the event
 	again bool     // it is not routed for the first time
-	notes []string // whom it is kept for
+	notes []string // whom it is kept for, and why
 	why   []string // what differed, if nobody has it
 }
 
@@ -52,7 +52,7 @@ func (r *router) event(ev store.Event, v store.View, again bool) *decision {
 		r.start(d, def)
 	}
 	switch {
-	case d.taken || len(d.row.For) > 0:
+	case d.taken || len(d.row.For)+len(d.notes) > 0:
 		d.why = nil
 	case len(d.why) == 0:
 		d.nearMisses()
@@ -79,8 +79,17 @@ func (r *router) deliver(d *decision) {
 		if d.again && !slices.ContainsFunc(d.view.Kept(s), func(k store.Event) bool { return k.Seq == d.row.Seq && r.visible(k, s) }) {
 			continue
 		}
+		if s.Fresh && r.comesLater(d.row, s, d.view) {
+			d.notes = append(d.notes, fmt.Sprintf("instance %q waits for it, and gets an earlier event first", s.Instance))
+			continue
+		}
 		d.give(r, d.row, s)
 	}
+}
+
+// comesLater reports whether a wait that has just begun may get an event that came before this one.
+func (r *router) comesLater(ev store.Event, s store.Subscription, v store.View) bool {
+	return slices.ContainsFunc(v.Kept(s), func(k store.Event) bool { return k.Seq < ev.Seq && r.visible(k, s) })
 }
 
 // give delivers an event to a subscription.
@@ -88,33 +97,66 @@ func (d *decision) give(r *router, ev store.Event, s store.Subscription) {
 	d.taken = true
 	d.Deliver = append(d.Deliver, store.Delivery{
 		Event: ev.Seq, Instance: s.Instance, At: r.now,
-		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Handed(s.Filter.Keys)},
+		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Handed(s.Filter.Keys), Since: since(ev, s)},
 	})
 }
 
 // visible says whether a wait may get an event that came before it began: one that
 // came in the lifetime of its instance, or one that nobody took, if correlation says
-// that it is meant (SEMANTICS: early events; ARCHITECTURE §The shell).
+// that it is meant (semantics.md §Events).
 func (r *router) visible(ev store.Event, s store.Subscription) bool {
 	if ev.Until <= r.now {
 		return false
 	}
+	if s.Filter.New {
+		return s.Filter.After != 0 && ev.Seq > s.Filter.After
+	}
 	return ev.Seq > s.InstanceSeq || !ev.Taken && s.Filter.Correlated()
 }
 
-// fresh gives new subscriptions of an instance the oldest kept event each.
+// since is the first event that a wait which wants none from before has got: those that came after it,
+// while the instance was busy, are for the wait too. It is 0 of an event that is not stored yet: then none has
+// come in between.
+func since(ev store.Event, s store.Subscription) int64 {
+	if !s.Filter.New {
+		return 0
+	}
+	return cmp.Or(s.Filter.After, ev.Seq)
+}
+
+// fresh gives new subscriptions of an instance the oldest kept event each: first in, first out. Of the
+// ordered ones of one wait only those that want the oldest event get it now; the others are held until it is
+// taken, since what they want may not be the next one for the wait by then.
 func (r *router) fresh(id string, v store.View) store.Routing {
 	d := &decision{view: v}
+	type match struct {
+		ev store.Event
+		s  store.Subscription
+	}
+	var found []match
 	for _, s := range v.Fresh(id) {
 		for _, ev := range v.Kept(s) {
 			if ok, _ := s.Filter.Match(ev.Event); ok && r.visible(ev, s) {
-				d.give(r, ev, s)
+				found = append(found, match{ev, s})
 				break
 			}
 		}
 	}
-	// First in, first out, also across the alternatives of one wait.
-	slices.SortStableFunc(d.Deliver, func(a, b store.Delivery) int { return cmp.Compare(a.Event, b.Event) })
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.ev.Seq, b.ev.Seq) })
+	for i, m := range found {
+		held := m.s.Filter.Ordered && slices.ContainsFunc(found[:i], func(o match) bool {
+			return o.s.Ticket.SameWait(m.s.Ticket) && o.ev.Seq < m.ev.Seq
+		})
+		if !held {
+			d.give(r, m.ev, m.s)
+			continue
+		}
+		for k := range d.Deliver {
+			if g := &d.Deliver[k]; g.Reply.Ticket.SameWait(m.s.Ticket) {
+				g.Reply.Held = true
+			}
+		}
+	}
 	d.Checked = []string{id}
 	return d.Routing
 }
@@ -137,7 +179,7 @@ func (r *router) start(d *decision, def *definition) {
 	if d.again && d.row.Taken && d.view.Got(d.row.Seq, def.row.ID, keys) {
 		return // since it was decided that it must be routed again
 	}
-	if owner, ok := d.view.Owner(def.row.ID, keys); ok {
+	if owner, ok := d.view.Owner(def.row.ID, keys); ok && !def.prog.Start.AsInput {
 		r.belong(d, owner)
 		return
 	}
@@ -158,6 +200,9 @@ func (r *router) slots(d *decision, def *definition) []int {
 		decl := &def.prog.Events[id]
 		f := filterOf(decl, def.prog.StartKeys(id, r.input(def)))
 		ok, why := f.Match(d.row.Event)
+		if ok && !def.prog.StartsWith(id, d.row.Event.Handed(f.Keys)) {
+			ok, why = false, "a condition of its filter does not hold"
+		}
 		switch {
 		case ok:
 			out = append(out, i)
@@ -170,7 +215,7 @@ func (r *router) slots(d *decision, def *definition) []int {
 
 // filterOf says which events are the declared one, with keys as they are now.
 func filterOf(decl *ir.Event, keys []core.Key) event.Filter {
-	f := event.Filter{Source: decl.Source, Type: decl.Type, Either: decl.Either}
+	f := event.Filter{Source: decl.Source, Type: decl.Type, Either: decl.Either, New: decl.New}
 	for _, k := range keys {
 		key := event.Key{Name: k.Name, Value: k.Value, Fixed: k.Fixed, Void: k.Void}
 		for _, c := range decl.Correlate {
@@ -184,7 +229,10 @@ func filterOf(decl *ir.Event, keys []core.Key) event.Filter {
 }
 
 // valueOf is what an event has for a correlation attribute.
-func valueOf(ev event.Event, c ir.Correlation) (string, bool) {
+func valueOf(p *core.Program, ev event.Event, c ir.Correlation) (string, bool) {
+	if c.Select != 0 {
+		return p.KeyOf(c, ev.Value())
+	}
 	return event.Key{Name: c.Attribute, From: c.From}.Of(ev)
 }
 
@@ -201,7 +249,7 @@ func (r *router) freeKeys(d *decision, def *definition, slots []int) []core.Key 
 	var out []core.Key
 	for _, slot := range slots {
 		for _, c := range def.prog.Events[def.prog.Start.Events[slot]].Correlate {
-			text, ok := valueOf(d.row.Event, c)
+			text, ok := valueOf(def.prog, d.row.Event, c)
 			if c.Value == 0 && ok && !slices.ContainsFunc(out, func(k core.Key) bool { return k.Name == c.Attribute }) {
 				out = append(out, core.Key{Name: c.Attribute, Value: text, Fixed: true})
 			}
@@ -236,7 +284,9 @@ func (r *router) create(d *decision, def *definition, id string, arrivals []arri
 	row := newRow(def, id, r.now)
 	start := core.Start{Data: r.input(def), Seed: r.seed(id)}
 	for _, a := range arrivals {
-		row.Keys = fixKeys(row.Keys, &def.prog.Events[a.id], a.ev)
+		if !def.prog.Start.AsInput { // then nothing that follows belongs to it
+			row.Keys = fixKeys(row.Keys, def.prog, a.id, a.ev)
+		}
 		start.Events = append(start.Events, core.Arrival{
 			Event: a.id, Value: a.ev.Handed(filterOf(&def.prog.Events[a.id], def.prog.StartKeys(a.id, start.Data)).Keys),
 		})
@@ -246,9 +296,9 @@ func (r *router) create(d *decision, def *definition, id string, arrivals []arri
 }
 
 // fixKeys adds the correlation attributes that an event fixes.
-func fixKeys(keys []core.Key, decl *ir.Event, ev event.Event) []core.Key {
-	for _, c := range decl.Correlate {
-		text, ok := valueOf(ev, c)
+func fixKeys(keys []core.Key, p *core.Program, id ir.EventID, ev event.Event) []core.Key {
+	for _, c := range p.Events[id].Correlate {
+		text, ok := valueOf(p, ev, c)
 		if ok && !slices.ContainsFunc(keys, func(k core.Key) bool { return k.Name == c.Attribute }) {
 			keys = append(keys, core.Key{Name: c.Attribute, Value: text, Fixed: true})
 		}

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// drainTime is how long Run waits for calls in flight once it is told to end.
+	// drainTime is how long Run waits for calls in flight after ctx ends.
 	drainTime = 10 * time.Second
-	// abortTime is how long it waits for what it then gave up.
+	// abortTime is how long Run then waits for the calls that it cancelled.
 	abortTime = 2 * time.Second
-	// errorPause is how long Run waits when the store fails, unless something happens
-	// before: then it may work again.
+	// errorPause is how long Run waits after an error of the store. New work ends the pause
+	// early: it is a sign that the store works again.
 	errorPause = time.Second
 )
 
-// Run polls until ctx ends. Then it begins nothing any more, waits for the calls in
-// flight and commits their answers; calls that take too long, and all of them once
-// Abort was called, are given up and made again by the next process. So are steps, of
-// which nothing is stored. What goes wrong is told to Config.OnError.
+// Run polls until ctx ends. Then it begins nothing new, waits for the calls in flight and
+// commits their answers. Calls that take longer than drainTime, and all of them once Abort is
+// called, are cancelled and made again by the next process. Steps are given up likewise;
+// nothing of them is stored. Errors go to Config.OnError.
 func (e *Engine) Run(ctx context.Context) error {
 	calls, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
@@ -50,7 +50,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	drained := inTime(polled)
 	e.begins.end()
-	background.Go(leave) // what has no call in flight is another's at once
+	background.Go(leave) // other nodes take over at once what has no call in flight here
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -68,7 +68,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-given:
-		e.report(fmt.Errorf("the engine ends without waiting any longer%s", e.unended()))
+		e.report(fmt.Errorf("the engine ends without waiting any longer%s", e.unfinished()))
 	}
 	return nil
 }
@@ -84,10 +84,10 @@ func (e *Engine) keepPolling(ctx, calls context.Context) {
 			e.report(err)
 			pause = errorPause
 		case progress:
-			e.lookAfter(true)
+			e.idlePause(true)
 			continue
 		case e.shared != nil:
-			pause = e.lookAfter(false)
+			pause = e.idlePause(false)
 			if at, ok := e.later(ctx, e.now()); ok {
 				pause = min(pause, max(0, at.Sub(e.cfg.Clock.Now())))
 			}
@@ -100,9 +100,9 @@ func (e *Engine) keepPolling(ctx, calls context.Context) {
 	}
 }
 
-// unended says what has not ended when the engine does.
-func (e *Engine) unended() string {
-	if steps := e.watchdog.under(); steps != "" {
+// unfinished names the steps or calls that are still running when the engine ends.
+func (e *Engine) unfinished() string {
+	if steps := e.watchdog.running(); steps != "" {
 		return ": a step of " + steps + " has not returned, and nothing of it is stored"
 	}
 	if n := e.InFlight(); n > 0 {
@@ -111,8 +111,7 @@ func (e *Engine) unended() string {
 	return ""
 }
 
-// rest waits for the given time, or without end if it is negative, until something
-// may be there to do.
+// rest waits until there may be work, at most for pause; a negative pause is no limit.
 func (e *Engine) rest(ctx context.Context, pause time.Duration) {
 	var alarm <-chan time.Time
 	if pause >= 0 {
@@ -127,6 +126,6 @@ func (e *Engine) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// Abort lets a Run that is told to end give up the calls in flight at once. It is for
-// those who do not come back: nobody makes the calls again.
+// Abort makes a Run whose ctx ended cancel the calls in flight at once, without waiting for
+// drainTime. The next process makes them again.
 func (e *Engine) Abort() { e.abort.Do(func() { close(e.aborted) }) }

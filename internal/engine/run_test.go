@@ -182,7 +182,7 @@ func TestCallIsCancelled(t *testing.T) {
 		id, _ := e.Start(context.Background(), StartRequest{Definition: "w"})
 		got, _ := e.Wait(context.Background(), id)
 		<-cancelled
-		if got.Fault == nil || got.Fault.Name != core.FaultTimeout {
+		if got.Fault == nil || got.Fault.Name != "Timeout" {
 			t.Errorf("%s %v", got.Status, got.Fault)
 		}
 	})

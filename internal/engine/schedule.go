@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"sort"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/event"
@@ -14,10 +17,12 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// schedule is when a definition may or should start (003 §Schedule Definition).
+// schedule is when a definition may or should start (0.5 §Schedule Definition).
 type schedule struct {
 	interval *calendar.Interval
 	cron     *calendar.Cron
+	every    calendar.Duration // zero: not so often
+	after    *calendar.Duration
 	zone     *time.Location
 	direct   bool
 	deployed time.Time
@@ -41,6 +46,18 @@ func (e *Engine) newSchedule(s *ir.Schedule, deployed core.Time) (*schedule, err
 			return nil, fmt.Errorf("schedule: cron: %w", err)
 		}
 		out.cron = cron
+	}
+	if s.Every.Set {
+		out.every = durationOf(s.Every)
+	}
+	if s.After.Set {
+		if out.fires() {
+			return nil, errors.New("schedule: after cannot be combined with cron or every")
+		}
+		after := durationOf(s.After)
+		out.after = &after
+	}
+	if out.fires() {
 		return out, nil
 	}
 	interval, err := calendar.ParseInterval(s.Interval)
@@ -49,6 +66,23 @@ func (e *Engine) newSchedule(s *ir.Schedule, deployed core.Time) (*schedule, err
 	}
 	out.interval = &interval
 	return out, nil
+}
+
+func durationOf(s ir.Span) calendar.Duration {
+	return calendar.Duration{Months: s.Months, Days: s.Days, Nanos: s.Nanos}
+}
+
+// fires reports whether the schedule starts instances.
+func (s *schedule) fires() bool {
+	return s != nil && (s.cron != nil || !s.every.IsZero() || s.after != nil)
+}
+
+// first is the first fire time of a schedule that begins at an instant.
+func (s *schedule) first(now core.Time) *core.Time {
+	if s.after == nil {
+		return s.next(now)
+	}
+	return &now
 }
 
 // allows reports whether an instance may be created at a time that its schedule did
@@ -78,13 +112,40 @@ func (s *schedule) refusal(definition string, now core.Time) error {
 
 // next is the first fire time after an instant.
 func (s *schedule) next(after core.Time) *core.Time {
-	at, ok := s.cron.Next(after.Std(), s.zone)
-	if !ok || at.Year() > lastYear {
+	var first time.Time
+	if s.cron != nil {
+		if at, ok := s.cron.Next(after.Std(), s.zone); ok {
+			first = at
+		}
+	}
+	if !s.every.IsZero() {
+		if at := s.nextOf(s.every, after.Std()); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	if first.IsZero() || first.Year() > lastYear {
 		return nil
 	}
-	t := core.TimeOf(at)
+	t := core.TimeOf(first)
 	return &t
 }
+
+// nextOf is the first time after an instant that is a whole number of spans after the deployment.
+// Spans differ in length by months, so the number is found by halving.
+func (s *schedule) nextOf(span calendar.Duration, after time.Time) time.Time {
+	at := func(n int64) time.Time {
+		sum, ok := span.Times(n)
+		if !ok {
+			return farFuture
+		}
+		return sum.AddTo(s.deployed)
+	}
+	n := sort.Search(math.MaxInt, func(n int) bool { return at(int64(n)).After(after) })
+	return at(int64(n))
+}
+
+// farFuture is after every time that is asked for.
+var farFuture = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // lastYear is the last one that core.Time holds in full; the core's timers end there too
 // ("timer-horizon").
@@ -93,17 +154,17 @@ const lastYear = 2261
 // firstFire is the schedule row of a definition that is deployed now.
 func (e *Engine) firstFire(p *ir.Program, row store.Definition) (*store.Schedule, error) {
 	s, err := e.newSchedule(p.Start.Schedule, row.Deployed)
-	if err != nil || s == nil || s.cron == nil {
+	if err != nil || !s.fires() {
 		return nil, err
 	}
-	at := s.next(row.Deployed)
+	at := s.first(row.Deployed)
 	if at == nil {
 		return nil, nil
 	}
 	return &store.Schedule{Definition: row.ID, Digest: row.Digest, Next: *at}, nil
 }
 
-// MissedFires says what becomes of fire times that passed while nobody looked.
+// MissedFires says what to do about fire times that passed while no engine was running.
 type MissedFires string
 
 // The policies.
@@ -112,6 +173,15 @@ const (
 	MissedAll    MissedFires = "all"    // each is, unless it is longer ago than events are kept
 	MissedNone   MissedFires = "none"   // none is: the next one is in the future
 )
+
+// Check reports a policy that does not exist.
+func (m MissedFires) Check() error {
+	switch m {
+	case MissedLatest, MissedAll, MissedNone:
+		return nil
+	}
+	return fmt.Errorf("must be latest, all or none, not %q", m)
+}
 
 // onTime is how late a start may be without being a missed one: clocks differ a little,
 // and a busy engine is no outage.
@@ -124,7 +194,7 @@ func (e *Engine) schedules(ctx context.Context, now core.Time, _ int) ([]task, e
 		return nil, fmt.Errorf("read schedules: %w", err)
 	}
 	var out []task
-	for _, s := range due {
+	for _, s := range e.chains.rested(due, now) {
 		out = append(out, task{key: taskKey{kind: "schedule", id: s.Definition}, do: func(ctx context.Context) error {
 			if err := e.fire(ctx, s, now); err != nil {
 				return fmt.Errorf("schedule of %s: %w", s.Definition, err)
@@ -143,8 +213,11 @@ func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) erro
 	if err != nil {
 		return err
 	}
-	if d.row.Digest != s.Digest || d.schedule == nil || d.schedule.cron == nil {
+	if d.row.Digest != s.Digest || !d.schedule.fires() {
 		return e.advance(ctx, s, nil) // not the current version's any more
+	}
+	if d.schedule.after != nil {
+		return e.fireAfter(ctx, d, s, now)
 	}
 	at := e.madeUp(d.schedule, s.Next, now)
 	if at == nil {
@@ -154,7 +227,7 @@ func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) erro
 		return e.advance(ctx, s, at)
 	}
 	if err := e.scheduledStart(ctx, d, *at); err != nil {
-		if e.lost(ctx, err) {
+		if e.outdated(ctx, err) {
 			return nil // and so is its schedule
 		}
 		return err
@@ -209,12 +282,16 @@ func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time)
 	return err
 }
 
+// scheduledID is the id of the instance of a fire time.
+func scheduledID(definition string, at core.Time) string {
+	return deriveID("schedule", definition, at.String())
+}
+
 // scheduledStart creates the instance of one fire time; its id is derived from that,
 // so there is one, ever. Where events start the definition, they are sent instead.
 func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time) error {
-	cause := []string{d.row.ID, at.String()}
-	if len(d.prog.Start.Events) == 0 {
-		_, err := e.create(ctx, d, 0, newRow(d, deriveID("schedule", cause...), e.now()), core.Start{Data: e.startInput(d.row.ID)}, nil)
+	if len(d.prog.Start.Events) == 0 || d.prog.Start.AsInput {
+		_, err := e.create(ctx, d, 0, newRow(d, scheduledID(d.row.ID, at), e.now()), core.Start{Data: e.startInput(d.row.ID)}, nil)
 		var exists *ExistsError
 		if errors.As(err, &exists) {
 			return nil
@@ -227,15 +304,13 @@ func (e *Engine) scheduledStart(ctx context.Context, d *definition, at core.Time
 		}
 		def := &d.prog.Events[id]
 		ev := event.Event{
-			ID:     deriveID("schedule", append(cause, def.Name)...),
+			ID:     deriveID("schedule", d.row.ID, at.String(), def.Name),
 			Source: def.Source, Type: def.Type, Time: at.String(),
 		}
 		if ev.Source == "" {
 			ev.Source = e.eventSource(d.row.ID)
 		}
-		if ev.Type == "" {
-			ev.Type = def.Name
-		}
+		ev.Type = cmp.Or(ev.Type, def.Name)
 		for _, k := range d.prog.StartKeys(id, e.startInput(d.row.ID)) {
 			if k.Fixed {
 				ev.Put(k.Name, expr.String(k.Value))

@@ -30,7 +30,7 @@ type StartRequest struct {
 // *IDError, *InputError, *ScheduleError or *ExistsError where the request cannot be met.
 func (e *Engine) Start(ctx context.Context, r StartRequest) (id string, err error) {
 	for range maxConflicts {
-		if id, err = e.start(ctx, r); !e.lost(ctx, err) {
+		if id, err = e.start(ctx, r); !e.outdated(ctx, err) {
 			break
 		}
 		r.read = true
@@ -49,15 +49,15 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 	if r.key != "" {
 		r.ID = r.keyedID(d)
 	} else if r.ID == "" && d.prog.Job {
-		r.ID = e.own(e.newJobID)
+		r.ID = e.idHere(e.newJobID)
 	} else if r.ID == "" {
-		r.ID = e.own(e.cfg.NewID)
+		r.ID = e.idHere(e.cfg.NewID)
 	}
 	row := newRow(d, r.ID, e.now())
 	row.RestartOf, row.Job = r.RestartOf, jobOf(d.prog, r.Input, store.Job{})
 	start := core.Start{Data: r.Input}
 	for _, a := range arrivals(d, r.events) {
-		row.Keys = fixKeys(row.Keys, &d.prog.Events[a.id], a.ev)
+		row.Keys = fixKeys(row.Keys, d.prog, a.id, a.ev)
 		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
 	}
 	return e.create(ctx, d, deployed, row, start, nil)
@@ -92,11 +92,8 @@ func validID(id string) bool {
 
 // checkInput says why a workflow input is not acceptable.
 func checkInput(d *definition, v expr.Value) error {
-	if !v.IsObject() {
+	if !v.IsObject() && !d.prog.AnyInput {
 		return &InputError{d.row.ID, []Violation{{"", "the workflow input must be a JSON object, not " + v.Kind().String()}}, v, ir.Pos{}}
-	}
-	if d.prog.WarnSchemas && !d.prog.Job {
-		return nil
 	}
 	if list := d.prog.CheckInput(v); len(list) > 0 {
 		return &InputError{d.row.ID, violations(list), v, schemaPos(d)}
@@ -115,8 +112,8 @@ func newRow(d *definition, id string, now core.Time) store.Instance {
 	}
 }
 
-// create starts an instance under an id that must be new, unless something else is deployed
-// by now than was then; 0: it does not matter. Where someone asked for a job it is told.
+// create starts an instance under an id that must be new. It fails if definitions changed since
+// deployed; 0: that does not matter. a, if not nil, gets the new job.
 func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row store.Instance, start core.Start, a *ask) (string, error) {
 	id, how := row.ID, ordinary
 	if a != nil {
@@ -127,12 +124,12 @@ func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row 
 		return "", err
 	}
 	defer e.live.release(l)
-	if l.loaded && !l.row.Status.Final() && e.memoryIsTruth() { // else the store knows whether it is still there
+	if l.loaded && !l.row.Status.Final() && e.cacheIsCurrent() { // else the store knows whether it is still there
 		return "", &ExistsError{id}
 	}
 	l.forget()
 	start.Seed = e.cfg.Seed(id)
-	l.row, l.prog, l.state, l.loaded, l.trusted = row, d.prog, nil, true, true
+	l.row, l.prog, l.secrets, l.state, l.loaded, l.trusted = row, d.prog, e.secretsOf(d.prog), nil, true, true
 	l.deployed = deployed
 	err = e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1, ask: a}})
 	if errors.Is(err, errExpensive) || errors.Is(err, errInterrupted) {

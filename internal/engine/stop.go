@@ -51,8 +51,8 @@ type stoppedError struct{ why error }
 func (e *stoppedError) Error() string   { return e.why.Error() }
 func (e *stoppedError) Unwrap() []error { return []error{core.ErrStopped, e.why} }
 
-// step runs one step of the core. It is stopped, and what it did discarded, where nobody is
-// to wait for its end: then the error is a *stoppedError.
+// step runs one step of the core. If stop says so, the step is stopped and its work discarded; then the
+// error is a *stoppedError.
 func (f *fold) step(ctx context.Context, in core.Input) (res core.Result, err error) {
 	w := f.e.watchdog.begin(f.l)
 	defer func() {
@@ -62,18 +62,23 @@ func (f *fold) step(ctx context.Context, in core.Input) (res core.Result, err er
 	}()
 	var why error
 	f.asks = 0
-	res, err = core.StepUntil(f.l.prog, f.l.state, f.now, in, func() bool {
+	host := core.Host{ID: f.l.id, Created: f.l.row.Created, Identity: identity(f.l.id, f.l.row.Created)}
+	if f.l.secrets != nil {
+		host.Secrets, host.Sealer = f.l.secrets.Values, f.l.secrets
+	}
+	host.Stop = func() bool {
 		why = f.stop(ctx, w)
 		return why != nil
-	})
+	}
+	res, err = core.StepFor(host, f.l.prog, f.l.state, f.now, in)
 	if f.work += res.Spent; errors.Is(err, core.ErrStopped) {
 		err = &stoppedError{why}
 	}
 	return res, err
 }
 
-// stop says why a step is to be stopped: whoever wants it goes away, the process ends, it takes
-// too long, somebody intervenes, or it is the expensive lane's.
+// stop returns why a step must be stopped: its caller is gone, the process ends, it takes too long, a
+// user intervenes, or it belongs into the lane for expensive steps.
 func (f *fold) stop(ctx context.Context, w *watched) error {
 	f.asks++
 	switch {

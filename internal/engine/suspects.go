@@ -13,15 +13,15 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// suspects are instances whose step did not end, in this process or in one before. They are
-// paused before anything else is done with them, unless somebody ends or pauses them.
+// suspects are instances whose step did not end, in this process or in one before. They are paused
+// before anything else is done with them, unless a user ends or pauses them first.
 type suspects struct {
 	mu   sync.Mutex
 	look bool            // the store may have others; under Poll's lock
 	all  map[string]bool // true: pausing does not help
 }
 
-// has reports whether an instance is one.
+// has reports whether an instance is a suspect.
 func (x *suspects) has(id string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -29,26 +29,26 @@ func (x *suspects) has(id string) bool {
 	return ok
 }
 
-// add adds one.
+// add adds a suspect. paused: it was paused already, so pausing does not help.
 func (x *suspects) add(id string, paused bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all[id] = x.all[id] || paused
 }
 
-// nameTime is how long it is tried to name a suspect.
-const nameTime = 10 * time.Second
+// suspectWriteTime limits how long a write to the list of suspects is tried.
+const suspectWriteTime = 10 * time.Second
 
-// watchdogActor is who pauses suspects, as the history tells it.
+// watchdogActor is the actor in the history that pauses suspects.
 const watchdogActor = "watchdog"
 
-// name names the instance of a step in the store. When the step ends after all, the name is
-// removed.
-func (e *Engine) name(ctx context.Context, s *watched) {
+// recordSuspect records the instance of a step in the store as a suspect, and removes the entry
+// if the step ends before it is given up.
+func (e *Engine) recordSuspect(ctx context.Context, s *watched) {
 	id := s.l.id
 	e.report(fmt.Errorf("a step of instance %s has not ended for %s, though it was told to stop after %s; the instance is named in the store as a suspect", id, suspectTime, stepTime))
 	write := func(f func(context.Context, string) error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), nameTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), suspectWriteTime)
 		defer cancel()
 		if err := f(ctx, id); err != nil {
 			e.report(fmt.Errorf("suspect %s: %w", id, err))
@@ -57,22 +57,22 @@ func (e *Engine) name(ctx context.Context, s *watched) {
 	write(e.store.Suspect)
 	select {
 	case <-s.done:
-		if !s.lost {
+		if !s.givenUp {
 			write(e.store.Unsuspect)
 		}
 	case <-ctx.Done():
 	}
 }
 
-// lose lets others work on the instance of a step that does not return: first of all, the next
-// pass pauses it. The watchdog has its lock.
-func (e *Engine) lose(s *watched) {
+// giveUpStep lets others work on the instance of a step that does not return: first of all, the next
+// pass pauses it. The caller holds the watchdog's lock.
+func (e *Engine) giveUpStep(s *watched) {
 	e.suspects.add(s.l.id, s.paused)
 	e.live.giveUp(s.l)
 }
 
-// gaveUp is for a step that was lost.
-func (e *Engine) gaveUp(s *watched) {
+// reportStuck reports a step that was given up, and gives up the calls of its instance.
+func (e *Engine) reportStuck(s *watched) {
 	id := s.l.id
 	e.report(fmt.Errorf("a step of instance %s has not ended for %s and is given up; this node is stuck until it ends", id, stuckTime))
 	e.abandon(instanceKey(id))

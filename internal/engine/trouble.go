@@ -159,7 +159,7 @@ func (e *Engine) judge(ctx context.Context, done int, now core.Time, tell func(e
 		}
 	}
 	for _, f := range failed {
-		tell(e.leaveAlone(ctx, f, now))
+		tell(e.delayRetry(ctx, f, now))
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (e *Engine) outage(failed []failure, now core.Time) error {
 		var broken *brokenError
 		var beyond *UnloadableError
 		var long *TooLongError
-		if errors.As(f.err, &broken) || errors.As(f.err, &beyond) || errors.As(f.err, &long) || errors.Is(f.err, store.ErrConflict) {
+		if errors.As(f.err, &broken) || errors.As(f.err, &beyond) || errors.As(f.err, &long) || isNoSecret(f.err) || errors.Is(f.err, store.ErrConflict) {
 			return nil
 		}
 	}
@@ -191,16 +191,16 @@ func (e *Engine) outage(failed []failure, now core.Time) error {
 	return fmt.Errorf("all of %d things to do fail, the first: %w", len(failed), failed[0].err)
 }
 
-// leaveAlone lets what failed rest. An instance that broke an invariant, or that failed
+// delayRetry delays the retry of what failed. An instance that broke an invariant, or that failed
 // too often in a row, is set aside; one whose steps take too long is paused.
-func (e *Engine) leaveAlone(ctx context.Context, f failure, now core.Time) error {
+func (e *Engine) delayRetry(ctx context.Context, f failure, now core.Time) error {
 	n := e.troubles.fail(f.task.key, now)
 	var busy *BusyError
 	if f.task.instance == "" || errors.Is(f.err, store.ErrConflict) || errors.As(f.err, &busy) {
-		return f.err // who loses against others is not sick
+		return f.err // a lost compare-and-set is not a failure of the instance
 	}
-	if beyond := (*UnloadableError)(nil); errors.As(f.err, &beyond) {
-		return f.err // it goes on where its definition can be loaded
+	if beyond := (*UnloadableError)(nil); errors.As(f.err, &beyond) || isNoSecret(f.err) {
+		return f.err // it goes on where its definition can be loaded, and its secrets are
 	}
 	var broken *brokenError
 	var long *TooLongError

@@ -14,7 +14,8 @@ import (
 // It reports whether that was enough. Only a commit proves what was in memory: where there
 // is none, or it conflicts, the store is to be read.
 func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done bool, err error) {
-	if e.memoryIsTruth() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) || e.suspects.has(l.id) || slices.ContainsFunc(extra, l.isStranger) {
+	e.renewSecrets(l)
+	if e.cacheIsCurrent() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) || e.suspects.has(l.id) || slices.ContainsFunc(extra, l.isOfAnother) {
 		return false, nil
 	}
 	if e.isExpensive(l) {
@@ -42,7 +43,7 @@ func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done 
 	case err == nil:
 		f.settle(inputs)
 		return true, rejected
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), errors.As(err, &broken), e.lost(ctx, err):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound), errors.As(err, &broken), e.outdated(ctx, err):
 		return false, nil
 	default: // it may have happened: nobody must do it again
 		return true, err
@@ -52,6 +53,6 @@ func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done 
 // overdue reports whether a timer's time has come. What is in the inbox may have come before.
 func (e *Engine) overdue(l *live) bool { return l.row.HasWake && l.row.Wake <= e.timeFor(l) }
 
-// isStranger reports whether an input is the answer to a call of another instance, which had
+// isOfAnother reports whether an input is the answer to a call of another instance, which had
 // the id before.
-func (l *live) isStranger(in input) bool { return in.call != 0 && in.created != l.row.Created }
+func (l *live) isOfAnother(in input) bool { return in.call != 0 && in.created != l.row.Created }

@@ -12,51 +12,54 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 )
 
-// The watchdog counts how long steps and passes have been under way, by ticks of its own: a
-// process that was stopped for an hour is one tick older. A step is stopped at stepTime. One that
-// does not stop has its instance named in the store at suspectTime, so that the next process
-// knows it, however this one ends; the name is removed when the step ends after all. At
-// stuckTime the node is stuck: it says so, gives up its lease, lets others work on the
-// instance and pauses it. So does a node whose pass makes no progress for passTime.
+// The watchdog counts how long steps and passes have been running. It counts its own ticks instead
+// of reading the clock: a process that was stopped for an hour is one tick older.
+//
+// At stepTime a step is asked to stop. If it has not by suspectTime, its instance is recorded in the
+// store as a suspect, so that the next process knows of it however this one ends; the entry is
+// removed if the step ends after all. At stuckTime the step is given up: the node reports that it is
+// stuck, gives up its lease, lets others work on the instance, and pauses it. A node whose pass
+// makes no progress for passTime is stuck as well.
 const (
 	watchTick = time.Second
-	// stepTime is after how long a step is told to stop ("step-time").
+	// stepTime is when a step is asked to stop ("step-time").
 	stepTime = 5 * time.Second
-	// suspectTime is after how long its instance is named ("suspect-time").
+	// suspectTime is when its instance becomes a suspect ("suspect-time").
 	suspectTime = 10 * time.Second
-	// stuckTime is after how long it is given up ("stuck-time"); callers wait longer.
+	// stuckTime is when the step is given up ("stuck-time"); callers wait longer.
 	stuckTime = 15 * time.Second
 	// passTime is how long a pass may make no progress ("pass-time").
 	passTime = 60 * time.Second
 )
 
-// watchdog knows what is under way. It sleeps while that is nothing.
+// watchdog knows the steps and the pass that are running. It sleeps while there are none.
 type watchdog struct {
-	tick   time.Duration // watchTick; tests do not want to wait so long
+	tick   time.Duration // watchTick; shorter in tests
 	asleep atomic.Bool
 	awake  chan struct{}
 
 	mu    sync.Mutex
 	steps map[*watched]bool
-	stuck []*watched // of them, those that were given up
+	stuck []*watched // the steps that were given up and have not ended
 
-	pass  time.Time     // when it began; zero: there is none
+	pass  time.Time     // when the running pass began; zero: none is running
 	quiet time.Duration // how long it has made no progress
 	last  time.Time     // when the last one ended
 }
 
-// watched is a step under way.
+// watched is a running step.
 type watched struct {
 	of    *watchdog
 	l     *live
 	began time.Time
-	// paused says that the instance was paused when it began: pausing it once more changes nothing.
+	// paused: the instance was paused when the step began, so pausing it again does not help.
 	paused bool
-	late   atomic.Bool // it is to stop
+	late   atomic.Bool // asked to stop
 
-	age  time.Duration // under the watch's lock; likewise:
-	done chan struct{} // closed when it ends; nil: its instance is not named
-	lost bool          // it was given up
+	// Under the watchdog's lock:
+	age     time.Duration
+	done    chan struct{} // closed when the step ends; nil: its instance is not a suspect
+	givenUp bool
 }
 
 func (w *watchdog) init() {
@@ -64,17 +67,17 @@ func (w *watchdog) init() {
 	w.awake, w.steps = make(chan struct{}, 1), map[*watched]bool{}
 }
 
-// begin begins to watch a step of an instance, whose lock the caller has.
+// begin starts watching a step of an instance. The caller holds the instance's lock.
 func (w *watchdog) begin(l *live) *watched {
 	s := &watched{of: w, l: l, began: time.Now(), paused: l.row.Status == core.Paused}
 	w.mu.Lock()
 	w.steps[s] = true
 	w.mu.Unlock()
-	w.rouse()
+	w.wake()
 	return s
 }
 
-// end is for a step that returned. It reports false where that was given up.
+// end stops watching a step that returned. It reports false if the step was given up meanwhile.
 func (s *watched) end() bool {
 	w := s.of
 	w.mu.Lock()
@@ -83,26 +86,26 @@ func (s *watched) end() bool {
 	if s.done != nil {
 		close(s.done)
 	}
-	if s.lost {
+	if s.givenUp {
 		w.stuck = slices.DeleteFunc(w.stuck, func(o *watched) bool { return o == s })
 	}
-	return !s.lost
+	return !s.givenUp
 }
 
-// has reports whether a step of an instance is under way that was not given up.
+// has reports whether a step of an instance is running that was not given up.
 func (w *watchdog) has(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for s := range w.steps {
-		if s.l.id == id && !s.lost {
+		if s.l.id == id && !s.givenUp {
 			return true
 		}
 	}
 	return false
 }
 
-// rouse wakes the watchdog.
-func (w *watchdog) rouse() {
+// wake wakes the watchdog.
+func (w *watchdog) wake() {
 	if w.asleep.CompareAndSwap(true, false) {
 		w.awake <- struct{}{}
 	}
@@ -112,10 +115,10 @@ func (w *watchdog) passBegins() {
 	w.mu.Lock()
 	w.pass, w.quiet = time.Now(), 0
 	w.mu.Unlock()
-	w.rouse()
+	w.wake()
 }
 
-// progress notes that a pass gets on.
+// progress notes that the pass is making progress.
 func (w *watchdog) progress() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,33 +131,34 @@ func (w *watchdog) passEnds() {
 	w.pass, w.last, w.quiet = time.Time{}, time.Now(), 0
 }
 
-// count counts a tick, and returns the steps whose instances are to be named, and those that it
-// gave up by lose: under the lock, so that a step either ended before or does so for nothing.
-func (w *watchdog) count(lose func(*watched)) (name, lost []*watched, idle bool) {
+// count counts a tick. It returns the steps whose instances become suspects, and the steps that it
+// gave up. giveUp is called under the lock: a step that ends later finds that it was given up.
+func (w *watchdog) count(giveUp func(*watched)) (suspect, stuck []*watched, idle bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.pass.IsZero() {
 		w.quiet += watchTick
 	}
 	for s := range w.steps {
-		switch s.age += watchTick; {
-		case s.lost:
+		s.age += watchTick
+		switch {
+		case s.givenUp:
 		case s.age >= stuckTime:
-			s.lost = true
+			s.givenUp = true
 			w.stuck = append(w.stuck, s)
-			lose(s)
-			lost = append(lost, s)
+			giveUp(s)
+			stuck = append(stuck, s)
 		case s.age >= suspectTime && s.done == nil:
 			s.done = make(chan struct{})
-			name = append(name, s)
+			suspect = append(suspect, s)
 		case s.age >= stepTime:
 			s.late.Store(true)
 		}
 	}
-	return name, lost, len(w.steps) == 0 && w.pass.IsZero()
+	return suspect, stuck, len(w.steps) == 0 && w.pass.IsZero()
 }
 
-// guardSteps is the watchdog. It ends with ctx.
+// guardSteps runs the watchdog until ctx ends.
 func (e *Engine) guardSteps(ctx context.Context) {
 	w := &e.watchdog
 	ticks := time.NewTimer(w.tick)
@@ -165,12 +169,12 @@ func (e *Engine) guardSteps(ctx context.Context) {
 			return
 		case <-ticks.C:
 		}
-		name, lost, idle := w.count(e.lose)
-		for _, s := range name {
-			go e.name(ctx, s)
+		suspect, stuck, idle := w.count(e.giveUpStep)
+		for _, s := range suspect {
+			go e.recordSuspect(ctx, s)
 		}
-		for _, s := range lost {
-			e.gaveUp(s)
+		for _, s := range stuck {
+			e.reportStuck(s)
 		}
 		if idle && w.sleep() {
 			select {
@@ -183,7 +187,7 @@ func (e *Engine) guardSteps(ctx context.Context) {
 	}
 }
 
-// sleep says that the watchdog sleeps, unless something has begun meanwhile.
+// sleep marks the watchdog as asleep, and reports false if something began meanwhile.
 func (w *watchdog) sleep() bool {
 	w.asleep.Store(true)
 	w.mu.Lock()
@@ -192,7 +196,7 @@ func (w *watchdog) sleep() bool {
 	return !busy || !w.asleep.CompareAndSwap(true, false)
 }
 
-// Stuck says why this node makes no progress; empty: it does, as far as is known.
+// Stuck returns why this node makes no progress, or "" if it is not known to be stuck.
 func (e *Engine) Stuck() string {
 	w := &e.watchdog
 	w.mu.Lock()
@@ -221,8 +225,8 @@ func instancesOf(steps []*watched) string {
 	return "instance " + strings.Join(ids, ", ")
 }
 
-// under lists the steps under way as Stuck names them; empty: there is none.
-func (w *watchdog) under() string {
+// running names the instances of running steps as Stuck does; "": there are none.
+func (w *watchdog) running() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []*watched
@@ -235,15 +239,15 @@ func (w *watchdog) under() string {
 	return instancesOf(list)
 }
 
-// Activity is what an engine is at.
+// Activity is what an engine is doing.
 type Activity struct {
-	LastPass time.Time     // when the last pass over what is to be done ended; zero: none has
-	Pass     time.Duration // how long the pass under way takes; 0: there is none
-	Step     time.Duration // how long the longest of the steps under way takes; 0: there is none
+	LastPass time.Time     // when the last pass over all due work ended; zero: none has
+	Pass     time.Duration // age of the running pass; 0: none is running
+	Step     time.Duration // age of the oldest running step; 0: none is running
 	Waiting  int           // instances that wait for the expensive lane
 }
 
-// Activity tells what the engine is at.
+// Activity returns what the engine is doing now.
 func (e *Engine) Activity() (a Activity) {
 	w, now := &e.watchdog, time.Now()
 	w.mu.Lock()

@@ -100,7 +100,7 @@ func unchanged(t failer, file string, src, out []byte, order *format.Order) {
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	paths, _ := filepath.Glob("../examples/*.yaml")
+	paths, _ := filepath.Glob("../../examples/*.yaml")
 	archives, _ := filepath.Glob("../conformance/*/*.txtar")
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

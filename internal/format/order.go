@@ -9,14 +9,13 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// Order is in which order the keys of a kind of documents stand. It is read from
-// the kind's JSON Schema, whose properties stand in that order: what an object is
-// for decides how its keys are sorted, and keys of objects that the schema leaves
-// open (data, parameters, metadata) are never moved.
+// Order is the order of keys in one kind of documents. It is the order of properties in the
+// kind's JSON Schema, so it depends on what an object is for. Keys of objects that the schema
+// leaves open (data, parameters, metadata) are never moved.
 //
-// Of JSON Schema it understands what our own schemas use to say which properties
-// belong to an object: $ref inside the schema, properties, additionalProperties,
-// items, allOf, and if, then and else over type, const, required and properties.
+// Order supports the part of JSON Schema that our own schemas use to describe objects: $ref
+// inside the schema, properties, additionalProperties, items, allOf, and if, then and else over
+// type, const, not, required and properties.
 type Order struct{ root *dialect.Node }
 
 // OrderOf reads the order from a schema.
@@ -28,8 +27,8 @@ func OrderOf(schema []byte) (*Order, error) {
 	return &Order{doc.Root}, nil
 }
 
-// Walk calls visit for each object of a document that the schema knows, with the
-// keys that belong to it in their order.
+// Walk calls visit for each object of a document that the schema describes, with its keys in
+// order.
 func (o *Order) Walk(root *dialect.Node, visit func(object *dialect.Node, keys []string)) {
 	o.walk(root, o.rules(), visit)
 }
@@ -99,7 +98,7 @@ func (o *Order) item(n *dialect.Node, rules []*dialect.Node) []*dialect.Node {
 // they refer to, and the branches of conditions that hold for it.
 func (o *Order) each(n *dialect.Node, rules []*dialect.Node, visit func(*dialect.Node)) {
 	for _, s := range rules {
-		if ref, ok := s.Get("$ref").Str(); ok { // beside it nothing counts in draft-07
+		if ref, ok := s.Get("$ref").Str(); ok { // draft-07 ignores everything beside it
 			o.each(n, []*dialect.Node{o.definition(ref)}, visit)
 			continue
 		}
@@ -128,7 +127,7 @@ func (o *Order) definition(ref string) *dialect.Node {
 	return o.root.Lookup("definitions", ref[len(definitions):])
 }
 
-// holds decides a condition.
+// holds reports whether a value satisfies the schema of a condition.
 func (o *Order) holds(s, n *dialect.Node) bool {
 	if kind, ok := s.Get("type").Str(); ok && kind != n.Kind.String() {
 		return false
@@ -159,11 +158,11 @@ func (o *Order) holds(s, n *dialect.Node) bool {
 	return true
 }
 
-// mergeKey stands before all others: what follows overrides it.
+// mergeKey comes before all others, because they override it.
 const mergeKey = "<<"
 
-// sorted returns members with those whose keys are known first, in their order,
-// and the others behind them as they stood.
+// sorted returns members with the known keys first, in their order, and then the others as they
+// were.
 func sorted[T any](members []T, keys []string, name func(T) string) []T {
 	if len(keys) == 0 {
 		return members

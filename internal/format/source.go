@@ -44,7 +44,7 @@ func Source(file string, src []byte, order *Order) ([]byte, error) {
 	return out, nil
 }
 
-// settle formats until nothing changes any more, so that who formats twice has
+// settle formats until nothing changes any more, so that formatting twice has
 // what formatting once gives. Once is nearly always enough.
 func settle(doc *dialect.Document, order *Order) ([]byte, error) {
 	for range 4 {

@@ -40,6 +40,14 @@ type Box struct {
 	Rule       float64 // where the line below the name is drawn; 0: none
 	Texts      []Text
 	Rects      []Rect
+	Inner      []Inner
+}
+
+// Inner is a drawing inside of a box, and where its top left corner is.
+type Inner struct {
+	Point
+	*Drawing
+	Framed bool // it has a ground of its own
 }
 
 // block is a laid out part, with positions from its own top left corner.
@@ -47,6 +55,7 @@ type block struct {
 	w, h  float64
 	texts []Text
 	rects []Rect
+	inner []Inner
 }
 
 // add puts b into a at a place.
@@ -59,21 +68,28 @@ func (a *block) add(b block, x, y float64) {
 		r.X, r.Y = r.X+x, r.Y+y
 		a.rects = append(a.rects, r)
 	}
+	for _, d := range b.inner {
+		d.X, d.Y = d.X+x, d.Y+y
+		a.inner = append(a.inner, d)
+	}
 }
 
 // newBox lays out a state from its top left corner.
-func newBox(i int, n Node) *Box {
+func newBox(g *Graph, i int) *Box {
+	n := g.Nodes[i]
 	b := &Box{Node: i}
 	caption := n.about()
 	if n.Compensation {
 		caption = strings.TrimLeft(caption+", compensates", ", ")
 	}
-	names := nameFont.wrap(n.Name, nameMax, 3)
-	body := stack(rows(n), 3)
-	b.W = max(boxMin, 2*boxPad+iconSize+6+typeFont.width(caption), 2*boxPad+body.w)
+	names := nameFont.wrap(n.label(), nameMax, 3)
+	does, inside := stack(rows(n), 3), areas(g, n)
+	b.W = max(boxMin, 2*boxPad+iconSize+6+typeFont.width(caption), 2*boxPad+does.w, 2*boxPad+stack(inside, 0).w)
 	for _, line := range names {
 		b.W = max(b.W, 2*boxPad+nameFont.width(line))
 	}
+	widen(inside, b.W-2*boxPad)
+	body := stack([]block{does, stack(inside, groupGap)}, 8)
 	y := 10.0
 	b.Icon = Point{boxPad, y}
 	b.Texts = append(b.Texts, Text{X: boxPad + iconSize + 6, Y: y + 11, Text: typeFont.cut(caption, b.W-2*boxPad-iconSize-6), Class: "type"})
@@ -88,7 +104,7 @@ func newBox(i int, n Node) *Box {
 		y += 7
 		all := block{}
 		all.add(body, boxPad, y)
-		b.Texts, b.Rects = append(b.Texts, all.texts...), all.rects
+		b.Texts, b.Rects, b.Inner = append(b.Texts, all.texts...), all.rects, all.inner
 		y += body.h
 	}
 	b.H = y + 10
@@ -242,5 +258,8 @@ func (b *Box) move(x, y float64) {
 	}
 	for i := range b.Rects {
 		b.Rects[i].X, b.Rects[i].Y = b.Rects[i].X+x, b.Rects[i].Y+y
+	}
+	for i := range b.Inner {
+		b.Inner[i].X, b.Inner[i].Y = b.Inner[i].X+x, b.Inner[i].Y+y
 	}
 }

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +8,7 @@ import (
 
 // DOT writes the language of Graphviz; states with groups are clusters.
 func DOT(w io.Writer, g *Graph) error {
-	d := &dot{g: g, ids: g.identifiers(), anchor: make([]string, len(g.Nodes))}
+	d := &dot{script: newScript(g), anchor: make([]string, len(g.Nodes))}
 	d.putf("digraph %s {\n", dotText(g.ID))
 	d.putf("  label=%s; labelloc=t; compound=true; fontname=Helvetica;\n", dotText(clean(g.Title())))
 	d.putf("  node [shape=box, style=rounded, fontname=Helvetica]; edge [fontname=Helvetica, fontsize=11];\n")
@@ -32,17 +31,12 @@ func DOT(w io.Writer, g *Graph) error {
 }
 
 type dot struct {
-	bytes.Buffer
-	g      *Graph
-	ids    []string
+	script
 	anchor []string // the node inside a cluster that its edges are attached to
-	in     int
 }
 
-func (d *dot) putf(format string, args ...any) { fmt.Fprintf(&d.Buffer, format, args...) }
-
 func (d *dot) node(i int, n Node) {
-	title := clean(n.Name)
+	title := clean(n.label())
 	if n.groups() {
 		title = n.caption()
 	}
@@ -51,7 +45,7 @@ func (d *dot) node(i int, n Node) {
 	}
 	if n.groups() {
 		d.putf("  subgraph cluster_%s {\n    label=%s; style=%s;\n", d.ids[i], dotText(title), dotStyle(n))
-		d.anchor[i] = d.parts(d.ids[i], n.Parts, "    ")
+		d.anchor[i] = d.parts(d.ids[i], n.all(), "    ")
 		d.putf("  }\n")
 		return
 	}
@@ -80,8 +74,7 @@ func (d *dot) parts(prefix string, parts []Part, indent string) string {
 		if p.Note != "" {
 			text = strings.TrimSpace(text + "\n" + clean(p.Note))
 		}
-		d.in++
-		id := fmt.Sprintf("%s__%d", prefix, d.in)
+		id := d.partID(prefix)
 		begin := id
 		if p.group() && len(p.Parts) > 0 {
 			d.putf("%ssubgraph cluster_%s {\n%s  label=%s;\n", indent, id, indent, dotText(text))
@@ -106,6 +99,9 @@ func (d *dot) parts(prefix string, parts []Part, indent string) string {
 			first = begin
 		}
 		before = begin
+		if p.Last {
+			before = ""
+		}
 	}
 	return first
 }
@@ -126,16 +122,12 @@ func (d *dot) edge(i int, e Edge) {
 	if e.From >= 0 && e.From == e.To && d.anchor[e.From] != "" {
 		more = "" // a cluster cannot point at itself
 	}
-	lines := make([]string, len(e.Labels))
-	for k, l := range e.Labels {
-		lines[k] = clean(l)
-	}
 	look := map[Kind]string{
 		Error:      ", style=dashed, color=\"#b3261e\", fontcolor=\"#b3261e\"",
 		Compensate: ", style=dotted, color=\"#7a4fc4\", fontcolor=\"#7a4fc4\"",
 		Default:    ", dir=both, arrowtail=tee",
 	}[e.Kind]
-	d.putf("  %s -> %s [label=%s%s%s];\n", from, to, dotText(strings.Join(lines, "\n")), look, more)
+	d.putf("  %s -> %s [label=%s%s%s];\n", from, to, dotText(strings.Join(e.lines(clean), "\n")), look, more)
 }
 
 // dotText quotes a text. Graphviz gives a meaning to backslashes and, even in

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/graph"
 )
@@ -23,7 +24,7 @@ func load(t testing.TB, file string) *graph.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, ds := dialect.NewRegistry(wfx.FrontEnd{}, sw05.FrontEnd{}).Compile(file, text, dialect.DirBundle(filepath.Dir(file)), dialect.Options{})
+	c, ds := dialect.NewRegistry(wfx.FrontEnd{}, sw05.FrontEnd{}, sw10.FrontEnd{}).Compile(file, text, dialect.DirBundle(filepath.Dir(file)), dialect.Options{})
 	if n, _ := ds.Counts(); n > 0 {
 		t.Fatal(ds)
 	}
@@ -55,7 +56,7 @@ func render(t testing.TB, format string, g *graph.Graph) string {
 }
 
 func TestGolden(t *testing.T) {
-	for name, file := range map[string]string{"kinds": "testdata/kinds.yaml", "order": "../examples/order.yaml", "kanban": "../examples/jobs/kanban.yaml"} {
+	for name, file := range map[string]string{"kinds": "testdata/kinds.yaml", "tasks": "testdata/tasks.yaml", "order": "../../examples/order.yaml", "kanban": "../../examples/jobs/kanban.yaml"} {
 		for format := range formats {
 			t.Run(name+"."+format, func(t *testing.T) {
 				got := render(t, format, load(t, file))

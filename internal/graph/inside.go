@@ -6,11 +6,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// maxParts bounds what is told about one state: regions that share regions could
+// maxParts bounds what is described of one state: regions that share regions could
 // unfold without end.
 const maxParts = 200
 
-// inside is what the nodes and regions behind a state tell about it.
+// inside is what the nodes and regions behind a state say about it.
 type inside struct {
 	parts   []Part
 	notes   []string
@@ -24,6 +24,7 @@ type inside struct {
 
 type catch struct {
 	name    string
+	which   string // in words, where the edge has no name
 	retries int
 	undoes  bool
 	sends   string // events, as part of a label
@@ -32,13 +33,21 @@ type catch struct {
 // insides reads what each state does, by the state's index.
 func (r *reader) insides() []inside {
 	out := make([]inside, len(r.g.Nodes))
-	for id, n := range r.p.Nodes {
-		at, ok := r.index[n.Name]
-		if !ok || n.Mark != ir.MarkEntered || out[at].parts != nil {
-			continue
+	for at, s := range r.states {
+		entries := r.entries[s.Name]
+		if len(entries) == 0 && s.ID != "" {
+			entries = r.entries[s.ID]
 		}
-		w := walker{r: r, node: &r.g.Nodes[at], in: &out[at], left: maxParts, active: map[ir.NodeID]bool{}}
-		out[at].parts = w.run(ir.NodeID(id))
+		for _, id := range entries {
+			if out[at].parts != nil {
+				break
+			}
+			w := walker{r: r, node: &r.g.Nodes[at], in: &out[at], left: maxParts, active: map[ir.NodeID]bool{}}
+			out[at].parts = w.run(id)
+		}
+		if s.Does != "" {
+			out[at].parts = []Part{{Kind: PartCall, Text: s.Does}}
+		}
 	}
 	return out
 }
@@ -51,7 +60,7 @@ type walker struct {
 	left   int
 	branch string             // actions without a name bear that of their branch
 	active map[ir.NodeID]bool // on the way here: a program may loop
-	first  *Part              // the race between event expressions that is being told
+	first  *Part              // the race between event expressions that is being described
 }
 
 // run lists what happens from a node to the end of its region or state.
@@ -83,12 +92,15 @@ func (w *walker) run(id ir.NodeID) []Part {
 	return parts
 }
 
-// op tells one operation, and whether the way goes on at its Next.
+// op describes one operation, and whether the way goes on at its Next.
 func (w *walker) op(n *ir.Node) ([]Part, bool) {
 	switch op := n.Op.(type) {
 	case *ir.Eval:
 		return nil, true
 	case *ir.Enter:
+		if op.Drop { // of an extension, which is drawn once, beside the flow
+			return nil, true
+		}
 		return w.enter(op.Region), true
 	case *ir.Call:
 		return []Part{{Kind: PartCall, Text: w.callText(n.Name, op.Function)}}, true
@@ -125,7 +137,7 @@ func (w *walker) op(n *ir.Node) ([]Part, bool) {
 		}
 		p := Part{Kind: PartRun, Text: text}
 		if !op.Wait {
-			p.Note = "nobody waits"
+			p.Note = "not waited for"
 		}
 		return []Part{p}, true
 	}
@@ -150,13 +162,16 @@ func (w *walker) enter(id ir.RegionID) []Part {
 		return nil
 	}
 	region := &w.r.p.Regions[id]
+	if region.Nested { // its states are drawn by themselves
+		return w.caught(region)
+	}
 	parts := w.run(region.Entry)
 	if region.Name == w.node.Name {
 		w.handlers(region)
 	}
 	if note := spanText(region.Timeout); note != "" {
 		if len(parts) == 1 {
-			parts[0].Note = note + " at most"
+			parts[0].Note = strings.TrimPrefix(parts[0].Note+", "+note+" at most", ", ")
 		} else {
 			w.in.notes = append(w.in.notes, note+" at most")
 		}
@@ -189,7 +204,7 @@ func (w *walker) handlers(region *ir.Region) {
 	}
 }
 
-// sends tells the events that a way out of the state produces, as part of a label.
+// sends names the events that a way out of the state produces, as part of a label.
 func (w *walker) sends(id ir.NodeID) string {
 	text := ""
 	for range w.r.p.Nodes {
@@ -284,18 +299,29 @@ func (w *walker) fan(op *ir.Fan) Part {
 			text += " of " + src
 		}
 		part := Part{Kind: PartEach, Text: text, Parts: w.enter(op.Each.Body)}
+		if while := w.exprText(op.Each.While); while != "" {
+			part.Note = "while " + while
+		}
 		if limit := w.exprText(op.Each.Max); limit != "" && limit != "0" {
 			part.Note = limit + " at once"
 		}
 		return part
 	}
+	if op.Feed != nil {
+		return w.feed(op.Feed)
+	}
 	part := Part{Kind: PartFan, Text: "side by side"}
 	if need := w.exprText(op.Need); need != "" {
 		part.Note = "until " + need + " finished"
+	} else if op.Join == ir.JoinFirst {
+		part.Note = "until 1 finished"
 	}
 	for _, b := range op.Branches {
 		if b.Region <= 0 || int(b.Region) >= len(w.r.p.Regions) {
 			continue
+		}
+		if w.r.p.Regions[b.Region].Nested {
+			continue // its states are drawn by themselves
 		}
 		name := w.r.p.Regions[b.Region].Name
 		outer := w.branch
@@ -304,12 +330,36 @@ func (w *walker) fan(op *ir.Fan) Part {
 		w.branch = outer
 		one := Part{Kind: PartBranch, Text: name, Parts: inner}
 		if len(inner) == 1 && (inner[0].Text == name || name == w.node.Name) {
-			one = inner[0] // an action by itself: its name is not told twice
+			one = inner[0] // an action by itself: its name is not shown twice
 		}
 		if b.Detached {
-			one.Note = strings.TrimPrefix(one.Note+", nobody waits", ", ")
+			one.Note = strings.TrimPrefix(one.Note+", not waited for", ", ")
 		}
 		part.Parts = append(part.Parts, one)
+	}
+	return part
+}
+
+// feed describes a task that takes events, and what it does with each.
+func (w *walker) feed(op *ir.Feed) Part {
+	list := func(events []ir.EventID, all bool) string {
+		names := make([]string, len(events))
+		for i, id := range events {
+			names[i] = w.r.eventName(id)
+		}
+		if all {
+			return strings.Join(names, " and ")
+		}
+		return strings.Join(names, " or ")
+	}
+	part := Part{Kind: PartWait, Text: "wait for " + list(op.Events, op.All)}
+	if op.Body != 0 {
+		part = Part{Kind: PartEach, Text: "for each " + list(op.Events, false), Parts: w.enter(op.Body)}
+	}
+	if until := w.exprText(op.Until); until != "" {
+		part.Note = "until " + until
+	} else if len(op.Stop) > 0 {
+		part.Note = "until " + list(op.Stop, op.StopAll)
 	}
 	return part
 }
@@ -320,8 +370,8 @@ func (w *walker) choice(op *ir.Branch) bool {
 	return id > 0 && int(id) < len(w.r.p.Exprs) && w.r.p.Exprs[id].Lang == "choice"
 }
 
-// race tells expressions over events of which one must come true (Serverless Workflow
-// 0.1). What follows each is told at the branch behind it.
+// race describes expressions over events of which one must come true (Serverless Workflow
+// 0.1). What follows each is described at the branch behind it.
 func (w *walker) race(op *ir.Fan) {
 	w.first = &Part{Kind: PartFan, Text: "the first"}
 	for _, b := range op.Branches {

@@ -9,7 +9,7 @@ import (
 )
 
 // job reads a state machine that actors advance: its states do nothing by themselves,
-// so each tells its group and what its author says of it; each line tells who takes it.
+// so each shows its group and its description; each line shows its actor.
 func (r *reader) job() {
 	r.g.Job, r.g.Version = true, "" // all have the same
 	for _, group := range r.p.Groups {
@@ -63,10 +63,10 @@ func (r *reader) offer(from, to int, actor string) {
 	r.g.Edges[at].Labels[0] = strings.Join(slices.Compact(both), orActor)
 }
 
-// orActor stands between those who may make a move.
+// orActor stands between the actors that may make a move.
 const orActor = " or "
 
-// limits tells how long a job may be in each state that has a limit.
+// limits says how long a job may be in each state that has a limit.
 func (r *reader) limits() map[string]string {
 	out := map[string]string{}
 	for _, n := range r.p.Nodes {
@@ -78,7 +78,7 @@ func (r *reader) limits() map[string]string {
 }
 
 // groupAccents are the colours of groups, in their order; those of a very large number
-// of groups repeat, but their names are always told.
+// of groups repeat, but their names are always shown.
 var groupAccents = []string{"operation", "subflow", "callback", "parallel", "foreach", "inject", "event", "switch"}
 
 // groupAccent is the colour of a group.

@@ -11,7 +11,7 @@ import (
 
 // A job's states tell their group and their description, its lines who takes them.
 func TestJobsTellActorsAndGroups(t *testing.T) {
-	g := load(t, "../examples/jobs/kanban.yaml")
+	g := load(t, "../../examples/jobs/kanban.yaml")
 	for format, wanted := range map[string][]string{
 		"txt":     {"■ REVIEW  (OPEN, wait)", "├── CLIENT or WFX ──▶ SHIPPED", "└── IMMEDIATE ──▶ READY", "■ DROPPED  (CLOSED, final)"},
 		"mermaid": {`subgraph group_0["OPEN"]`, `s_READY -->|"WFX"| s_DROPPED`, `s_IDEA -->|"IMMEDIATE"| s_READY`},
@@ -28,7 +28,7 @@ func TestJobsTellActorsAndGroups(t *testing.T) {
 			}
 		}
 	}
-	text := render(t, "txt", load(t, "../examples/jobs/firmware.yaml"))
+	text := render(t, "txt", load(t, "../../examples/jobs/firmware.yaml"))
 	for _, want := range []string{"after 6 h ──▶ BROKEN", "CLIENT or WFX ──▶ BROKEN", "after 15 min ──▶ ROLLED-BACK"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -31,6 +31,7 @@ const (
 	MarkStart     MarkKind = "start"
 	MarkEnd       MarkKind = "end"
 	MarkReference MarkKind = "reference"
+	MarkExit      MarkKind = "exit" // the end of a list of states
 )
 
 // Line is a drawn edge.
@@ -61,10 +62,23 @@ const (
 // Layout finds a place for everything: rows from the top to the bottom, a line's
 // target below its source where the workflow does not go back.
 func Layout(g *Graph) *Drawing {
+	flow := *g
+	for n := len(flow.Nodes); n > 0 && flow.Nodes[n-1].Aside; n-- {
+		flow.Nodes = flow.Nodes[:n-1]
+	}
+	d := layout(&flow)
+	d.beside(g)
+	return d
+}
+
+func layout(g *Graph) *Drawing {
 	s := &sketch{g: g, refs: map[int]bool{}}
 	s.boxes = make([]*Box, len(g.Nodes))
-	for i, n := range g.Nodes {
-		s.boxes[i] = newBox(i, n)
+	for i := range g.Nodes {
+		s.boxes[i] = newBox(g, i)
+		for _, inner := range s.boxes[i].Inner {
+			s.steps += inner.Steps
+		}
 	}
 	s.attach()
 	for again := true; again; {
@@ -227,10 +241,13 @@ func (s *sketch) collect() {
 			l.from = s.ofNode[e.From]
 		}
 		switch {
+		case e.To == Exit:
+			text := s.g.target(e)
+			l.to = s.mark(Mark{Kind: MarkExit, W: labelFont.width(text) + 20, H: 22, Edge: i, Text: text})
 		case e.To < 0:
 			l.to = s.mark(Mark{Kind: MarkEnd, W: 20, H: 20, Edge: i})
 		case s.refs[i]:
-			text := labelFont.cut(clean(s.g.Nodes[e.To].Name), 150)
+			text := labelFont.cut(clean(s.g.Nodes[e.To].label()), 150)
 			l.to = s.mark(Mark{Kind: MarkReference, W: labelFont.width(text) + 24, H: 24, Edge: i, Text: text})
 		default:
 			l.to = s.ofNode[e.To]

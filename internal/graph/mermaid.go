@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,7 +11,7 @@ import (
 // Mermaid writes a flowchart: unlike Mermaid's state diagrams it knows dashed and
 // dotted lines.
 func Mermaid(w io.Writer, g *Graph) error {
-	m := &mermaid{g: g, ids: g.identifiers()}
+	m := &mermaid{newScript(g)}
 	title, err := json.Marshal(clean(g.Title())) // which is YAML as well
 	if err != nil {
 		return err
@@ -43,23 +42,16 @@ func Mermaid(w io.Writer, g *Graph) error {
 	return err
 }
 
-type mermaid struct {
-	bytes.Buffer
-	g   *Graph
-	ids []string
-	in  int // parts that have an identifier of their own
-}
-
-func (m *mermaid) putf(format string, args ...any) { fmt.Fprintf(&m.Buffer, format, args...) }
+type mermaid struct{ script }
 
 func (m *mermaid) node(i int, n Node) {
 	if n.groups() {
 		m.putf("  subgraph %s[\"%s\"]\n", m.ids[i], mermaidText(n.caption()))
-		m.parts(m.ids[i], n.Parts, "    ")
+		m.parts(m.ids[i], n.all(), "    ")
 		m.putf("  end\n")
 		return
 	}
-	lines := append([]string{clean(n.Name)}, insideLines(n)...)
+	lines := append([]string{clean(n.label())}, insideLines(n)...)
 	for k := range lines {
 		lines[k] = mermaidText(lines[k])
 	}
@@ -75,12 +67,8 @@ func (m *mermaid) node(i int, n Node) {
 func (m *mermaid) parts(prefix string, parts []Part, indent string) {
 	before := ""
 	for _, p := range parts {
-		m.in++
-		id := fmt.Sprintf("%s__%d", prefix, m.in)
-		text := clean(p.Text)
-		if p.Note != "" {
-			text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
-		}
+		id := m.partID(prefix)
+		text := p.line()
 		if p.group() && len(p.Parts) > 0 {
 			m.putf("%ssubgraph %s[\"%s\"]\n", indent, id, mermaidText(text))
 			if p.Kind == PartFan {
@@ -98,19 +86,18 @@ func (m *mermaid) parts(prefix string, parts []Part, indent string) {
 			m.putf("%s%s --> %s\n", indent, before, id)
 		}
 		before = id
+		if p.Last {
+			before = ""
+		}
 	}
 }
 
 func (m *mermaid) edge(i int, e Edge) {
-	from, to := fmt.Sprintf("start_%d", i), fmt.Sprintf("end_%d", i)
-	if e.From >= 0 {
-		from = m.ids[e.From]
-	} else {
+	from, to := m.ends(e, fmt.Sprintf("start_%d", i), fmt.Sprintf("end_%d", i))
+	if e.From < 0 {
 		m.putf("  %s(( ))\n", from)
 	}
-	if e.To >= 0 {
-		to = m.ids[e.To]
-	} else {
+	if e.To < 0 {
 		m.putf("  %s(((\" \")))\n", to)
 	}
 	arrow := "-->"

@@ -1,13 +1,45 @@
 package graph
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
 )
 
-// identifiers gives every state a name that is safe in every language that is
-// written here: s_ and the letters and digits of its own.
+// script is a graph that is being written in the language of another program.
+type script struct {
+	bytes.Buffer
+	g   *Graph
+	ids []string // by node
+	in  int      // number of parts that have an identifier
+}
+
+func newScript(g *Graph) script { return script{g: g, ids: g.identifiers()} }
+
+func (s *script) putf(format string, args ...any) { fmt.Fprintf(&s.Buffer, format, args...) }
+
+// partID is the identifier of the next part of a state.
+func (s *script) partID(state string) string {
+	s.in++
+	return fmt.Sprintf("%s__%d", state, s.in)
+}
+
+// ends returns the identifiers of the states that an edge connects; start and end are the
+// identifiers for the outside.
+func (s *script) ends(e Edge, start, end string) (from, to string) {
+	from, to = start, end
+	if e.From >= 0 {
+		from = s.ids[e.From]
+	}
+	if e.To >= 0 {
+		to = s.ids[e.To]
+	}
+	return from, to
+}
+
+// identifiers gives every state an identifier that is valid in all output languages: s_ and the
+// letters and digits of its name.
 func (g *Graph) identifiers() []string {
 	out := make([]string, len(g.Nodes))
 	taken := map[string]bool{}
@@ -31,9 +63,8 @@ func (g *Graph) identifiers() []string {
 	return out
 }
 
-// harmless rewrites a text so that no character in it means anything: letters,
-// digits and single spaces stay, also a mark between two of them; everything else
-// goes through escape.
+// harmless escapes a text so that no character in it has a special meaning: letters, digits, spaces
+// and commas stay, and -_.: between two letters or digits; everything else is escaped.
 func harmless(text string, escape func(rune) string) string {
 	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
 	plain := func(i int) bool {
@@ -56,43 +87,57 @@ func harmless(text string, escape func(rune) string) string {
 	return b.String()
 }
 
-// lines are an edge's labels in another language, without those that say nothing.
+// lines returns an edge's labels in another language, without empty ones.
 func (e Edge) lines(escape func(string) string) []string {
 	var out []string
 	for _, l := range e.Labels {
-		if l = clean(l); l != "" {
+		l = clean(l)
+		if l != "" {
 			out = append(out, escape(l))
 		}
 	}
 	return out
 }
 
-// insideLines are the parts of a state, one a line, groups indented.
+// line is the text of a part, without the parts inside it.
+func (p Part) line() string {
+	text := clean(p.Text)
+	if p.Note != "" {
+		text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
+	}
+	return text
+}
+
+// insideLines returns the parts of a state, one per line, groups indented.
 func insideLines(n Node) []string {
 	var out []string
 	var walk func(parts []Part, depth int)
 	walk = func(parts []Part, depth int) {
 		for _, p := range parts {
-			text := clean(p.Text)
-			if p.Note != "" {
-				text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
-			}
-			if text != "" {
+			if text := p.line(); text != "" {
 				out = append(out, strings.Repeat("  ", depth)+text)
 			}
 			walk(p.Parts, depth+1)
 		}
 	}
-	walk(n.Parts, 0)
+	walk(n.all(), 0)
 	for _, note := range n.Notes {
 		out = append(out, clean(note))
 	}
 	return out
 }
 
+// lines returns the group of a state and its parts, for languages without frames around states.
+func (n Node) lines() []string {
+	if n.Group == "" {
+		return insideLines(n)
+	}
+	return append([]string{"group " + clean(n.Group)}, insideLines(n)...)
+}
+
 // groups reports whether a state is drawn around its parts.
 func (n Node) groups() bool {
-	for _, p := range n.Parts {
+	for _, p := range n.all() {
 		if p.group() {
 			return true
 		}
@@ -102,7 +147,7 @@ func (n Node) groups() bool {
 
 // caption is the title of a state that is drawn around its parts.
 func (n Node) caption() string {
-	text := clean(n.Name)
+	text := clean(n.label())
 	if len(n.Notes) > 0 {
 		text += " (" + clean(strings.Join(n.Notes, ", ")) + ")"
 	}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +8,7 @@ import (
 
 // PlantUML writes a state diagram; states with groups are composite states.
 func PlantUML(w io.Writer, g *Graph) error {
-	p := &plantUML{g: g, ids: g.identifiers()}
+	p := &plantUML{newScript(g)}
 	p.putf("@startuml\n")
 	if title := clean(g.Title()); title != "" {
 		p.putf("title %s\n", plantText(title))
@@ -26,14 +25,7 @@ func PlantUML(w io.Writer, g *Graph) error {
 	return err
 }
 
-type plantUML struct {
-	bytes.Buffer
-	g   *Graph
-	ids []string
-	in  int
-}
-
-func (p *plantUML) putf(format string, args ...any) { fmt.Fprintf(&p.Buffer, format, args...) }
+type plantUML struct{ script }
 
 func (p *plantUML) node(i int, n Node) {
 	line := ""
@@ -46,16 +38,12 @@ func (p *plantUML) node(i int, n Node) {
 	}
 	if n.groups() {
 		p.putf("state \"%s\" as %s%s%s {\n", plantText(n.caption()), p.ids[i], stereotype, line)
-		p.parts(p.ids[i], n.Parts, "  ")
+		p.parts(p.ids[i], n.all(), "  ")
 		p.putf("}\n")
 		return
 	}
-	p.putf("state \"%s\" as %s%s%s\n", plantText(clean(n.Name)), p.ids[i], stereotype, line)
-	lines := insideLines(n)
-	if n.Group != "" {
-		lines = append([]string{"group " + clean(n.Group)}, lines...)
-	}
-	for _, text := range lines {
+	p.putf("state \"%s\" as %s%s%s\n", plantText(clean(n.label())), p.ids[i], stereotype, line)
+	for _, text := range n.lines() {
 		p.putf("%s : %s\n", p.ids[i], plantText(text))
 	}
 }
@@ -63,12 +51,8 @@ func (p *plantUML) node(i int, n Node) {
 func (p *plantUML) parts(prefix string, parts []Part, indent string) {
 	before := ""
 	for _, q := range parts {
-		p.in++
-		id := fmt.Sprintf("%s__%d", prefix, p.in)
-		text := clean(q.Text)
-		if q.Note != "" {
-			text = strings.TrimSpace(text + " (" + clean(q.Note) + ")")
-		}
+		id := p.partID(prefix)
+		text := q.line()
 		if q.group() && len(q.Parts) > 0 {
 			p.putf("%sstate \"%s\" as %s {\n", indent, plantText(text), id)
 			if q.Kind == PartFan {
@@ -89,17 +73,14 @@ func (p *plantUML) parts(prefix string, parts []Part, indent string) {
 			p.putf("%s%s --> %s\n", indent, before, id)
 		}
 		before = id
+		if q.Last {
+			before = ""
+		}
 	}
 }
 
 func (p *plantUML) edge(e Edge) {
-	from, to := "[*]", "[*]"
-	if e.From >= 0 {
-		from = p.ids[e.From]
-	}
-	if e.To >= 0 {
-		to = p.ids[e.To]
-	}
+	from, to := p.ends(e, "[*]", "[*]")
 	arrow := map[string]string{"solid": "-->", "dashed": "-[#B3261E,dashed]->", "dotted": "-[#7A4FC4,dotted]->"}[e.stroke()]
 	label := ""
 	if lines := e.lines(plantText); len(lines) > 0 {

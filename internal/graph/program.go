@@ -10,27 +10,77 @@ import (
 
 // FromProgram collects what there is to draw of a program.
 func FromProgram(p *ir.Program) *Graph {
-	r := reader{p: p, g: &Graph{ID: p.ID, Version: p.Version, Name: p.Name}, index: map[string]int{}, merged: map[edgeKey]int{}}
+	r := newReader(p, &Graph{ID: p.ID, Version: p.Version, Name: p.Name})
 	for _, s := range p.States {
-		if s.In != "" {
-			continue // it is shown inside of the state whose branch it stands in
+		if s.In == "" { // others are shown inside of the state whose branch they stand in
+			r.add(s)
 		}
-		if _, twice := r.index[s.Name]; twice {
-			continue // no front-end emits it; a diagram has one box per name
-		}
-		r.index[s.Name] = len(r.g.Nodes)
-		r.g.Nodes = append(r.g.Nodes, Node{
-			Name: s.Name, Type: s.Type, Start: s.Start, End: s.End, Compensation: s.Compensation,
-		})
 	}
 	r.start()
 	if p.Job {
 		r.job()
 		return r.g
 	}
+	r.fill(p.Edges)
+	r.nest(newNesting(p.States, p.Edges))
+	r.asides()
+	return r.g
+}
+
+// reader is the work of FromProgram, for one list of states.
+type reader struct {
+	p       *ir.Program
+	g       *Graph
+	entries map[string][]ir.NodeID // where a state is entered, by its name and by its id
+	states  []ir.State             // by node
+	index   map[string]int
+	merged  map[edgeKey]int
+	deep    int // in how many states the list stands
+}
+
+func newReader(p *ir.Program, g *Graph) *reader {
+	r := &reader{p: p, entries: map[string][]ir.NodeID{}}
+	for id, n := range p.Nodes {
+		if n.Mark == ir.MarkEntered {
+			r.entries[n.Name] = append(r.entries[n.Name], ir.NodeID(id))
+			if n.Ref != "" && n.Ref != n.Name {
+				r.entries[n.Ref] = append(r.entries[n.Ref], ir.NodeID(id))
+			}
+		}
+	}
+	return r.of(g)
+}
+
+// of reads another list of the same program.
+func (r *reader) of(g *Graph) *reader {
+	return &reader{p: r.p, g: g, entries: r.entries, index: map[string]int{}, merged: map[edgeKey]int{}, deep: r.deep}
+}
+
+// add adds a state. A diagram has one box per name: two tasks of a list may share theirs.
+func (r *reader) add(s ir.State) {
+	if _, twice := r.index[s.Name]; twice {
+		return
+	}
+	r.index[s.Name] = len(r.g.Nodes)
+	r.states = append(r.states, s)
+	n := Node{Name: s.Name, Type: s.Type, Start: s.Start, End: s.End, Compensation: s.Compensation}
+	if s.If != "" {
+		n.Notes = append(n.Notes, "if "+s.If)
+	}
+	r.g.Nodes = append(r.g.Nodes, n)
+}
+
+type edgeKey struct {
+	from, to int
+	kind     Kind
+}
+
+// fill adds what the states of the list do, and the ways between them.
+func (r *reader) fill(edges []ir.Edge) {
 	insides := r.insides()
 	for i := range r.g.Nodes {
-		r.g.Nodes[i].Parts, r.g.Nodes[i].Notes = insides[i].parts, insides[i].notes
+		n := &r.g.Nodes[i]
+		n.Parts, n.Notes = insides[i].parts, append(n.Notes, insides[i].notes...)
 	}
 	errors := make([]int, len(r.g.Nodes)) // error edges seen so far, by state
 	ways := make([]int, len(r.g.Nodes))   // conditions seen so far
@@ -40,10 +90,12 @@ func FromProgram(p *ir.Program) *Graph {
 		}
 		return ""
 	}
-	for _, e := range p.Edges {
+	for _, e := range edges {
 		from, known := r.index[e.From]
 		to, reached := r.index[e.To]
 		switch {
+		case e.Exit:
+			to = Exit
 		case e.To == "":
 			to = Outside
 		case !reached:
@@ -57,7 +109,11 @@ func FromProgram(p *ir.Program) *Graph {
 		case ir.EdgeNext:
 			r.edge(from, to, Next, "")
 		case ir.EdgeCondition:
-			r.edge(from, to, Condition, strings.TrimPrefix(e.Label+way(from), ", "))
+			label := e.Label
+			if e.When != "" {
+				label = strings.TrimPrefix(label+": "+e.When, ": ")
+			}
+			r.edge(from, to, Condition, strings.TrimPrefix(label+way(from), ", "))
 		case ir.EdgeEvent:
 			label := eventLabel(e.Label, in.events, ways[from])
 			r.edge(from, to, Event, label+way(from))
@@ -65,7 +121,7 @@ func FromProgram(p *ir.Program) *Graph {
 			if in.timeout != "" {
 				r.edge(from, to, Timeout, "after "+in.timeout+in.otherwise)
 			} else {
-				r.edge(from, to, Default, "default"+in.otherwise)
+				r.edge(from, to, Default, defaultLabel(e.Label)+in.otherwise)
 			}
 		case ir.EdgeError:
 			r.edge(from, to, Error, errorLabel(e.Label, in.catches, errors[from]))
@@ -76,20 +132,6 @@ func FromProgram(p *ir.Program) *Graph {
 			r.edge(from, to, Kind(e.Kind), e.Label)
 		}
 	}
-	return r.g
-}
-
-// reader is the work of FromProgram.
-type reader struct {
-	p      *ir.Program
-	g      *Graph
-	index  map[string]int
-	merged map[edgeKey]int
-}
-
-type edgeKey struct {
-	from, to int
-	kind     Kind
 }
 
 // edge adds a way; one of the same kind between the same states gets another line.
@@ -110,8 +152,13 @@ func (r *reader) edge(from, to int, kind Kind, label string) {
 func (r *reader) start() {
 	label := ""
 	if s := r.p.Start.Schedule; s != nil {
-		if label = "in " + s.Interval; s.Cron != "" {
+		switch {
+		case s.Cron != "":
 			label = strings.TrimSpace("cron " + s.Cron + " " + s.Zone)
+		case s.Every.Set:
+			label = "every " + spanText(s.Every)
+		default:
+			label = "in " + s.Interval
 		}
 	}
 	if len(r.p.Start.Events) > 0 {
@@ -124,7 +171,7 @@ func (r *reader) start() {
 	}
 }
 
-// startEvents tells the events that start an instance, or the sets of them.
+// startEvents names the events that start an instance, or the sets of them.
 func (r *reader) startEvents(s ir.Start) string {
 	if len(s.Any) == 0 {
 		return r.eventNames(s.Events, s.All)
@@ -172,6 +219,9 @@ func errorLabel(name string, catches []catch, n int) string {
 	if n >= len(catches) || catches[n].name != name {
 		return label
 	}
+	if which := catches[n].which; which != "" && which != label {
+		label = "error " + which
+	}
 	if k := catches[n].retries; k > 0 {
 		label += ", after " + count(k, "retry", "retries")
 	}
@@ -194,4 +244,12 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// defaultLabel names the way that is taken when no condition holds.
+func defaultLabel(name string) string {
+	if name == "" {
+		return "default"
+	}
+	return name + " (default)"
 }

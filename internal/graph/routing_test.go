@@ -42,7 +42,7 @@ func crossed(a, b []graph.Point) bool {
 
 // A way back goes around what leaves the same state, not across it.
 func TestNoLinesCrossInTheExamples(t *testing.T) {
-	files, _ := filepath.Glob("../examples/*[a-z].yaml")
+	files, _ := filepath.Glob("../../examples/*[a-z].yaml")
 	for _, file := range append(files, "testdata/kinds.yaml") {
 		if matched, _ := filepath.Match("*_test.yaml", filepath.Base(file)); matched {
 			continue
@@ -60,7 +60,7 @@ func TestNoLinesCrossInTheExamples(t *testing.T) {
 
 // A line that could be straight has no small steps in it.
 func TestLinesHaveNoSmallKinks(t *testing.T) {
-	graphs := map[string]*graph.Graph{"60 states": scattered(60, 40, 6), "monitor": load(t, "../examples/monitor.yaml"), "inbox": load(t, "../examples/inbox.yaml")}
+	graphs := map[string]*graph.Graph{"60 states": scattered(60, 40, 6), "monitor": load(t, "../../examples/monitor.yaml"), "inbox": load(t, "../../examples/inbox.yaml")}
 	for name, g := range graphs {
 		kinks := 0
 		for _, l := range graph.Layout(g).Lines {

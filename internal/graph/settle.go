@@ -18,8 +18,7 @@ const (
 func (s *sketch) settle() {
 	for range settleRounds {
 		groups := s.straightGroups()
-		moved := s.push(groups)
-		groups = s.straightGroups()
+		moved := false
 		for i := range settleMoves {
 			slices.SortStableFunc(groups, func(a, b []int) int {
 				if i%2 == 0 {

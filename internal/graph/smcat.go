@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -10,7 +9,7 @@ import (
 // Smcat writes the language of state-machine-cat. States with groups are state
 // machines of their own.
 func Smcat(w io.Writer, g *Graph) error {
-	s := &smcat{g: g, ids: g.identifiers()}
+	s := &smcat{newScript(g)}
 	s.putf("# %s\n", clean(g.Title()))
 	var states []string
 	starts, ends := false, false
@@ -36,14 +35,7 @@ func Smcat(w io.Writer, g *Graph) error {
 	return err
 }
 
-type smcat struct {
-	bytes.Buffer
-	g   *Graph
-	ids []string
-	in  int
-}
-
-func (s *smcat) putf(format string, args ...any) { fmt.Fprintf(&s.Buffer, format, args...) }
+type smcat struct{ script }
 
 // smcatType says that a state is one like others: without it the language takes a name such
 // as initialized or finalize for that of a pseudo-state.
@@ -54,16 +46,12 @@ func (s *smcat) state(i int, n Node) string {
 	if n.Type != "" {
 		look += fmt.Sprintf(" class=\"%s\"", class(n.Type))
 	}
-	head := fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(clean(n.Name)), look)
+	head := fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(clean(n.label())), look)
 	if n.groups() {
 		head = fmt.Sprintf("%s [label=%s%s]", s.ids[i], smcatText(n.caption()), look)
-		return head + " {\n" + s.parts(s.ids[i], n.Parts, "  ") + "}"
+		return head + " {\n" + s.parts(s.ids[i], n.all(), "  ") + "}"
 	}
-	lines := insideLines(n)
-	if n.Group != "" {
-		lines = append([]string{"group " + clean(n.Group)}, lines...)
-	}
-	if len(lines) > 0 {
+	if lines := n.lines(); len(lines) > 0 {
 		head += ": " + smcatText(strings.Join(lines, "\n"))
 	}
 	return head
@@ -73,12 +61,8 @@ func (s *smcat) parts(prefix string, parts []Part, indent string) string {
 	var states, ways []string
 	before := ""
 	for _, p := range parts {
-		s.in++
-		id := fmt.Sprintf("%s__%d", prefix, s.in)
-		text := clean(p.Text)
-		if p.Note != "" {
-			text = strings.TrimSpace(text + " (" + clean(p.Note) + ")")
-		}
+		id := s.partID(prefix)
+		text := p.line()
 		state := fmt.Sprintf("%s%s [label=%s%s]", indent, id, smcatText(text), smcatType)
 		switch {
 		case p.Kind == PartFan && len(p.Parts) > 0:
@@ -95,18 +79,15 @@ func (s *smcat) parts(prefix string, parts []Part, indent string) string {
 			ways = append(ways, fmt.Sprintf("%s%s => %s;\n", indent, before, id))
 		}
 		before = id
+		if p.Last {
+			before = ""
+		}
 	}
 	return strings.Join(states, ",\n") + ";\n" + strings.Join(ways, "")
 }
 
 func (s *smcat) edge(e Edge) {
-	from, to := "initial", "final"
-	if e.From >= 0 {
-		from = s.ids[e.From]
-	}
-	if e.To >= 0 {
-		to = s.ids[e.To]
-	}
+	from, to := s.ends(e, "initial", "final")
 	look := ""
 	switch e.stroke() {
 	case "dashed":
@@ -115,11 +96,7 @@ func (s *smcat) edge(e Edge) {
 		look = ` [color="#7a4fc4" class="compensate"]`
 	}
 	label := ""
-	if len(e.Labels) > 0 {
-		lines := make([]string, len(e.Labels))
-		for i, l := range e.Labels {
-			lines[i] = clean(l)
-		}
+	if lines := e.lines(clean); len(lines) > 0 {
 		label = ": " + smcatText(strings.Join(lines, "\n"))
 	}
 	s.putf("%s => %s%s%s;\n", from, to, look, label)

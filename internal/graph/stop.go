@@ -8,7 +8,7 @@ const askEvery = 1 << 14
 // stopped ends a drawing; WriteUntil catches it.
 type stopped struct{ err error }
 
-// WriteUntil is Write for somebody who may not wait to the end: it asks stop now and then, and
+// WriteUntil is Write for a caller that may not wait to the end: it asks stop now and then, and
 // returns its error once there is one.
 func WriteUntil(stop func() error, w io.Writer, g *Graph, format string) (err error) {
 	defer func() {

@@ -3,14 +3,14 @@ package graph
 import "math"
 
 const (
-	laneApart = 14.0 // between a lane that was moved and what is beyond it
-	stretched = 20.0 // between such a lane and a box
+	laneApart = 14.0 // minimum distance of a moved lane from its neighbour
+	stretched = 20.0 // and from a box
 )
 
-// stretch straightens the lines that go up. First all of one moves outwards, to
-// where its outermost place is; then its lanes do, to where it comes from or goes
-// to in the next row. It goes straight up then, and meets its boxes with a single
-// corner. Nothing moves where something stands in the way.
+// stretch straightens the lines that go up. First it moves all bends of a line outwards, to the
+// column of its outermost bend. Then it moves the line's lanes to the column where the line enters
+// or leaves the next row. The line then goes straight up and has a single corner at each box.
+// Nothing moves if there is no room.
 func (s *sketch) stretch() {
 	for i := range s.links {
 		if s.links[i].back {
@@ -27,9 +27,11 @@ func (s *sketch) stretch() {
 		out, _, _ := s.leaves(l)
 		first, last := s.verts[l.first()].x, s.verts[l.last()].x
 		if len(l.chain) == 0 {
-			first, last = first+out.x, last+in.x
+			first += out.x
+			last += in.x
 		}
-		wants[in], wants[out] = append(wants[in], first), append(wants[out], last)
+		wants[in] = append(wants[in], first)
+		wants[out] = append(wants[out], last)
 	}
 	for node := range s.lanes {
 		v := s.ofNode[node]
@@ -90,7 +92,7 @@ func (s *sketch) stretchSide(v int, side []lane, dir float64, wants map[*lane][]
 		best := math.Inf(1)
 		for _, x := range wants[&side[i]] {
 			if far := (x - at.x) * dir; far >= own {
-				best = min(best, far) // of several, the nearest
+				best = min(best, far) // the nearest
 			}
 		}
 		if best <= limit && !math.IsInf(best, 1) {
@@ -105,7 +107,7 @@ func (s *sketch) stretchSide(v int, side []lane, dir float64, wants map[*lane][]
 	}
 }
 
-// roomBeside is how far from its centre a vertex may reach.
+// roomBeside is how far a vertex may extend from its centre before it meets its neighbour.
 func (s *sketch) roomBeside(v int, dir float64) float64 {
 	at := s.verts[v]
 	row := s.ranks[at.rank]

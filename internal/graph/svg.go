@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -25,7 +24,7 @@ const fontFamily = `Helvetica, Arial, 'Liberation Sans', sans-serif`
 // and without anything from elsewhere. Every state is a group with the id
 // state-…, a class for its type and its name in data-state.
 func SVG(w io.Writer, d *Drawing, opts SVGOptions) error {
-	s := &svg{d: d, opts: opts}
+	s := &svg{d: d, opts: opts, ground: "paper"}
 	s.document()
 	_, err := w.Write(s.Bytes())
 	return err
@@ -36,6 +35,8 @@ type svg struct {
 	d     *Drawing
 	opts  SVGOptions
 	asked int // bytes that were written when stop was last asked
+
+	ground string // what is drawn on: a colour
 }
 
 func (s *svg) putf(format string, args ...any) {
@@ -71,26 +72,41 @@ func (s *svg) document() {
 	}
 	// A drawing narrower than its heading stands in the middle.
 	s.putf(`<g transform="translate(%s %s)">`+"\n", num((width-s.d.W)/2), num(top))
-	for i := range s.d.Lines {
-		s.line(&s.d.Lines[i])
+	s.drawing(s.d)
+	s.putf("</g>\n</svg>\n")
+}
+
+// drawing writes the lines, boxes and marks of a drawing. What is inside of a box comes behind its
+// group, not in it: each is something of its own to point at.
+func (s *svg) drawing(d *Drawing) {
+	around := s.d
+	s.d = d
+	for i := range d.Lines {
+		s.line(&d.Lines[i])
 	}
-	for i, b := range s.d.Boxes {
-		s.box(b, g.Nodes[i])
+	for i, b := range d.Boxes {
+		s.box(b, d.Graph.Nodes[i])
+		for _, inner := range b.Inner {
+			s.putf(`<g transform="translate(%s %s)">`+"\n", num(inner.X), num(inner.Y))
+			around := s.ground
+			if s.ground = "box"; inner.Framed {
+				s.ground = "inner"
+			}
+			s.drawing(inner.Drawing)
+			s.ground = around
+			s.putf("</g>\n")
+		}
 	}
-	for _, m := range s.d.Marks {
+	for _, m := range d.Marks {
 		s.mark(m)
 	}
-	s.putf("</g>\n</svg>\n")
+	s.d = around
 }
 
 func heading(g *Graph) string { return titleFont.cut(clean(cmp.Or(g.Name, g.ID)), 900) }
 
 func (s *svg) box(b *Box, n Node) {
-	accent := "other"
-	if slices.Contains(accents, n.Type) {
-		accent = n.Type
-	}
-	icon := icons[accent]
+	accent, icon := look(n.Type)
 	if s.d.Graph.Job {
 		accent, icon = s.d.Graph.groupAccent(n.Group), jobIcons[n.Type]
 	}
@@ -108,7 +124,11 @@ func (s *svg) box(b *Box, n Node) {
 	if n.Group != "" {
 		group = fmt.Sprintf(` data-group="%s"`, attr(n.Group))
 	}
-	s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"%s><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), group, attr(describe(n)))
+	if n.Alias {
+		s.putf(`<g class="ls-node ls-%s%s"><title>%s</title>`, accent, more, attr(describe(n)))
+	} else {
+		s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"%s><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), group, attr(describe(n)))
+	}
 	dash := ""
 	if n.Compensation {
 		dash = ` stroke-dasharray="5 3"`
@@ -140,11 +160,16 @@ func (s *svg) box(b *Box, n Node) {
 	s.putf("</g>\n")
 }
 
-// group draws the frame of a branch or a loop; a loop has a second one behind it.
+// group draws the frame of a branch or a loop; a loop has a second one behind it, and that of a
+// catch is dashed as errors are.
 func (s *svg) group(r Rect) {
+	stroke, dash := light["frame"], ""
+	if r.Class == string(AreaCatch) {
+		stroke, dash = light["error"], ` stroke-dasharray="6 4"`
+	}
 	rect := func(dx float64) {
-		s.putf(`<rect class="ls-group ls-%s" x="%s" y="%s" width="%s" height="%s" rx="6" fill="%s" stroke="%s"/>`,
-			r.Class, num(r.X+dx), num(r.Y+dx), num(r.W), num(r.H), light["inner"], light["frame"])
+		s.putf(`<rect class="ls-group ls-%s" x="%s" y="%s" width="%s" height="%s" rx="6" fill="%s" stroke="%s"%s/>`,
+			r.Class, num(r.X+dx), num(r.Y+dx), num(r.W), num(r.H), light["inner"], stroke, dash)
 	}
 	if r.Class == string(PartEach) {
 		rect(behind)
@@ -178,6 +203,11 @@ func (s *svg) mark(m Mark) {
 	case MarkEnd:
 		s.putf(`<g><title>end</title><circle class="ls-ring" cx="%s" cy="%s" r="9" fill="none" stroke="%s" stroke-width="1.6"/>`+
 			`<circle class="ls-dot" cx="%[1]s" cy="%[2]s" r="5" fill="%[3]s"/></g>`+"\n", num(m.X), num(m.Y), light["line"])
+	case MarkExit:
+		s.putf(`<g><title>the list ends</title><rect class="ls-reference" x="%s" y="%s" width="%s" height="%s" rx="11" fill="%s" stroke="%s"/>`,
+			num(m.X-m.W/2), num(m.Y-m.H/2), num(m.W), num(m.H), light["box"], light["frame"])
+		s.text(Text{X: m.X, Y: m.Y + 4, Text: m.Text, Middle: true, Class: "label"}, labelFont, light["muted"])
+		s.putf("</g>\n")
 	case MarkReference:
 		name := s.d.Graph.Nodes[s.d.Graph.Edges[m.Edge].To].Name
 		s.putf(`<g><title>%s</title><rect class="ls-reference" x="%s" y="%s" width="%s" height="%s" rx="12" fill="%s" stroke="%s"/>`,

@@ -35,8 +35,12 @@ func (s *svg) line(l *Line) {
 	}
 	s.putf(`<path class="ls-tip" d="M%sL%sL%sL%sz" fill="%s"/>`, at(0, 0), at(9.5, 4.3), at(7.2, 0), at(9.5, -4.3), tint)
 	if len(l.Labels) > 0 {
-		s.putf(`<rect class="ls-pill" x="%s" y="%s" width="%s" height="%s" rx="5" fill="%s"/>`,
-			num(l.Pill.X), num(l.Pill.Y), num(l.Pill.W), num(l.Pill.H), light["paper"])
+		ground := ""
+		if s.ground != "paper" {
+			ground = " ls-on-" + s.ground
+		}
+		s.putf(`<rect class="ls-pill%s" x="%s" y="%s" width="%s" height="%s" rx="5" fill="%s"/>`,
+			ground, num(l.Pill.X), num(l.Pill.Y), num(l.Pill.W), num(l.Pill.H), light[s.ground])
 		if tint == light["line"] {
 			tint = light["muted"]
 		}

@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,11 +39,27 @@ var light = func() map[string]string {
 	for _, c := range colours {
 		out[c.name] = c.light
 	}
+	out["raise"] = out["error"]
 	return out
 }()
 
 // accents are the types of states with a colour and a sign of their own.
 var accents = []string{"operation", "switch", "parallel", "foreach", "event", "callback", "delay", "subflow", "inject"}
+
+// looks says which type of states a task of Open Workflow 1.0 is coloured like.
+var looks = map[string]string{
+	"call": "operation", "emit": "event", "for": "foreach", "fork": "parallel", "listen": "event", "raise": "raise",
+	"run": "subflow", "set": "inject", "try": "callback", "wait": "delay",
+}
+
+// look is the colour and the sign of a type of states.
+func look(typ string) (accent, icon string) {
+	accent = cmp.Or(looks[typ], "other")
+	if slices.Contains(accents, typ) {
+		accent = typ
+	}
+	return accent, cmp.Or(icons[typ], icons[accent])
+}
 
 // Stylesheet is the style of the drawings. SVG puts it into each drawing; a page
 // whose policy forbids that serves it itself and sets [SVGOptions.NoStyle].
@@ -71,6 +89,9 @@ func stylesheet() string {
 		{".ls-rule", "stroke", "frame"},
 		{".ls-group", "fill", "inner"},
 		{".ls-group", "stroke", "frame"},
+		{".ls-group.ls-catch", "stroke", "error"},
+		{".ls-on-box", "fill", "box"},
+		{".ls-on-inner", "fill", "inner"},
 		{".ls-heading,.ls-name,.ls-part,.ls-group-name", "fill", "text"},
 		{".ls-type,.ls-note,.ls-label,.ls-subtitle", "fill", "muted"},
 		{".ls-path", "stroke", "line"},
@@ -86,6 +107,7 @@ func stylesheet() string {
 	for _, name := range append([]string{"other"}, accents...) {
 		fmt.Fprintf(&b, ".ls-%s .ls-bar{fill:var(--ls-%s)}.ls-%s .ls-icon{stroke:var(--ls-%s)}\n", name, name, name, name)
 	}
+	b.WriteString(".ls-raise .ls-bar{fill:var(--ls-error)}.ls-raise .ls-icon{stroke:var(--ls-error)}\n")
 	return b.String()
 }
 
@@ -100,5 +122,11 @@ var icons = map[string]string{
 	"delay":     "M7 1.500a5.5 5.5 0 1 0 .01 0zM7 4v3.200l2.2 1.6",
 	"subflow":   "M1.5 1.500h8v8h-8zM4.5 12.500h8v-8",
 	"inject":    "M7 2v10M2 7h10",
+	"do":        "M2 3h10M2 7h10M2 11h10",
+	"emit":      "M2 12 12 2M6.500 2H12v5.500",
+	"raise":     "M7 1.500 13 12H1zM7 5.500v3M7 10.300v.2",
+	"try":       "M7 1.500 12 3.500v4c0 3-2.500 4.500-5 5.500c-2.500-1-5-2.500-5-5.500v-4z",
+	"function":  "M9.500 2.500c-2-.5-2.500.5-2.800 2L5 11c-.3 1.500-1 2-2.500 1.500M4 6h5.500",
+	"extension": "M7 2v10M2 7h10M3.500 3.500l7 7M10.500 3.500l-7 7",
 	"other":     "M7 2.500a4.5 4.5 0 1 0 .01 0z",
 }

@@ -27,9 +27,9 @@ func WriteText(w io.Writer, g *Graph) error {
 				fmt.Fprintf(&b, "●%s\n│\n", spaced(clean(e.Label())))
 			}
 		}
-		head := "■ " + clean(n.Name)
+		head := "■ " + clean(n.label())
 		if n.Type == "switch" {
-			head = "◆ " + clean(n.Name)
+			head = "◆ " + clean(n.label())
 		}
 		var about []string
 		if n.Type != "" {
@@ -71,9 +71,11 @@ func spaced(text string) string {
 // textWay writes one way out; one that leads back is marked.
 func textWay(b *bytes.Buffer, g *Graph, e Edge, branch string, number []int, at int) {
 	stroke := map[string]string{"solid": "──", "dashed": "╌╌", "dotted": "··"}[e.stroke()]
-	target := "◉ end"
+	target := clean(g.target(e))
+	if e.To == Outside {
+		target = "◉ end"
+	}
 	if e.To >= 0 {
-		target = clean(g.Nodes[e.To].Name)
 		switch {
 		case number[e.To] == at:
 			target += "  ↻"
@@ -82,11 +84,7 @@ func textWay(b *bytes.Buffer, g *Graph, e Edge, branch string, number []int, at 
 		}
 	}
 	label := ""
-	if len(e.Labels) > 0 {
-		lines := make([]string, len(e.Labels))
-		for i, l := range e.Labels {
-			lines[i] = clean(l)
-		}
+	if lines := e.lines(clean); len(lines) > 0 {
 		label = " " + strings.Join(lines, " | ") + " " + stroke
 	}
 	fmt.Fprintf(b, "%s%s%s▶ %s\n", branch, stroke, label, target)

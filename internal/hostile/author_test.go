@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -67,7 +68,7 @@ func (a *author) loops(id string, count int) func(context.Context, int) {
 			<-ctx.Done() // these never end
 			return
 		}
-		each(count, func(int) { _, _ = a.api.StartInstance(ctx, id, client.Start{Input: client.Data(slowText)}) })
+		each(count, func(int) { _, _ = a.api.StartInstance(ctx, id, client.Start{Input: api.Data(slowText)}) })
 	}
 }
 
@@ -115,7 +116,7 @@ func (a *author) functions(ctx context.Context, round int) {
 // playground runs slow conditions there, four at a time.
 func (a *author) playground(ctx context.Context, _ int) {
 	looping := loop("play", "PT1S", "Again")
-	each(4, func(int) { _, _ = a.api.Playground(ctx, client.Play{Definition: looping, Input: slowText}) })
+	each(4, func(int) { _, _ = a.api.Playground(ctx, api.PlayRequest{Definition: looping, Input: slowText}) })
 }
 
 // crossing is a definition whose diagram has many lines that cross.
@@ -138,15 +139,15 @@ func (a *author) diagrams(ctx context.Context, _ int) {
 }
 
 // largeJob is a large job for many clients.
-var largeJob = sync.OnceValue(func() client.JobsRequest {
+var largeJob = sync.OnceValue(func() api.JobsRequest {
 	clients := make([]string, 1_000)
 	for i := range clients {
 		clients[i] = fmt.Sprint("victim", i)
 	}
-	return client.JobsRequest{Workflow: "chores", Clients: clients, Definition: client.Data(fmt.Sprintf("{\"x\": %q}", strings.Repeat("x", 3<<20)))}
+	return api.JobsRequest{Workflow: "chores", Clients: clients, Definition: api.Data(fmt.Sprintf("{\"x\": %q}", strings.Repeat("x", 3<<20)))}
 })
 
-func (a *author) bulk(ctx context.Context, _ int) { _, _ = a.api.CreateJobs(ctx, largeJob()) }
+func (a *author) bulk(ctx context.Context, _ int) { _, _ = a.api.CreateJobs(ctx, largeJob(), "") }
 
 // each does something n times at once.
 func each(n int, do func(int)) {

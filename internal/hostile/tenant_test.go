@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 )
 
@@ -84,11 +85,11 @@ func (p *tenant) work(ctx context.Context, name string) {
 		return p.ends(ctx, in, err)
 	})
 	p.do("event", func() error {
-		in, err := p.api.StartInstance(ctx, "payment", client.Start{Input: client.Data(fmt.Sprintf(`{"order": %q}`, name))})
+		in, err := p.api.StartInstance(ctx, "payment", client.Start{Input: api.Data(fmt.Sprintf(`{"order": %q}`, name))})
 		if err != nil {
 			return err
 		}
-		_, err = p.api.SendEvents(ctx, client.Data(fmt.Sprintf(`{"specversion": "1.0", "id": %q, "source": "till", "type": "paid", "order": %q}`, name, name)))
+		_, err = p.api.SendEvents(ctx, api.Data(fmt.Sprintf(`{"specversion": "1.0", "id": %q, "source": "till", "type": "paid", "order": %q}`, name, name)))
 		return p.ends(ctx, in, err)
 	})
 	p.do("list", func() error {
@@ -100,9 +101,9 @@ func (p *tenant) work(ctx context.Context, name string) {
 }
 
 // ends waits for the end of an instance.
-func (p *tenant) ends(ctx context.Context, in client.Instance, err error) error {
-	for err == nil && in.Status != "completed" {
-		if in.Status == "failed" {
+func (p *tenant) ends(ctx context.Context, in api.Instance, err error) error {
+	for err == nil && in.Status != api.Completed {
+		if in.Status == api.Failed {
 			return fmt.Errorf("instance %s failed", in.ID)
 		}
 		in, err = p.api.GetInstance(ctx, in.ID, 10*time.Second)

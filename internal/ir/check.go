@@ -1,6 +1,9 @@
 package ir
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Check reports the first reference that does not hold. A program that passes
 // cannot make the core look outside of its tables.
@@ -16,6 +19,9 @@ func (p *Program) Check() error {
 		c.fail("region 0 has no entry")
 	}
 	c.expr(p.InputSchema, p.OutputSchema)
+	if n := len(p.Errors); n > 0 && p.Errors[n-1].Fault != "" {
+		c.fail("no error type for other faults")
+	}
 	for _, l := range p.Labels {
 		c.expr(l.Value)
 	}
@@ -26,11 +32,15 @@ func (p *Program) Check() error {
 	}
 	for _, e := range p.Events {
 		for _, corr := range e.Correlate {
-			c.expr(corr.Value)
+			c.expr(corr.Value, corr.Select)
+		}
+		for _, w := range e.Where {
+			c.expr(w.Expr)
 		}
 	}
 	c.events(p.Start.Events...)
 	c.span(p.Start.Window)
+	c.expr(p.Start.Read)
 	c.needs(p.Start)
 	if p.Job {
 		c.job()
@@ -124,6 +134,18 @@ func (c *checker) pick(p Pick) {
 
 func (c *checker) put(p Put) {
 	c.pick(p.Pick)
+	switch p.To {
+	case ToData:
+	case ToContext, ToVar:
+		if p.Mode != PutReplace || len(p.Path) > 0 || (p.To == ToVar) != (p.Var != "") {
+			c.fail("only a whole value can be put to %q", p.To)
+		}
+		if !c.p.Variables {
+			c.fail("a program without variables changes one")
+		}
+	default:
+		c.fail("unknown target %q", p.To)
+	}
 	switch p.Mode {
 	case PutNone, PutMerge, PutReplace:
 	case PutSet:
@@ -144,11 +166,25 @@ func (c *checker) region(r Region) {
 	}
 	for _, k := range r.Catch {
 		c.node(k.Next)
-		if k.Retry != nil {
-			if k.Retry.Max < 0 {
-				c.fail("%d retries", k.Retry.Max)
+		c.filter(k.Only)
+		if y := k.Retry; y != nil {
+			if y.Max < 0 || y.Factor < 0 || y.JitterTo.Set != y.JitterFrom.Set {
+				c.fail("a retry that cannot be: %+v", *y)
 			}
-			c.span(k.Retry.Delay, k.Retry.Add, k.Retry.JitterAtMost)
+			c.filter(y.Only)
+			c.span(y.Delay, y.Add, y.JitterAtMost, y.Within, y.AtMost, y.JitterFrom, y.JitterTo)
+		}
+	}
+}
+
+func (c *checker) filter(f *ErrorFilter) {
+	if f == nil {
+		return
+	}
+	c.expr(f.When, f.Except)
+	for _, member := range f.With {
+		if !json.Valid([]byte(member.Value)) {
+			c.fail("the member %s of an error is no JSON", member.Name)
 		}
 	}
 }
@@ -177,32 +213,60 @@ func (c *checker) op(op Op) {
 		c.pick(op.Scope)
 		c.pick(op.Pick)
 		c.expr(op.From, op.Attrs)
+		c.put(op.Result)
 	case *Fan:
 		c.expr(op.Need)
 		for _, b := range op.Branches {
 			c.inner(b.Region)
 		}
 		if op.Each != nil {
-			c.expr(op.Each.Over, op.Each.Max)
+			c.expr(op.Each.Over, op.Each.Max, op.Each.While)
 			c.inner(op.Each.Body)
 		}
 		switch op.Join {
-		case JoinMerge, JoinAppend, JoinArray, JoinDrop:
+		case JoinMerge, JoinAppend, JoinArray, JoinFirst, JoinLast, JoinDrop:
 		default:
 			c.fail("unknown join %q", op.Join)
 		}
-		if (op.Each != nil) == (len(op.Branches) > 0) {
-			c.fail("a fan has either branches or items")
+		if carry := op.Each != nil && op.Each.Carry; carry != (op.Join == JoinLast) || carry && !c.p.Variables {
+			c.fail("items that carry their data are joined by the last one")
+		}
+		kinds := 0
+		for _, is := range []bool{op.Each != nil, op.Feed != nil, len(op.Branches) > 0} {
+			if is {
+				kinds++
+			}
+		}
+		if kinds != 1 {
+			c.fail("a fan has either branches, items or events")
+		}
+		if op.Feed != nil {
+			c.feed(op.Feed, op.Join)
 		}
 	case *Enter:
 		c.inner(op.Region)
 	case *Spawn:
+		c.expr(op.From)
 		c.put(op.Result)
 	case *End:
 		c.end(op)
-	case *Raise, *Undo:
+	case *Raise:
+		c.expr(op.From)
+	case *Undo:
 	default:
 		c.fail("no operation")
+	}
+}
+
+func (c *checker) feed(f *Feed, join Join) {
+	c.events(f.Events...)
+	c.events(f.Stop...)
+	c.expr(f.Until, f.Read)
+	if f.Body != 0 {
+		c.inner(f.Body)
+	}
+	if join != JoinArray || len(f.Events) == 0 || f.All && !f.Ends() || !c.p.Variables {
+		c.fail("a fan over events that cannot be: %+v", *f)
 	}
 }
 
@@ -256,6 +320,6 @@ func (c *checker) end(op *End) {
 		}
 	}
 	if len(op.Offers) > 0 && !c.p.Job {
-		c.fail("what is no job has offers after its end")
+		c.fail("a program that is not a job has offers after its end")
 	}
 }

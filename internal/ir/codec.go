@@ -27,7 +27,7 @@ func Decode(data []byte) (*Program, error) {
 		return nil, fmt.Errorf("decode program: %w", err)
 	}
 	if stored.Format != format {
-		return nil, fmt.Errorf("decode program: format %d is not known here (want %d)", stored.Format, format)
+		return nil, fmt.Errorf("decode program: unknown format %d (want %d)", stored.Format, format)
 	}
 	p := new(Program)
 	dec := json.NewDecoder(bytes.NewReader(stored.Program))
@@ -44,6 +44,7 @@ func Decode(data []byte) (*Program, error) {
 type nodeJSON struct {
 	Name string          `json:"name,omitempty"`
 	Pos  Pos             `json:"pos,omitzero"`
+	Ref  string          `json:"ref,omitempty"`
 	Mark Mark            `json:"mark,omitempty"`
 	Next NodeID          `json:"next,omitempty"`
 	Out  NodeID          `json:"out,omitempty"`
@@ -53,7 +54,7 @@ type nodeJSON struct {
 
 // MarshalJSON writes the operation with its name.
 func (n Node) MarshalJSON() ([]byte, error) {
-	out := nodeJSON{Name: n.Name, Pos: n.Pos, Mark: n.Mark, Next: n.Next, Out: n.Out}
+	out := nodeJSON{Name: n.Name, Pos: n.Pos, Ref: n.Ref, Mark: n.Mark, Next: n.Next, Out: n.Out}
 	if n.Op != nil {
 		arg, err := json.Marshal(n.Op)
 		if err != nil {
@@ -70,7 +71,7 @@ func (n *Node) UnmarshalJSON(data []byte) error {
 	if err := strictUnmarshal(data, &in); err != nil {
 		return err
 	}
-	*n = Node{Name: in.Name, Pos: in.Pos, Mark: in.Mark, Next: in.Next, Out: in.Out}
+	*n = Node{Name: in.Name, Pos: in.Pos, Ref: in.Ref, Mark: in.Mark, Next: in.Next, Out: in.Out}
 	if in.Op == "" {
 		return nil
 	}

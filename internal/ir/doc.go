@@ -12,6 +12,8 @@
 // Branches and iterations hand their delta back, so that two branches never
 // overwrite each other with stale copies of what they did not touch.
 //
+// A [Builder] adds to these tables while a front-end compiles.
+//
 // Everything that differs between versions of a specification is decided by the
 // front-end that emits the nodes; this package and the core know of no versions.
 package ir

@@ -5,16 +5,16 @@ type Op interface{ opName() string }
 
 // Eval computes: filters, inject, set, schema checks.
 //
-// The value is From (0: the frame's data), Put says what becomes of it. Check, if
-// given, is a schema program that must find no violation in the data, before
-// everything else. Checkpoint makes a retry of the region begin after this node,
-// with the data as it is here.
+// From computes the value (0: it is the frame's data), and Put stores it. Check, if given, is a
+// schema that the data must satisfy first, or with CheckResult the value before it is stored.
+// Checkpoint makes a retry of the region begin after this node, with the data as it is here.
 type Eval struct {
-	Check      ExprID `json:"check,omitempty"`
-	CheckPos   Pos    `json:"checkPos,omitzero"` // where the schema is asked for; nodes share schemas
-	From       ExprID `json:"from,omitempty"`
-	Put        Put    `json:"put,omitzero"`
-	Checkpoint bool   `json:"checkpoint,omitempty"`
+	Check       ExprID `json:"check,omitempty"`
+	CheckPos    Pos    `json:"checkPos,omitzero"` // where the schema is referred to; nodes share schemas
+	CheckResult bool   `json:"checkResult,omitempty"`
+	From        ExprID `json:"from,omitempty"`
+	Put         Put    `json:"put,omitzero"`
+	Checkpoint  bool   `json:"checkpoint,omitempty"`
 }
 
 // Branch goes to the first case whose condition holds, else to the node's Next.
@@ -56,10 +56,12 @@ type Arm struct {
 	Offer  *Offer  `json:"offer,omitempty"`  // instead of an event
 	Put    Put     `json:"put,omitzero"`
 	Next   NodeID  `json:"next,omitempty"`
-	Stay   bool    `json:"stay,omitempty"` // of an offer: taking it puts its value, and the Await waits on, with its timer as it was
+	// Stay, of an offer: taking it stores its value, and the Await goes on waiting. Its timer
+	// is not restarted.
+	Stay bool `json:"stay,omitempty"`
 }
 
-// Offer is a choice open to an actor outside.
+// Offer is a choice open to an actor outside the workflow.
 type Offer struct {
 	Actor  string `json:"actor"`
 	Choice string `json:"choice"`
@@ -67,36 +69,73 @@ type Offer struct {
 
 // Emit produces an event. Data is a template (From) or a selection (Pick) over
 // the scoped data; neither: the event has no data.
+//
+// With Whole, From gives all attributes of the event with its data, which win over those of
+// Event, and Result stores the event as it was produced.
 type Emit struct {
-	Event EventID `json:"event"`
-	Scope Pick    `json:"scope,omitzero"`
-	From  ExprID  `json:"from,omitempty"`
-	Pick  Pick    `json:"pick,omitzero"`
-	Attrs ExprID  `json:"attrs,omitempty"` // template of an object of context attributes
+	Event  EventID `json:"event"`
+	Scope  Pick    `json:"scope,omitzero"`
+	From   ExprID  `json:"from,omitempty"`
+	Pick   Pick    `json:"pick,omitzero"`
+	Attrs  ExprID  `json:"attrs,omitempty"` // template of an object of context attributes
+	Whole  bool    `json:"whole,omitempty"`
+	Result Put     `json:"result,omitzero"`
 }
 
-// Fan runs regions side by side: fixed branches, or one region per item.
+// Fan runs regions: fixed branches or one region per item side by side, or one region per event
+// in the order in which events arrive.
 type Fan struct {
 	Branches []FanBranch `json:"branches,omitempty"`
 	Each     *Each       `json:"each,omitempty"`
+	Feed     *Feed       `json:"feed,omitempty"`
 	Need     ExprID      `json:"need,omitempty"` // how many must finish; 0: all. The others are cancelled
 	Join     Join        `json:"join"`
 	Path     []string    `json:"path,omitempty"` // of JoinAppend
 }
 
-// FanBranch is one branch. Nobody waits for a detached one: it goes on by itself.
+// FanBranch is one branch. Nothing waits for a detached one: it goes on by itself.
 type FanBranch struct {
 	Region   RegionID `json:"region"`
 	Detached bool     `json:"detached,omitempty"`
 }
 
 // Each runs Body per item of Over with the data {Var: item}.
+//
+// With Carry items come one after the other, and the data of one is what the one before ended
+// with; Var and At are variables: the item, and its index from 0. While is asked before each
+// item, with the data that it would get and its variables; the first time that it is false,
+// the fan ends.
 type Each struct {
-	Over ExprID   `json:"over"`
-	Body RegionID `json:"body"`
-	Var  string   `json:"var"`
-	Max  ExprID   `json:"max,omitempty"` // how many at once; 0 or none: the engine's limit
+	Over  ExprID   `json:"over"`
+	Body  RegionID `json:"body"`
+	Var   string   `json:"var"`
+	Max   ExprID   `json:"max,omitempty"` // how many at once; 0 or none: the engine's limit
+	Carry bool     `json:"carry,omitempty"`
+	At    string   `json:"at,omitempty"`
+	While ExprID   `json:"while,omitempty"`
 }
+
+// Feed takes events until it has enough of them: one for each of Events where All is set, else
+// one of any, or as many as come until Until holds or the events Stop have come. Each is read
+// by Read (0: the whole event), then goes through Body (0: none), with its variables Var and At.
+// The results are joined by JoinArray when the last is there.
+//
+// Until sees the array of what was read so far. Correlation keys without a value are fixed by the
+// first event that the Feed takes, for the Feed alone.
+type Feed struct {
+	Events  []EventID `json:"events"`
+	All     bool      `json:"all,omitempty"`
+	Until   ExprID    `json:"until,omitempty"`
+	Stop    []EventID `json:"stop,omitempty"`
+	StopAll bool      `json:"stopAll,omitempty"` // all of Stop end it, else any one
+	Read    ExprID    `json:"read,omitempty"`
+	Body    RegionID  `json:"body,omitempty"`
+	Var     string    `json:"var,omitempty"`
+	At      string    `json:"at,omitempty"`
+}
+
+// Ends reports whether a number of events that is known from the beginning ends it.
+func (f *Feed) Ends() bool { return f.Until == 0 && len(f.Stop) == 0 }
 
 // Join says what a Fan does with its branches' results.
 type Join string
@@ -105,25 +144,35 @@ type Join string
 const (
 	JoinMerge  Join = "merge"  // deltas merge into the data, in order of declaration
 	JoinAppend Join = "append" // deltas are appended to the array at Path, in order of items
-	JoinArray  Join = "array"  // outputs become an array that replaces the data; null where nobody waits
+	JoinArray  Join = "array"  // outputs become an array that replaces the data; null for a detached branch
+	JoinFirst  Join = "first"  // the output of the first branch that ends replaces the data; the others are cancelled
+	JoinLast   Join = "last"   // of Each with Carry: the output of the last item replaces the data
 	JoinDrop   Join = "drop"
 )
 
-// Enter runs a region and goes on at Next with the data it ends with.
+// Enter runs a region and goes on at Next with the data it ends with; with Drop the data stays as
+// it was, unless the region names another way out. As the handler of a Catch it gives the region the error
+// object, as the variable Takes.
 type Enter struct {
 	Region RegionID `json:"region"`
+	Drop   bool     `json:"drop,omitempty"`
+	Takes  string   `json:"takes,omitempty"`
 }
 
-// Spawn starts an instance of another definition with the frame's data as input.
+// Spawn starts an instance of another definition. Its input is what From gives (0: the frame's data).
 type Spawn struct {
 	Workflow string `json:"workflow"`
-	Version  string `json:"version,omitempty"`
+	Version  string `json:"version,omitempty"` // "": the one deployed last
+	Latest   bool   `json:"latest,omitempty"`  // instead, the highest semantic version
 	Wait     bool   `json:"wait,omitempty"`
+	From     ExprID `json:"from,omitempty"`
 	Result   Put    `json:"result,omitzero"`
 }
 
-// Raise is a fault by definition. A final one cannot be caught.
+// Raise raises a fault. A final one cannot be caught. From gives an object whose members type,
+// status, title and detail are those of the fault, instead.
 type Raise struct {
+	From   ExprID `json:"from,omitempty"`
 	Error  string `json:"error"`
 	Code   string `json:"code,omitempty"`
 	Detail string `json:"detail,omitempty"`
@@ -135,11 +184,14 @@ type Raise struct {
 type Undo struct{}
 
 // End finishes the instance with the frame's data as output. Terminate cancels
-// every other activity; without it, branches that nobody waits for finish first.
+// every other activity; without it, detached branches finish first. Inside of branches the
+// output of a Terminate is the data of the state around them, and an instance that waits for
+// this one ends as well; with Own neither is so.
 type End struct {
 	Terminate bool   `json:"terminate,omitempty"`
-	Offers    []Arm  `json:"offers,omitempty"` // of a job: what its actors may still take when it is over, all with Stay
-	Fail      string `json:"fail,omitempty"`   // ends failed with this error's name, the output kept
+	Own       bool   `json:"own,omitempty"`
+	Offers    []Arm  `json:"offers,omitempty"` // for jobs: what actors may take after the end, all with Stay
+	Fail      string `json:"fail,omitempty"`   // the instance fails with this error name, and keeps its output
 }
 
 func (*Eval) opName() string   { return "eval" }

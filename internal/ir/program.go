@@ -31,7 +31,7 @@ type Program struct {
 	Events    []Event    `json:"events,omitempty"`
 	Start     Start      `json:"start"`
 	Groups    []Group    `json:"groups,omitempty"`
-	Job       bool       `json:"job,omitempty"` // actors advance it, see Job
+	Job       bool       `json:"job,omitempty"` // actors advance it; its data is as package jobdata says
 	Resources []Resource `json:"resources,omitempty"`
 
 	InputSchema  ExprID  `json:"inputSchema,omitempty"` // schema programs give a list of violations
@@ -39,10 +39,28 @@ type Program struct {
 	WarnSchemas  bool    `json:"warnSchemas,omitempty"` // violations are warnings (--schemas=warn)
 	Labels       []Label `json:"labels,omitempty"`      // shown on the instance, computed from its input
 
+	// Variables says that expressions see variables: those that Put and Each name, nearest frame
+	// first, and context, secrets, workflow (id, definition, input, startedAt) and now.
+	Variables  bool        `json:"variables,omitempty"`
+	Definition string      `json:"definition,omitempty"` // JSON text, for the variable workflow; "": no expression asks for it
+	AnyInput   bool        `json:"anyInput,omitempty"`   // the input need not be an object
+	Secrets    []string    `json:"secrets,omitempty"`    // that the variable secrets may have, sorted
+	Errors     []ErrorType `json:"errors,omitempty"`     // how faults look to expressions
+
 	States     []State `json:"states,omitempty"` // what people see: for paths, coverage and diagrams
 	Edges      []Edge  `json:"edges,omitempty"`
+	Asides     []Aside `json:"asides,omitempty"`
 	Metadata   string  `json:"metadata,omitempty"`   // JSON text, kept and shown, never executed
 	Extensions string  `json:"extensions,omitempty"` // likewise
+}
+
+// ErrorType says how the faults of a name look as error objects, where they have no type or status
+// of their own. The last one, without a name, is for all others.
+type ErrorType struct {
+	Fault  string `json:"fault,omitempty"`
+	Type   string `json:"type"`
+	Status int    `json:"status"`
+	Title  string `json:"title,omitempty"`
 }
 
 // Pos is a place in the definition, 1-based.
@@ -55,6 +73,7 @@ type Pos struct {
 type Node struct {
 	Name string // of the state it belongs to, or of the action or branch
 	Pos  Pos
+	Ref  string // a JSON pointer to what it belongs to in the definition; only where faults tell it
 	Mark Mark
 	Op   Op
 	Next NodeID // 0 returns from the region
@@ -76,6 +95,7 @@ const (
 // Region is whatever can fail, time out, be retried, cancelled or undone as one thing.
 type Region struct {
 	Name    string    `json:"name"`
+	Ref     string    `json:"ref,omitempty"` // as that of a node: where a timeout of the region arises
 	Entry   NodeID    `json:"entry"`
 	Timeout Span      `json:"timeout,omitzero"` // for one attempt
 	Total   Span      `json:"total,omitzero"`   // for all attempts with the waits between
@@ -83,21 +103,52 @@ type Region struct {
 	Undo    RegionID  `json:"undo,omitempty"`    // what compensates it once it completed
 	Listen  []EventID `json:"listen,omitempty"`  // subscribed while the region lives; arms refer to them
 	Collect bool      `json:"collect,omitempty"` // its frame collects a delta
+	Nested  bool      `json:"nested,omitempty"`  // states in it are inside of a state
 }
 
 // Catch handles faults of a region. A specific match beats Any; among those the
 // first wins.
+//
+// Only narrows it further. Its expressions see the region's input, and the error object as the
+// variable As. The handler sees that if it is an Enter that takes it.
 type Catch struct {
-	Error string `json:"error,omitempty"` // name, title or type of the fault
-	Code  string `json:"code,omitempty"`
-	Any   bool   `json:"any,omitempty"`
-	Retry *Retry `json:"retry,omitempty"`
-	Next  NodeID `json:"next,omitempty"` // in the frame that entered the region, with the region's input as data; 0: the fault climbs on
+	Error string       `json:"error,omitempty"` // name, title or type of the fault
+	Code  string       `json:"code,omitempty"`
+	Any   bool         `json:"any,omitempty"`
+	Only  *ErrorFilter `json:"only,omitempty"`
+	As    string       `json:"as,omitempty"`
+	Retry *Retry       `json:"retry,omitempty"`
+	Next  NodeID       `json:"next,omitempty"` // in the frame that entered the region, with the region's input as data; 0: the fault climbs on
+}
+
+// ErrorFilter selects faults: the error object has the members With, When holds, and Except does not.
+type ErrorFilter struct {
+	With   []Member `json:"with,omitempty"`
+	When   ExprID   `json:"when,omitempty"`
+	Except ExprID   `json:"except,omitempty"`
+}
+
+// Member is a member of an error object, with its value as JSON text.
+type Member struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Retry re-enters a region with its saved input: the k-th time after
-// Delay + (k−1)·Add, changed by jitter.
+// Delay·Factor^(k−1) + (k−1)·Add, at most AtMost, changed by jitter: by a part of it, by
+// JitterAtMost more or less, or by something between JitterFrom and JitterTo more.
+//
+// Only selects the faults that are retried, and sees what that of the Catch sees. No retry begins
+// later than Within after the first attempt did. The handler follows where there is no retry.
 type Retry struct {
+	Only       *ErrorFilter `json:"only,omitempty"`
+	Within     Span         `json:"within,omitzero"`
+	Always     bool         `json:"always,omitempty"` // without Max
+	Factor     float64      `json:"factor,omitempty"` // 0: 1
+	AtMost     Span         `json:"atMost,omitzero"`
+	JitterFrom Span         `json:"jitterFrom,omitzero"`
+	JitterTo   Span         `json:"jitterTo,omitzero"`
+
 	Name         string `json:"name,omitempty"`
 	Delay        Span   `json:"delay,omitzero"`
 	Add          Span   `json:"add,omitzero"`
@@ -125,6 +176,8 @@ type Expr struct {
 	// Parts are the places of the strings inside a template that hold expressions, in
 	// the order that an expr.PartError counts in; none where the template is one string.
 	Parts []Pos `json:"parts,omitempty"`
+	// Secrets are those that it asks for by name: without one of them it is not evaluated.
+	Secrets []string `json:"secrets,omitempty"`
 }
 
 // Function is something a program can call.
@@ -154,8 +207,18 @@ type Event struct {
 	Either    string        `json:"either,omitempty"` // of a consumed event: its type or its id must be this
 	Produced  bool          `json:"produced,omitempty"`
 	Correlate []Correlation `json:"correlate,omitempty"`
+	New       bool          `json:"new,omitempty"`   // of a consumed event: those from before the wait are not wanted
+	Where     []Where       `json:"where,omitempty"` // of a consumed event of a Feed: what else must hold
 	Metadata  string        `json:"metadata,omitempty"`
 	Pos       Pos           `json:"pos,omitzero"`
+}
+
+// Where is a condition on an attribute of an event, or on its data, which the expression sees. A
+// boolean decides; any other value must equal the attribute. Instances look at it themselves: a
+// store finds subscriptions without it.
+type Where struct {
+	Attribute string `json:"attribute"`
+	Expr      ExprID `json:"expr"`
 }
 
 // Correlation is one attribute by which events belong to an instance: it must
@@ -168,6 +231,9 @@ type Correlation struct {
 	Attribute string `json:"attribute"`
 	From      string `json:"from,omitempty"`
 	Value     ExprID `json:"value,omitempty"`
+	// Select, of a consumed event of a Feed, is instead of From: an expression over the event.
+	// Instances look at it themselves, like Where.
+	Select ExprID `json:"select,omitempty"`
 }
 
 // Start says how instances come to be. Without Events they are created by hand
@@ -178,6 +244,10 @@ type Start struct {
 	Window   Span      `json:"window,omitzero"` // with All: from the first event to the last
 	Any      []Need    `json:"any,omitempty"`   // instead: all of one of these are needed
 	Schedule *Schedule `json:"schedule,omitempty"`
+	// AsInput makes an array of the events the input of the instance, each read by Read (0: the
+	// whole event). No Await gets them then.
+	AsInput bool   `json:"asInput,omitempty"`
+	Read    ExprID `json:"read,omitempty"`
 }
 
 // Need is one set of events that starts an instance. An event that several slots ask
@@ -187,23 +257,16 @@ type Need struct {
 	Window Span  `json:"window,omitzero"` // from the first event to the last
 }
 
-// Schedule restricts or triggers starts. Exactly one of Interval and Cron is set.
+// Schedule restricts or triggers starts. An Interval is alone; the others start instances side by
+// side: Cron, and Every so often, the first time one span after the deployment.
 type Schedule struct {
 	Interval     string `json:"interval,omitempty"`
 	Cron         string `json:"cron,omitempty"`
+	Every        Span   `json:"every,omitzero"`
+	After        Span   `json:"after,omitzero"` // from the end of one instance to the next; without Cron and Every
 	Zone         string `json:"zone,omitempty"`
 	DirectInvoke bool   `json:"directInvoke,omitempty"` // starts by hand are allowed outside of it
 }
-
-// A program with Job set is a state machine that actors outside advance by taking offers
-// (wfx). Its data is {"clientId": …, "definition": …, "status": {"state": …, …}}, whose
-// definition may be absent. It is started with the same, without a state and perhaps with
-// "tags", which become the label of that name. An offer's value is the status that
-// replaces the one before; its output is the last status. When it is over it still takes
-// the offers of its last End, and its definition can still be amended.
-//
-// Records of entered states have the status only, and those of left ones nothing: the
-// rest changes by amendments, whose record has the new definition and what it replaced.
 
 // Group is a named set of states, for queries and boards.
 type Group struct {
@@ -222,7 +285,10 @@ type State struct {
 	Name         string `json:"name"`
 	ID           string `json:"id,omitempty"`
 	Type         string `json:"type"`
-	In           string `json:"in,omitempty"` // the branch that it stands in; "": the workflow itself
+	In           string `json:"in,omitempty"`   // the branch that it stands in; "": the workflow itself
+	List         string `json:"list,omitempty"` // which list of the state In it stands in, such as "try" or "catch"
+	If           string `json:"if,omitempty"`   // without it the state is skipped
+	Does         string `json:"does,omitempty"` // in a few words, instead of what the nodes say
 	Start        bool   `json:"start,omitempty"`
 	End          bool   `json:"end,omitempty"`
 	Compensation bool   `json:"compensation,omitempty"`
@@ -236,6 +302,17 @@ type Edge struct {
 	To    string   `json:"to,omitempty"`
 	Kind  EdgeKind `json:"kind"`
 	Label string   `json:"label,omitempty"`
+	When  string   `json:"when,omitempty"` // the condition, where Label is only its name
+	Exit  bool     `json:"exit,omitempty"` // it ends the list that From stands in, not the workflow
+}
+
+// Aside is a list of states that stands beside the flow, because several states run it: a function
+// of the definition, or what an extension adds. Only diagrams show it.
+type Aside struct {
+	Title  string  `json:"title"`
+	Note   string  `json:"note,omitempty"`
+	States []State `json:"states"`
+	Edges  []Edge  `json:"edges,omitempty"`
 }
 
 // EdgeKind tells edges apart.
@@ -248,7 +325,7 @@ const (
 	EdgeEvent      EdgeKind = "event"
 	EdgeDefault    EdgeKind = "default"
 	EdgeTimeout    EdgeKind = "timeout"
-	EdgeOffer      EdgeKind = "offer" // an actor takes it; the label says who
+	EdgeOffer      EdgeKind = "offer" // an actor takes it; the label names the actor
 	EdgeError      EdgeKind = "error"
 	EdgeCompensate EdgeKind = "compensate"
 )

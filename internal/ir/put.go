@@ -28,6 +28,8 @@ const (
 type Put struct {
 	Pick Pick     `json:"pick,omitzero"`
 	Mode Mode     `json:"mode,omitempty"`
+	To   Target   `json:"to,omitempty"`
+	Var  string   `json:"var,omitempty"`  // of ToVar: the name
 	Path []string `json:"path,omitempty"` // PutReplace: builds a new document with the value there; PutSet: where it goes
 	Warn bool     `json:"warn,omitempty"` // record a warning when nothing is selected
 }
@@ -41,4 +43,14 @@ const (
 	PutMerge   Mode = "merge"   // objects merge in; others only into the delta, with a warning
 	PutReplace Mode = "replace" // the value is the data
 	PutSet     Mode = "set"     // the value replaces what is at Path in the data; the rest of that stays
+)
+
+// Target is what a Put changes. Only PutReplace can change something else than the data.
+type Target string
+
+// The targets.
+const (
+	ToData    Target = ""
+	ToContext Target = "context" // the one value that all frames of the instance share
+	ToVar     Target = "var"     // a variable of the frame, which those inside of it see, too
 )

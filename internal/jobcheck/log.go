@@ -15,12 +15,12 @@ type Status struct{ State, Message string }
 // Verdict is how an operation ended.
 type Verdict int
 
-// The verdicts. The zero one is for operations that got no answer.
+// The verdicts. Unknown is for operations without an answer.
 const (
 	Unknown Verdict = iota
 	Accepted
 	Refused // the move is not allowed in the state that the job is in
-	Stale   // it named a revision, and the job is at another one
+	Stale   // it named a revision, and the job has another one
 )
 
 // Moves says which states an actor may choose in a state, besides the state itself.
@@ -36,21 +36,21 @@ type operation struct {
 	worker  int
 	actor   string
 	want    Status  // of an update
-	since   *Status // where it named a revision: what the job was then
+	since   *Status // if it named a revision: the status at that revision
 	read    bool
 	began   int64
 	ended   int64 // 0: no answer
 	verdict Verdict
 	saw     Status // the answer
-	turn    int    // where the history has it, from 0
-	itself  bool   // nobody asked for it
+	turn    int    // its index in the history
+	itself  bool   // not requested
 }
 
 // Log is what clients did to one job and saw of it.
 type Log struct {
 	Moves   Moves
 	Initial Status
-	Clock   func() int64 // shows more each time; nil: the machine's
+	Clock   func() int64 // strictly increasing; nil: the machine's clock
 
 	mu    sync.Mutex
 	ops   []*operation
@@ -85,13 +85,13 @@ func (l *Log) end(op *operation, v Verdict, saw Status) {
 	}
 }
 
-// Update logs an update. The message must be one that no other update has.
+// Update logs an update. Its message must be unique.
 func (l *Log) Update(worker int, actor string, want Status, do func() (Verdict, Status)) Verdict {
 	return l.update(&operation{worker: worker, actor: actor, want: want}, do)
 }
 
-// UpdateSince is Update of a job that was read before, and named by its revision: where anything
-// changed since, it must not be accepted.
+// UpdateSince is Update with the revision of an earlier read: if anything changed since, it must not be
+// accepted.
 func (l *Log) UpdateSince(worker int, actor string, was, want Status, do func() (Verdict, Status)) Verdict {
 	return l.update(&operation{worker: worker, actor: actor, want: want, since: &was}, do)
 }
@@ -103,13 +103,13 @@ func (l *Log) update(op *operation, do func() (Verdict, Status)) Verdict {
 	return v
 }
 
-// Itself says that the history has a move that nobody asked for, as after a time. What the job says
-// of itself then, besides its state, nobody knows.
+// Itself notes a move in the history that was not requested, such as one after a timeout. The job's
+// message after it is unknown.
 func (l *Log) Itself(actor string, want Status) {
 	l.begin(&operation{actor: actor, want: want, itself: true}).began = 0
 }
 
-// Read logs a read. One without an answer tells nothing and is forgotten.
+// Read logs a read. A read without an answer is dropped.
 func (l *Log) Read(worker int, do func() (Status, bool)) {
 	op := l.begin(&operation{worker: worker, read: true})
 	saw, ok := do()
@@ -120,8 +120,8 @@ func (l *Log) Read(worker int, do func() (Status, bool)) {
 	l.end(op, v, saw)
 }
 
-// Gone says that every server which was sent something until now is dead: what got no
-// answer has happened by now or never will.
+// Gone notes that every server that got requests so far is dead: an operation without an answer has
+// taken effect by now or never will.
 func (l *Log) Gone() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,8 +132,9 @@ func (l *Log) Gone() {
 	}
 }
 
-// Check compares the log with the history of the job, which lists its updates in order:
-// each accepted one is there once, in an order that fits the times, and nothing else is.
+// Check compares the log with the history of the job, which lists its updates in order. The history
+// must contain each accepted update once, in an order that is consistent with the times, and nothing
+// else.
 func (l *Log) Check(history []Status) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,7 +166,7 @@ func (l *Log) Check(history []Status) error {
 	}
 	for _, s := range history {
 		if !known[s.Message] {
-			return fmt.Errorf("update %q is in the history, and nobody sent it", s.Message)
+			return fmt.Errorf("update %q is in the history, but was never sent", s.Message)
 		}
 	}
 	if !porcupine.CheckOperations(l.model(), ops) {
@@ -182,14 +183,14 @@ func (l *Log) toPorcupine(op *operation) porcupine.Operation {
 	return porcupine.Operation{ClientId: op.worker, Input: op, Call: op.began, Output: op, Return: ended}
 }
 
-// model is a job as the specification has it, whose updates go in the order of its
-// history: that some other order would fit is not enough, and to look for one among
-// thousands of writers would take for ever.
+// model is a job as the specification describes it, with the updates in the order of the history. Some
+// other order would not be good enough, and searching for one among thousands of updates would take
+// forever.
 func (l *Log) model() porcupine.Model {
 	type job struct {
 		Status
 		turn   int
-		unsaid bool // nobody knows the message
+		unsaid bool // the message is unknown
 	}
 	return porcupine.Model{
 		Init: func() any { return job{Status: l.Initial} },
@@ -205,7 +206,7 @@ func (l *Log) model() porcupine.Model {
 			}
 			fits := op.turn == now.turn && (op.verdict == Unknown || op.saw == op.want)
 			if op.since != nil && *op.since != now.Status && !now.unsaid {
-				fits = false // something changed between
+				fits = false // something changed in between
 			}
 			return fits && l.Moves.allows(op.actor, now.State, op.want.State), job{op.want, now.turn + 1, op.itself}
 		},

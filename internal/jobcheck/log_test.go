@@ -66,7 +66,7 @@ func TestCheckTellsGoodFromBad(t *testing.T) {
 		"from nowhere": {
 			func(l *Log) { update(l, "CLIENT", "WORK", "1", Accepted) },
 			[]Status{{"WORK", "1"}, {"WORK", "2"}},
-			"nobody sent it",
+			"never sent",
 		},
 		"a stale read": {
 			func(l *Log) {

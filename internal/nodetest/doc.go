@@ -1,5 +1,5 @@
-// Package nodetest starts the real program as a server, in processes of their own, for tests and
-// measurements that are about several of them on one store.
+// Package nodetest runs the real program as server processes, for tests and measurements of several
+// servers on one store.
 //
-// A process ends with the one that started it, whatever ends that.
+// A server ends with the process that started it, even if that is killed.
 package nodetest

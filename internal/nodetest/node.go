@@ -22,7 +22,7 @@ import (
 // program is the package of the real program. `go build` finds it from anywhere within the module.
 const program = "github.com/lockstep-workflows/lockstep/cmd/lockstep"
 
-// Build makes the program in a folder.
+// Build builds the program into a folder.
 func Build(dir string) (path string, err error) {
 	path = filepath.Join(dir, "lockstep")
 	if out, err := exec.Command("go", "build", "-o", path, program).CombinedOutput(); err != nil {
@@ -33,12 +33,12 @@ func Build(dir string) (path string, err error) {
 
 // Config is how a node is started.
 type Config struct {
-	Program string // that Build made
-	Dir     string // that it runs in; one of its own
+	Program string // the path that Build returned
+	Dir     string // its working directory, which no other node uses
 	Name    string
 	Store   string
-	HTTP    *http.Client // of its API
-	Args    []string     // more of `lockstep serve`
+	HTTP    *http.Client // for the API client
+	Args    []string     // further arguments of `lockstep serve`
 }
 
 // Node is one process that serves.
@@ -57,8 +57,8 @@ type Node struct {
 func Start(c Config) (*Node, error) {
 	n := &Node{Name: c.Name, ended: make(chan struct{})}
 	n.cmd = exec.Command(c.Program, append([]string{
-		"serve", "--north", "127.0.0.1:0", "--south", "127.0.0.1:0", "--store", c.Store, "--node-name", c.Name, "--addr-file", "north", "--south-addr-file", "south",
-		"--log-level", "error",
+		"serve", "--north", "127.0.0.1:0", "--south", "127.0.0.1:0", "--store", c.Store, "--node-name", c.Name,
+		"--addr-file", "north", "--south-addr-file", "south", "--log-level", "error",
 	}, c.Args...)...)
 	n.cmd.Dir, n.cmd.Stderr = c.Dir, &n.log
 	out, err := n.cmd.StdoutPipe()
@@ -69,7 +69,7 @@ func Start(c Config) (*Node, error) {
 		return nil, err
 	}
 	lines := bufio.NewReader(out)
-	_, err = lines.ReadString('\n') // it serves
+	_, err = lines.ReadString('\n') // printed once it serves
 	go func() {
 		_, _ = io.Copy(io.Discard, lines)
 		_ = n.cmd.Wait()
@@ -86,7 +86,7 @@ func Start(c Config) (*Node, error) {
 	return n, nil
 }
 
-// find reads where the sides of a process are.
+// find reads the addresses of a process.
 func (n *Node) find(via *http.Client) (err error) {
 	for side, to := range map[string]*string{"north": &n.URL, "south": &n.Devices} {
 		text, err := os.ReadFile(filepath.Join(n.cmd.Dir, side))
@@ -99,8 +99,8 @@ func (n *Node) find(via *http.Client) (err error) {
 	return err
 }
 
-// begin starts a process that ends with this one. The kernel sees to that when the thread
-// ends that started it: that one is kept for as long.
+// begin starts a process that ends with this one. The kernel kills it when the thread that started it
+// ends, so that thread is kept until the process has ended.
 func (n *Node) begin() error {
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
@@ -118,7 +118,7 @@ func (n *Node) begin() error {
 // PID is the number of the process.
 func (n *Node) PID() int { return n.cmd.Process.Pid }
 
-// Log is what the process said so far.
+// Log is the output of the process so far.
 func (n *Node) Log() string { return n.log.String() }
 
 // Signal sends a signal.
@@ -148,17 +148,19 @@ func (n *Node) Stop(ctx context.Context) error {
 	}
 }
 
-// Shared reports whether at least n nodes share all of the work fairly, as one of them tells.
+// Shared reports whether at least n nodes hold all shards in equal parts, according to one of them.
 func Shared(ctx context.Context, api *client.Client, n int) bool {
 	nodes, err := api.ListNodes(ctx)
 	if err != nil || len(nodes) < max(n, 1) {
 		return false
 	}
-	parts, all, most := nodes[0].Of, 0, 0
+	shards := nodes[0].Of
+	all, most := 0, 0
 	for _, node := range nodes {
-		all, most = all+node.Shards, max(most, node.Shards)
+		all += node.Shards
+		most = max(most, node.Shards)
 	}
-	return all == parts && most <= (parts+n-1)/n
+	return all == shards && most <= (shards+n-1)/n
 }
 
 // lockedBuffer is written by one goroutine and read by others.

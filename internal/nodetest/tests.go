@@ -16,12 +16,12 @@ var Program = sync.OnceValues(func() (path string, err error) {
 // built is the folder of the program.
 var built string
 
-// Tests are the tests of a package that use [Program].
+// Tests wraps the tests of a package that uses [Program], and removes the program after them.
 func Tests(m interface{ Run() int }) interface{ Run() int } { return tests{m} }
 
 type tests struct{ m interface{ Run() int } }
 
-// Run runs them.
+// Run runs the tests.
 func (t tests) Run() int {
 	code := t.m.Run()
 	if built != "" {

@@ -1,9 +1,9 @@
-// Package pgtest gives tests a real PostgreSQL: one server per test binary, started from
-// its own binaries in a temporary directory, and a new database for every test that asks.
-// It never uses a server that runs already, and installs nothing: `make postgres` does.
+// Package pgtest gives tests a real PostgreSQL: one server per test binary, in a temporary directory,
+// and a new database for every test that asks. It never uses a server that is already running, and
+// installs nothing: `make postgres` does.
 //
-// PostgreSQL refuses to run as root; there it runs as postgres or nobody. It ends with the
-// test process, whatever ends that.
+// PostgreSQL refuses to run as root; then it runs as the user postgres or nobody. It ends with the
+// test process, even if that is killed.
 package pgtest
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Server is a PostgreSQL of this test binary's.
+// Server is the PostgreSQL server of this test binary.
 type Server struct {
 	dir  string
 	bin  string // directory of initdb and postgres
 	port int
 	safe bool                // it survives a loss of power
-	user *syscall.Credential // nil: the one of the process
+	user *syscall.Credential // nil: the user of this process
 
 	mu        sync.Mutex
-	process   *process // nil: it does not run
+	process   *process // nil: not started yet
 	databases int
 }
 
@@ -40,8 +40,8 @@ var (
 	failed error
 )
 
-// Start returns the server, and starts it where it does not run yet. A missing PostgreSQL
-// fails the test: what it would have shown is not known.
+// Start returns the server, and starts it the first time. If PostgreSQL is not installed, the test
+// fails rather than being skipped silently.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	once.Do(func() { shared, failed = start(false) })
@@ -64,8 +64,8 @@ func Main(m interface{ Run() int }) {
 	os.Exit(code)
 }
 
-// Launch starts a server for a measurement. It writes as safely as PostgreSQL does by itself,
-// into the folder for temporary files: TMPDIR says where.
+// Launch starts a server for a measurement, with PostgreSQL's default durability. Its files are in the
+// folder for temporary files (TMPDIR).
 func Launch() (*Server, error) { return start(true) }
 
 // Close ends a server that Launch started, and removes its files.
@@ -89,7 +89,7 @@ func start(safe bool) (*Server, error) {
 	if s.dir, err = os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-"); err != nil {
 		return nil, err
 	}
-	if err := s.own(s.dir); err != nil {
+	if err := s.chown(s.dir); err != nil {
 		return nil, err
 	}
 	if err := s.initialise(); err != nil {
@@ -101,7 +101,7 @@ func start(safe bool) (*Server, error) {
 	return s, s.run()
 }
 
-// prefix begins the name of every directory, followed by the number of its process.
+// prefix begins the name of every directory; the process id follows.
 const prefix = "lockstep-pg-"
 
 // removeStale removes the directories of processes that are gone.

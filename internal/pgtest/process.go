@@ -32,7 +32,8 @@ func binaries() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", errors.New("there is no postgres with its initdb in PATH or in /usr/lib/postgresql: run `make postgres`, or install your system's package of the PostgreSQL server")
+	return "", errors.New("there is no postgres with its initdb in PATH or in /usr/lib/postgresql: " +
+		"run `make postgres`, or install your system's package of the PostgreSQL server")
 }
 
 func version(dir string) int {
@@ -45,7 +46,7 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// unprivileged is whom the server runs as where the process is root's.
+// unprivileged is the user that the server runs as if this process is root.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -64,8 +65,8 @@ func unprivileged() (*syscall.Credential, error) {
 	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
 }
 
-// own gives a directory to whom the server runs as.
-func (s *Server) own(dir string) error {
+// chown makes the server's user the owner of a directory.
+func (s *Server) chown(dir string) error {
 	if s.user == nil {
 		return nil
 	}
@@ -76,7 +77,8 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // initialise makes the files of a server.
 func (s *Server) initialise() error {
-	cmd := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "lockstep", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
+	cmd := exec.Command(filepath.Join(s.bin, "initdb"), "-D", s.data(), "-U", "lockstep", "--auth=trust",
+		"--no-sync", "-E", "UTF8", "--locale=C")
 	cmd.Dir = s.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.user}
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -85,7 +87,7 @@ func (s *Server) initialise() error {
 	return nil
 }
 
-// freePort finds a port that nobody listens on now.
+// freePort finds an unused port.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,11 +97,11 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// settings: what a crash of the process leaves is in the page cache, so that tests need no
-// fsync.
+// settings turn fsync off: tests kill the process, not the machine, so the page cache survives.
 var settings = []string{
-	"fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1", "max_connections=100", "logging_collector=off", "log_checkpoints=off",
-	"shared_preload_libraries=pg_stat_statements", "deadlock_timeout=200ms",
+	"fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1", "max_connections=100",
+	"logging_collector=off", "log_checkpoints=off", "shared_preload_libraries=pg_stat_statements",
+	"deadlock_timeout=200ms",
 }
 
 // run starts the server and waits until it says that it is ready.
@@ -116,7 +118,7 @@ func (s *Server) run() error {
 		}
 		args = append(args, "-c", set)
 	}
-	// Killed processes may hold on to shared memory for a moment, and the server says so.
+	// Killed processes may hold shared memory for a moment longer, which makes the start fail.
 	for attempt := 1; ; attempt++ {
 		p, err := launch(filepath.Join(s.bin, "postgres"), s.dir, args, s.user, "ready to accept connections")
 		if err == nil {
@@ -129,7 +131,7 @@ func (s *Server) run() error {
 	}
 }
 
-// has reports whether an extension is there to be loaded.
+// has reports whether a library can be loaded.
 func (s *Server) has(library string) bool {
 	_, err := os.Stat(filepath.Join(filepath.Dir(s.bin), "lib", library+".so"))
 	return err == nil
@@ -141,7 +143,7 @@ type process struct {
 	ended chan struct{}
 }
 
-// Serve starts another server beside PostgreSQL, as whom that runs, waits until its log says
+// Serve starts another server beside PostgreSQL, as the same user, waits until its log says
 // that it is ready, and ends it with the test.
 func Serve(t testing.TB, path, dir string, args []string, ready string) {
 	t.Helper()
@@ -156,8 +158,8 @@ func Serve(t testing.TB, path, dir string, args []string, ready string) {
 	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
 }
 
-// launch starts a server that gets a signal when this process ends. The kernel sends it when
-// the thread ends that started the server: that one is kept for as long.
+// launch starts a server that gets a signal when this process ends. The kernel sends it when the
+// thread that started the server ends, so that thread is kept until the server has ended.
 func launch(path, dir string, args []string, user *syscall.Credential, ready string) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...), ended: make(chan struct{})}
 	log := &watcher{says: []byte(ready), ready: make(chan struct{})}
@@ -189,22 +191,22 @@ func launch(path, dir string, args []string, user *syscall.Credential, ready str
 func (p *process) stop(signal syscall.Signal) {
 	target := p.cmd.Process.Pid
 	if signal == syscall.SIGKILL {
-		target = -target // its group: all of them
+		target = -target // the process group: all processes of the server
 	}
 	_ = syscall.Kill(target, signal)
 	<-p.ended
 }
 
-// watcher reads the server's log until it is ready for connections.
+// watcher reads the server's log, and closes ready when it contains a text.
 type watcher struct {
 	mu    sync.Mutex
 	log   bytes.Buffer
-	says  []byte // when it is ready
+	says  []byte // the text
 	ready chan struct{}
 	seen  bool
 }
 
-// keptLog is how much of the log is kept for a message.
+// keptLog is how many bytes of the log are kept for error messages.
 const keptLog = 64 << 10
 
 func (w *watcher) Write(b []byte) (int, error) {

@@ -8,8 +8,8 @@
 // quotes keep spaces and commas together. [Parse] says what is wrong and where.
 //
 // A [Filter] is two things: a store.Query, which stores answer from their indexes, and
-// [Filter.Selects], which is the whole of it. What the first cannot say the caller
-// compares with the second, row by row.
+// [Filter.Selects], which decides about one row. The caller applies it to the rows of the
+// query, since a query cannot express every filter.
 //
 // parse.go reads words, keys.go knows what each key means; those of jobs are in jobs.go,
 // ranges of time in times.go.

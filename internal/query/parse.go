@@ -17,7 +17,7 @@ const (
 	MaxWords = 64
 )
 
-// Error is a place in a filter that cannot be understood.
+// Error is a syntax error in a filter.
 type Error struct {
 	Column int // in characters, from 1
 	Msg    string
@@ -35,8 +35,8 @@ func (e *Error) Error() string {
 // Filter selects instances.
 type Filter struct {
 	Text  string      // as it was written
-	Query store.Query // what a store can answer of it
-	Exact bool        // that is all of it
+	Query store.Query // the part that a store can answer
+	Exact bool        // Query is all of it
 	words []word
 }
 
@@ -74,7 +74,7 @@ func Parse(text string, now core.Time) (*Filter, error) {
 	return f, nil
 }
 
-// Selects reports whether an instance fits.
+// Selects reports whether an instance matches.
 func (f *Filter) Selects(in *store.Instance) bool {
 	for i := range f.words {
 		if w := &f.words[i]; w.match(in) == w.not {
@@ -89,7 +89,7 @@ type parser struct {
 	at   int
 }
 
-// skip goes to the next word, if there is one.
+// skip goes to the next word, and reports whether there is one.
 func (p *parser) skip() bool {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t' || p.text[p.at] == '\n') {
 		p.at++
@@ -126,7 +126,7 @@ func (p *parser) word() (word, error) {
 			continue
 		}
 		if w.key == "" {
-			return w, p.errorf(begin, "a minus needs a word behind it")
+			return w, p.errorf(begin, "a minus must be followed by a word")
 		}
 		return w, p.errorf(w.column-1, "%s: needs a value", w.key)
 	}
@@ -185,7 +185,7 @@ func (p *parser) quoted(b *strings.Builder) error {
 
 // unknown is the error of a key that does not exist.
 func unknown(w word) error {
-	e := &Error{Column: w.column - len([]rune(w.key)) - 1, Msg: fmt.Sprintf("there is no key %q", w.key)}
+	e := &Error{Column: w.column - len([]rune(w.key)) - 1, Msg: fmt.Sprintf("unknown key %q", w.key)}
 	names := keyNames()
 	e.Hint = "the keys are " + strings.Join(names, ", ") + `; text with a colon goes in quotes`
 	if near := dialect.Suggest(strings.ToLower(w.key), names); near != "" {

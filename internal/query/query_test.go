@@ -188,7 +188,7 @@ func TestErrors(t *testing.T) {
 		{"is:robot", 4, "write is:job"},
 		{"tag:=x", 5, "lacks the name"},
 		{`def:"x`, 5, "not closed"},
-		{"a -", 3, "needs a word"},
+		{"a -", 3, "followed by a word"},
 		{strings.Repeat("a ", MaxWords+1), 2*MaxWords + 1, "limit filter-words"},
 		{strings.Repeat("a", MaxBytes+1), 1, "limit filter-bytes"},
 		{"\xff", 1, "not UTF-8"},

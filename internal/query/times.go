@@ -17,7 +17,7 @@ func readUpdated(f *Filter, w *word, _ core.Time) (bool, error) {
 	return readInstant(w, &f.Query.UpdatedFrom, &f.Query.UpdatedTo, updated)
 }
 
-// readInstant takes >T (from then on), <T (before it), or a date alone, which is that day.
+// readInstant accepts >T (from then on), <T (before it), or a date alone, which is that day.
 // So >2026-01-01 and <2026-02-01 together are January.
 func readInstant(w *word, from, to *core.Time, at func(*store.Instance) core.Time) (bool, error) {
 	if len(w.values) != 1 {
@@ -29,7 +29,8 @@ func readInstant(w *word, from, to *core.Time, at func(*store.Instance) core.Tim
 	if !ok || len(rest) == len(text) && !day {
 		return false, &Error{
 			w.column, fmt.Sprintf("%s: %q is not a time", w.key, text),
-			fmt.Sprintf("write %s:>2026-01-31 (from then on), %s:<2026-01-31T12:00:00Z (before it) or %[1]s:2026-01-31 (that day); dates are in UTC", w.key, w.key),
+			fmt.Sprintf("write %[1]s:>2026-01-31 (from then on), %[1]s:<2026-01-31T12:00:00Z (before it) "+
+				"or %[1]s:2026-01-31 (that day); dates are in UTC", w.key),
 		}
 	}
 	if len(rest) < len(text) {
@@ -49,12 +50,14 @@ func readInstant(w *word, from, to *core.Time, at func(*store.Instance) core.Tim
 // instant reads a time as in RFC 3339, or a date, which is its first instant in UTC.
 func instant(text string) (at core.Time, day, ok bool) {
 	t, err := time.Parse(time.DateOnly, text)
-	if day = err == nil; !day {
-		if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
+	day = err == nil
+	if !day {
+		t, err = time.Parse(time.RFC3339Nano, text)
+		if err != nil {
 			return 0, false, false
 		}
 	}
-	if t.Year() < 1700 || t.Year() > 2200 { // what nanoseconds since 1970 can say
+	if t.Year() < 1700 || t.Year() > 2200 { // nanoseconds since 1970 can express no more
 		return 0, false, false
 	}
 	return core.TimeOf(t), day, true

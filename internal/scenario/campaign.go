@@ -39,7 +39,7 @@ func checkCampaignTakes(r *dialect.Reporter, f *File, definitions []Definition) 
 }
 
 // mocked reports whether a mock answers for a function that creates jobs. Without a mock
-// and without the workflow, it does so by saying that there is none.
+// and without the workflow, its answer is that there is none.
 func (w *world) mocked(f *ir.Function) bool {
 	return w.scenario.Mocks.Answers(f.Name) || !w.creates(f.Operation)
 }
@@ -69,7 +69,7 @@ func (w *world) jobOf(ctx context.Context, client string) (string, error) {
 		return "", err
 	}
 	if len(jobs) == 0 {
-		return "", fmt.Errorf("there is no job of client %q then", client)
+		return "", fmt.Errorf("client %q has no job at that time", client)
 	}
 	slices.SortStableFunc(jobs, func(a, b engine.Job) int { return int(b.Seq - a.Seq) })
 	if i := slices.IndexFunc(jobs, func(j engine.Job) bool { return !j.Instance.Status.Final() }); i >= 0 {

@@ -41,14 +41,14 @@ func TestCreatedJobs(t *testing.T) {
 		"mocked":                {"[k.yaml, w.yaml]", "input: {cook: ada}, mocks: {wash: {result: {state: CLEAN}}}, expect: {output: {cook: ada, state: CLEAN}, instances: 1, " + wash + "}", ""},
 		"mocked with the rest":  {"[k.yaml, w.yaml]", `input: {cook: ada}, mocks: {"*": {result: {}}}, expect: {output: {cook: ada}}`, ""},
 		"neither":               {"k.yaml", "input: {cook: ada}, expect: {status: failed}", `function "wash" was called without a mock`},
-		"nobody's":              {"[k.yaml, w.yaml]", "input: {cook: ada}, takes: [{client: bob, actor: CLIENT, state: CLEAN}], expect: {status: completed}", `there is no job of client "bob" then`},
+		"nobody's":              {"[k.yaml, w.yaml]", "input: {cook: ada}, takes: [{client: bob, actor: CLIENT, state: CLEAN}], expect: {status: completed}", `client "bob" has no job at that time`},
 		"refused unexpectedly":  {"[k.yaml, w.yaml]", "input: {cook: ada}, takes: [{client: ada, actor: CLIENT, state: BROKEN}], expect: {status: completed}", "was rejected"},
 		"called with other":     {"[k.yaml, w.yaml]", "input: {cook: bob}, expect: {" + wash + "}", "the calls differ"},
 		"a take without client": {"[k.yaml, w.yaml]", "input: {cook: ada}, takes: [{actor: CLIENT, state: CLEAN}], expect: {status: completed}", "does not say whose job it moves"},
 		"a state that is not":   {"[k.yaml, w.yaml]", "input: {cook: ada}, takes: [{client: ada, actor: CLIENT, state: CLEEN}], expect: {status: completed}", `has a state "CLEEN"; did you mean "CLEAN"?`},
 		"the state of what":     {"[k.yaml, w.yaml]", "input: {cook: ada}, expect: {state: CLEAN}", "a state is expected of jobs"},
 		"a take without jobs":   {"k.yaml", "input: {cook: ada}, takes: [{client: ada, actor: CLIENT, state: CLEAN}], expect: {status: completed}", "takes are for jobs"},
-		"a take of the one job": {"w.yaml", "takes: [{client: ada, actor: CLIENT, state: CLEAN}], expect: {state: CLEAN}", "all takes are of the one job that is tested"},
+		"a take of the one job": {"w.yaml", "takes: [{client: ada, actor: CLIENT, state: CLEAN}], expect: {state: CLEAN}", "all takes move the one job under test"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runKitchen(t, c.workflows, "- {name: a, "+c.scenario+"}\n")

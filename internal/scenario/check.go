@@ -31,6 +31,9 @@ func check(e Expect, o Outcome) []Failure {
 	if e.Produced != nil {
 		c.produced(*e.Produced)
 	}
+	if e.Lifecycle != nil {
+		c.lifecycle(*e.Lifecycle)
+	}
 	if e.Elapsed != nil {
 		c.elapsed(e)
 	}
@@ -90,7 +93,7 @@ func (c *checker) elapsed(e Expect) {
 		return
 	}
 	if !e.Elapsed.AddTo(c.o.Created).Equal(c.o.Ended) {
-		c.fail("elapsed", "expected %s, got %s", e.Elapsed, isoDuration(c.o.Elapsed()))
+		c.fail("elapsed", "expected %s, got %s", e.Elapsed, c.o.elapsed())
 	}
 }
 
@@ -134,6 +137,28 @@ func (c *checker) produced(want []expr.Value) {
 	if !same {
 		c.differ("produced", "the events produced differ", Pretty(expr.Array(want...)), Pretty(expr.Array(got...)))
 	}
+}
+
+// lifecycle looks for events in this order; others may lie between.
+func (c *checker) lifecycle(want []expr.Value) {
+	found := 0
+	var got []string
+	for _, event := range c.o.Lifecycle {
+		if found < len(want) && subset(want[found], event) {
+			found++
+		}
+		typ, _ := event.Get("type")
+		data, _ := event.Get("data")
+		got = append(got, typ.Str()+" "+string(spaced(nil, data)))
+	}
+	if found == len(want) {
+		return
+	}
+	c.failures = append(c.failures, Failure{
+		Field:   "lifecycle",
+		Message: fmt.Sprintf("event %d of %d did not occur, or not after those before it: %s", found+1, len(want), spaced(nil, want[found])),
+		Diff:    prefixed("+ ", got),
+	})
 }
 
 // subset reports whether got has everything that want has: objects may hold more

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -15,7 +16,7 @@ import (
 func compile(ctx context.Context, f *File, o Options, report *Report) []Definition {
 	r := dialect.Reporter{File: f.Path}
 	var out []Definition
-	ids := map[string]string{}
+	ids := map[[2]string]string{} // by id and version
 	for _, w := range f.Workflows {
 		text, err := dialect.ReadFile(ctx, w.Path)
 		if err != nil {
@@ -26,17 +27,18 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 			}
 			continue
 		}
-		c, found := o.Registry.Compile(w.Path, text, o.bundle(w.Path), dialect.Options{Dialect: o.Dialect})
+		c, found := o.Registry.Compile(w.Path, text, o.bundle(w.Path), dialect.Options{Dialect: o.Dialect, Functions: f.mocked()})
 		report.Documents = append(report.Documents, c.Document)
 		report.Diagnostics = append(report.Diagnostics, found...)
 		if c.Program == nil {
 			continue
 		}
-		if other, ok := ids[c.Program.ID]; ok {
+		id := [2]string{c.Program.ID, c.Program.Version}
+		if other, ok := ids[id]; ok {
 			r.Errorf(w.At, codeDefinition, "the id %q is also that of %s", c.Program.ID, other)
 			continue
 		}
-		ids[c.Program.ID] = w.Path
+		ids[id] = w.Path
 		out = append(out, Definition{w.Path, c.Program})
 	}
 	switch {
@@ -53,6 +55,17 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 	report.Diagnostics = append(report.Diagnostics, r.Diagnostics()...)
 	report.Diagnostics.Sort()
 	return out
+}
+
+// mocked lists the functions that scenarios of the file mock.
+func (f *File) mocked() []string {
+	names := map[string]bool{}
+	for _, s := range f.Scenarios {
+		for name := range s.Mocks {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 func (o Options) bundle(path string) dialect.Bundle {

@@ -115,12 +115,14 @@ func MergeCoverage(reports []Report) []Coverage {
 // add follows the history of one instance. Within a frame, two states entered one
 // after the other are a transition; where the first one's fault was caught, it is
 // the error's, and what follows the note that a state is compensated is its
-// compensation, which may come in between.
+// compensation, which may come in between. A state inside of another that its frame leaves
+// last ends the list of states there.
 func (c Coverage) add(records []core.Record) {
 	last := map[core.FrameID]string{} // the state each frame is in
+	left := map[core.FrameID]bool{}   // and has done
 	var root core.FrameID             // the frame of the first state
 	var caught, undone string         // the state whose fault was caught; that is being undone
-	var actor string                  // who made the move that leaves a state
+	var actor string                  // that made the move that leaves a state
 	leave := func(from, to string) {
 		way := isOrdinary
 		switch {
@@ -151,13 +153,25 @@ func (c Coverage) add(records []core.Record) {
 			} else if undone != "" {
 				c.take(undone, r.Node, isCompensation)
 			}
-			last[r.Frame], undone = r.Node, ""
+			last[r.Frame], left[r.Frame], undone = r.Node, false, ""
+		case core.RecLeft:
+			left[r.Frame] = last[r.Frame] == r.Node
 		case core.RecFinished:
 			if r.Status == core.Completed {
 				leave(last[root], "")
 			}
 		}
 	}
+	for frame, state := range last {
+		if left[frame] && c.inner(state) {
+			c.take(state, "", isOrdinary)
+		}
+	}
+}
+
+// inner reports whether a state is inside of another.
+func (c Coverage) inner(state string) bool {
+	return slices.ContainsFunc(c.states, func(s ir.State) bool { return s.Name == state && s.In != "" })
 }
 
 func isCompensation(e ir.Edge) bool { return e.Kind == ir.EdgeCompensate }
@@ -173,7 +187,7 @@ func isOffer(actor string) func(ir.Edge) bool {
 }
 
 // take marks the edges of a kind between two states. Where two conditions lead to
-// the same state, history does not tell them apart, and both count.
+// the same state, history does not distinguish them, and both count.
 func (c Coverage) take(from, to string, kind func(ir.Edge) bool) {
 	for i, e := range c.edges {
 		if e.From == from && e.To == to && kind(e) {

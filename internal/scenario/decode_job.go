@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"math"
 	"time"
 	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
@@ -16,63 +18,50 @@ const (
 
 // takes reads what actors of a job send. They come in the order in which they are
 // listed, so their times never go back.
-func (d *decoder) takes(n *dialect.Node, clock time.Time) []Take {
+func (d *decoder) takes(items []*dialect.Node, clock time.Time) []Take {
 	var out []Take
-	for _, item := range d.list(n, "takes") {
-		const what = "a take"
-		t := Take{At: item.Span()}
-		if !d.object(item, what, "at", "client", "actor", "state", "progress", "message", "context", "rejected") {
+	var last calendar.Duration
+	for _, item := range items {
+		f := d.Fields(item, "a take")
+		if f == nil {
 			continue
 		}
-		if len(out) > 0 {
-			t.After = out[len(out)-1].After
-		}
-		if at := item.Get("at"); at != nil {
-			before := t.After
-			t.After = d.duration(at, "at")
-			if t.After.AddTo(clock).Before(before.AddTo(clock)) {
-				d.report.Errorf(at, codeValue, "the take before this one comes later, at %s", before).
-					WithHint("takes are listed in the order in which they come")
+		t := Take{At: item.Span(), After: last}
+		if at := f.Get("at"); at != nil {
+			t.After = d.duration(at)
+			if t.After.AddTo(clock).Before(last.AddTo(clock)) {
+				d.Errorf(at, codeValue, "the take before this one comes later, at %s", last).
+					WithHint("list takes in the order in which they come")
 			}
 		}
-		if at := t.After.AddTo(clock); !Representable(at) {
-			d.report.Errorf(item, codeValue, "the take comes at %s, beyond the year 2261 (limit timer-horizon)", at.Format(time.RFC3339))
-		}
-		if client := item.Get("client"); client != nil {
-			t.Client = d.text(client, "client")
-		}
-		if actor := d.need(item, "actor", what); actor != nil {
-			t.Actor = d.oneOf(actor, "actor", []string{"CLIENT", "WFX"})
-		}
-		if state := d.need(item, "state", what); state != nil {
-			t.State = d.text(state, "state")
-		}
-		if rejected := item.Get("rejected"); rejected != nil && d.kind(rejected, expr.KindBool, "rejected") {
-			t.Rejected, _ = rejected.Bool()
-		}
-		t.Status = d.takeStatus(item)
+		d.horizon(item, "take", t.After.AddTo(clock))
+		last = t.After
+		t.Client = f.OptionalName("client").Literal()
+		t.Actor = d.OneOf(f.Need("actor"), "actor", false, "CLIENT", "WFX")
+		t.State = f.Name("state").Literal()
+		t.Status = d.takeStatus(f)
+		t.Rejected, _ = f.Flag("rejected", false)
+		f.Done()
 		out = append(out, t)
 	}
 	return out
 }
 
 // takeStatus reads what else a status holds beside its state.
-func (d *decoder) takeStatus(item *dialect.Node) expr.Value {
-	var status []expr.Member
-	if n := item.Get("progress"); n != nil {
-		if i, ok := n.Int(); !ok || i > mostProgress {
-			d.report.Errorf(n, codeKind, "progress must be a whole number of at most %d", mostProgress)
-		}
-		status = append(status, expr.Member{Key: "progress", Value: n.Value()})
+func (d *decoder) takeStatus(f *dialect.Fields) expr.Value {
+	status := expr.EmptyObject
+	if n := f.Get("progress"); n != nil {
+		d.Whole(n, "progress", math.MinInt64, mostProgress)
+		status = status.With("progress", n.Value())
 	}
-	if n := item.Get("message"); n != nil && d.kind(n, expr.KindString, "message") {
+	if n := f.Str("message"); n != nil {
 		if utf8.RuneCountInString(n.Text) > mostMessage {
-			d.report.Errorf(n, codeValue, "message has more than %d characters", mostMessage)
+			d.Errorf(n, codeValue, "message has more than %d characters", mostMessage)
 		}
-		status = append(status, expr.Member{Key: "message", Value: n.Value()})
+		status = status.With("message", n.Value())
 	}
-	if n := item.Get("context"); n != nil && d.kind(n, expr.KindObject, "context") {
-		status = append(status, expr.Member{Key: "context", Value: n.Value()})
+	if n := f.Typed("context", expr.KindObject); n != nil {
+		status = status.With("context", n.Value())
 	}
-	return expr.Object(status...)
+	return status
 }

@@ -2,9 +2,8 @@
 // definitions (*_test.yaml) and runs them under virtual time.
 //
 // A file names a workflow and lists scenarios: the input, how functions answer,
-// which events arrive when, and what must come of it. Each scenario runs on an
-// engine of its own, with a memory store and a clock that moves only when nothing
-// is in flight: thirty days take no time, and two runs never differ.
+// which events arrive when, and the expected outcome. Each scenario is a run of package
+// trial: thirty days take no time, and two runs never differ.
 //
 // Where to read, in the order the data flows:
 //
@@ -16,8 +15,7 @@
 //	compile.go   the definitions the file names
 //	run.go       all scenarios of a file; world.go one of them, and its time;
 //	job.go       jobs, and what their actors send
-//	watch.go     the store that notes what happens; observe.go tells it
-//	guard.go     the store that stops what does not end, also for `lockstep run`
+//	watch.go     the store that notes what happens; observe.go reports it
 //	check.go     what was expected against it; diff.go shows the difference
 //	place.go     where in a definition a fault arose
 //	coverage.go  which states and transitions the scenarios reached

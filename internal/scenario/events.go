@@ -12,22 +12,22 @@ import (
 // eventSource is the source of events that are written without one.
 const eventSource = "lockstep/scenario"
 
-func (d *decoder) events(n *dialect.Node) []Event {
+func (d *decoder) events(items []*dialect.Node) []Event {
 	var out []Event
-	for i, item := range d.list(n, "events") {
-		const what = "an item of events"
-		if item.Is(expr.KindObject) && item.Get("event") == nil && item.Get("type") != nil {
-			d.report.Errorf(item, codeMissing, "%s needs the key %q", what, "event").
-				WithHint("write `event: {type: …}`, with `at: PT1M` beside it if it comes later")
+	for i, item := range items {
+		f := d.Fields(item, "an item of events")
+		if f == nil {
 			continue
 		}
-		if !d.object(item, what, "at", "event") {
+		if f.Peek("event") == nil && f.Peek("type") != nil {
+			f.Missing("event").WithHint("write `event: {type: …}`, with `at: PT1M` beside it if it comes later")
 			continue
 		}
-		e := Event{At: item.Span(), After: d.optionalDuration(item.Get("at"), "at")}
-		if event := d.need(item, "event", what); event != nil {
+		e := Event{At: item.Span(), After: d.duration(f.Get("at"))}
+		if event := f.Need("event"); event != nil {
 			e.Value = d.event(event, i)
 		}
+		f.Done()
 		out = append(out, e)
 	}
 	return out
@@ -36,23 +36,20 @@ func (d *decoder) events(n *dialect.Node) []Event {
 // event reads a CloudEvent. What a test does not care about may be left out: the
 // version, the source, and the id, which then is the event's number in the list.
 func (d *decoder) event(n *dialect.Node, index int) expr.Value {
-	if !d.kind(n, expr.KindObject, "an event") {
+	f := d.Fields(n, "an event") // without Done: other attributes are allowed
+	if f == nil {
 		return expr.Null
 	}
-	before := len(d.report.Diagnostics())
-	if kind := d.need(n, "type", "an event"); kind != nil {
-		d.text(kind, "an event's type")
-	}
+	before := len(d.Diagnostics())
+	f.Name("type")
 	for _, key := range []string{"id", "source", "specversion"} {
-		if v := n.Get(key); v != nil {
-			d.text(v, "an event's "+key)
-		}
+		f.OptionalName(key)
 	}
 	v := WithEventDefaults(n.Value(), index)
 	_, err := event.FromValue(v)
 	var wrong *event.AttributeError
-	if errors.As(err, &wrong) && n.Get(wrong.Attribute) != nil && len(d.report.Diagnostics()) == before {
-		d.report.Errorf(n.Get(wrong.Attribute), codeValue, "%v", wrong)
+	if errors.As(err, &wrong) && n.Get(wrong.Attribute) != nil && len(d.Diagnostics()) == before {
+		d.Errorf(n.Get(wrong.Attribute), codeValue, "%v", wrong)
 	}
 	return v
 }

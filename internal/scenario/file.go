@@ -41,6 +41,8 @@ type Scenario struct {
 	Events   []Event
 	Client   string // whose job it is; jobs only
 	Takes    []Take
+	Until    *calendar.Duration    // virtual time ends then, and schedules fire until then; nil: they fire once
+	Secrets  map[string]expr.Value // that definitions may use
 	Expect   Expect
 }
 
@@ -71,6 +73,7 @@ type Expect struct {
 	Path      *[]string
 	Calls     *[]ExpectCall
 	Produced  *[]expr.Value // each a subset of an event
+	Lifecycle *[]expr.Value // each a subset of a lifecycle event; others may lie between
 	State     string
 	Elapsed   *calendar.Duration
 	Instances *int64
@@ -122,13 +125,12 @@ func Load(ctx context.Context, path string) (*File, error) {
 func Parse(path string, src []byte) (*File, error) {
 	doc, found := dialect.Read(path, src)
 	f := &File{Path: path, Document: doc}
-	d := decoder{dir: filepath.Dir(path)}
-	d.report.File = path
+	d := newDecoder(path)
 	switch root := doc.Root; {
 	case root == nil:
 	case root.Get("states") != nil && root.Get("scenarios") == nil:
 		ext := filepath.Ext(path)
-		d.report.Errorf(root.Pos(), codeMissing, "this is a definition, not a scenario file").
+		d.Errorf(root.Pos(), codeMissing, "this is a definition, not a scenario file").
 			WithHint("scenarios stand beside it, in %s", strings.TrimSuffix(filepath.Base(path), ext)+"_test"+ext)
 	default:
 		d.file(f, root)

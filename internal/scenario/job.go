@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +16,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// defaultClient is whose job it is unless a scenario says otherwise.
+// defaultClient is the client of the job unless the scenario names one.
 const defaultClient = "client"
 
-// checkJobKeys reports states that the workflow does not have, and what jobs know
-// nothing of. A take that must be refused may name any state.
+// checkJobKeys reports states that the workflow does not have, and keys that do not apply to jobs. A
+// take that must be rejected may name any state.
 func checkJobKeys(r *dialect.Reporter, f *File, p *ir.Program) {
 	var names []string
 	for _, s := range p.States {
@@ -37,7 +38,8 @@ func checkJobKeys(r *dialect.Reporter, f *File, p *ir.Program) {
 				known(t.At, t.State)
 			}
 			if t.Client != "" {
-				r.Errorf(t.At, codeDialect, "all takes are of the one job that is tested").WithHint("client stands beside takes, for the job")
+				r.Errorf(t.At, codeDialect, "all takes move the one job under test").
+					WithHint("put client beside takes: it is the client of the job")
 			}
 		}
 		known(s.Expect.At, s.Expect.State)
@@ -55,9 +57,7 @@ func checkJobKeys(r *dialect.Reporter, f *File, p *ir.Program) {
 // startJob creates the job; the input of the scenario is its definition.
 func (w *world) startJob(ctx context.Context) error {
 	client := w.scenario.Client
-	if client == "" {
-		client = defaultClient
-	}
+	client = cmp.Or(client, defaultClient)
 	job, err := w.engine.CreateJob(ctx, engine.JobRequest{
 		Workflow: w.definitions[0].Program.ID, Client: client, Definition: w.scenario.Input,
 	})
@@ -65,14 +65,14 @@ func (w *world) startJob(ctx context.Context) error {
 	return w.refused(err)
 }
 
-// take sends the status of an actor, and notes when that is refused or taken against
-// what the scenario says.
+// take sends the status of an actor, and notes a failure if it is accepted or rejected contrary to the
+// scenario.
 func (w *world) take(ctx context.Context, t Take) {
 	id := w.job
 	if t.Client != "" {
 		var err error
 		if id, err = w.jobOf(ctx, t.Client); err != nil {
-			w.failures = append(w.failures, Failure{Field: "takes", Message: fmt.Sprintf("the take at %s: %v", t.At.Pos, err)})
+			w.takeFailed("the take at %s: %v", t.At.Pos, err)
 			return
 		}
 	}
@@ -84,16 +84,16 @@ func (w *world) take(ctx context.Context, t Take) {
 	var rejected *core.Rejected
 	switch {
 	case err == nil && t.Rejected:
-		w.failures = append(w.failures, Failure{
-			Field: "takes", Message: fmt.Sprintf("the take at %s, %s to %s, was allowed; it should be rejected", t.At.Pos, t.Actor, t.State),
-		})
+		w.takeFailed("the take at %s, %s to %s, was allowed; it should be rejected", t.At.Pos, t.Actor, t.State)
 	case errors.As(err, &rejected) && !t.Rejected:
-		w.failures = append(w.failures, Failure{
-			Field: "takes", Message: fmt.Sprintf("the take at %s was rejected: %v; open are %s", t.At.Pos, err, DescribeOffers(rejected.Allowed)),
-		})
+		w.takeFailed("the take at %s was rejected: %v; open are %s", t.At.Pos, err, DescribeOffers(rejected.Allowed))
 	case err != nil && rejected == nil:
-		w.failures = append(w.failures, Failure{Field: "takes", Message: fmt.Sprintf("the take at %s: %v", t.At.Pos, err)})
+		w.takeFailed("the take at %s: %v", t.At.Pos, err)
 	}
+}
+
+func (w *world) takeFailed(format string, args ...any) {
+	w.failures = append(w.failures, Failure{Field: "takes", Message: fmt.Sprintf(format, args...)})
 }
 
 // DescribeOffers lists what actors may choose.
@@ -108,7 +108,7 @@ func DescribeOffers(offers []ir.Offer) string {
 	return strings.Join(texts, ", ")
 }
 
-// jobOutcome tells where a job is, and with which status.
+// jobOutcome adds the state and the status of a job to an outcome.
 func (w *world) jobOutcome(ctx context.Context, row store.Instance, o *Outcome) {
 	job, err := w.engine.Job(ctx, row.ID)
 	if err != nil {

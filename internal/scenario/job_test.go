@@ -84,9 +84,9 @@ func TestJobMistakes(t *testing.T) {
 		"takes: [{actor: CLIENT, state: A, progress: half}]":                                "progress must be a whole number",
 		"takes: [{actor: CLIENT, state: A, message: 1}]":                                    "message must be a string",
 		"takes: [{actor: CLIENT, state: A, context: [1]}]":                                  "context must be an object",
-		"takes: [{actor: ROBOT, state: A}]":                                                 `actor "ROBOT" is none of CLIENT, WFX`,
+		"takes: [{actor: ROBOT, state: A}]":                                                 `actor cannot be "ROBOT"; one of CLIENT, WFX`,
 		"takes: [{at: P400Y, actor: CLIENT, state: A}]":                                     "limit timer-horizon",
-		"client: ''": "client is empty",
+		"client: ''": "client must not be empty",
 	} {
 		_, err := scenario.Parse("x_test.yaml", []byte("workflow: w.yaml\nscenarios:\n- name: a\n  "+mistake+"\n  expect: {state: A}\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -133,7 +133,7 @@ func TestCoverageTellsActorsApart(t *testing.T) {
 func TestJobsRepeat(t *testing.T) {
 	o := options()
 	o.Registry = dialect.NewRegistry(wfx.FrontEnd{})
-	f, err := scenario.Load(t.Context(), filepath.Join("..", "examples", "jobs", "firmware_test.yaml"))
+	f, err := scenario.Load(t.Context(), filepath.Join("..", "..", "examples", "jobs", "firmware_test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func WriteJSON(w io.Writer, reports []Report) error {
 func jsonOf(r Result) jsonResult {
 	out := jsonResult{
 		Name: r.Name, Line: r.At.Line, Column: r.At.Column, Passed: r.Passed(),
-		Status: r.Outcome.Status, State: r.Outcome.State, Elapsed: isoDuration(r.Outcome.Elapsed()), Path: orEmpty(r.Outcome.Path),
+		Status: r.Outcome.Status, State: r.Outcome.State, Elapsed: r.Outcome.elapsed(), Path: orEmpty(r.Outcome.Path),
 		WaitsFor: r.Outcome.WaitsFor, Notes: r.Outcome.Notes,
 	}
 	if r.Outcome.HasOutput {

@@ -11,9 +11,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// outcome tells what happened, once nothing more can.
+// outcome says what happened, once nothing more can.
 func (w *world) outcome(ctx context.Context, rows []store.Instance) Outcome {
-	o := Outcome{Status: StatusNone, Calls: w.store.made(), Produced: w.produced, Notes: w.notes}
+	o := Outcome{Status: StatusNone, Calls: w.store.made(), Produced: w.produced, Lifecycle: w.store.occurred, Notes: w.notes}
 	for _, row := range rows {
 		if row.Parent == "" {
 			o.Instances++
@@ -42,7 +42,7 @@ func (w *world) outcome(ctx context.Context, rows []store.Instance) Outcome {
 		w.jobOutcome(ctx, first, &o)
 	}
 	if !first.Status.Final() {
-		o.Ended = w.clock.Now()
+		o.Ended = w.run.Clock.Now()
 		o.WaitsFor = append(o.WaitsFor, w.waitsFor(ctx, first)...)
 	}
 	if first.Quarantine != "" {
@@ -93,7 +93,7 @@ func refused(err error) *Fault {
 	return &Fault{Value: v, Text: "the start was refused: " + err.Error()}
 }
 
-// waitsFor tells what an instance still waits for.
+// waitsFor says what an instance still waits for.
 func (w *world) waitsFor(ctx context.Context, row store.Instance) []string {
 	var out []string
 	subs, err := w.store.Subscriptions(ctx, row.ID)
@@ -106,7 +106,7 @@ func (w *world) waitsFor(ctx context.Context, row store.Instance) []string {
 	return out
 }
 
-// DescribeWait tells which event a subscription waits for.
+// DescribeWait says which event a subscription waits for.
 func DescribeWait(s store.Subscription) string {
 	text := fmt.Sprintf("event %q", s.Name)
 	var parts []string

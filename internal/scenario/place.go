@@ -8,26 +8,25 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// Definition is a compiled definition and the file it stands in.
+// Definition is a compiled definition and its file.
 type Definition struct {
 	File    string
 	Program *ir.Program
 }
 
-// Place is where in the definitions a fault arose. Both are zero where that is not
-// known.
+// Place is where in the definitions a fault arose. Both positions are zero if that is not known.
 type Place struct {
 	State dialect.Pos // of the state
 	Exact dialect.Pos // of the action or expression in it
 }
 
-// Hop is one workflow that a fault went through.
+// Hop is one workflow that a fault passed through.
 type Hop struct {
 	Workflow, State string
 	Place           Place
 }
 
-// String tells the state, the workflow and the place.
+// String names the state, the workflow and the position.
 func (h Hop) String() string {
 	text := fmt.Sprintf("workflow %q", h.Workflow)
 	if h.State != "" {
@@ -39,8 +38,8 @@ func (h Hop) String() string {
 	return text
 }
 
-// Trail finds where a fault of an instance arose, and every place in the workflows
-// around it that it came by: innermost first, that of the instance last.
+// Trail finds where a fault of an instance arose, and every place that it passed in the workflows
+// around it: innermost first, that of the instance last.
 func Trail(definitions []Definition, definition string, f *core.Fault) []Hop {
 	var out []Hop
 	for _, h := range f.Trail {
@@ -65,7 +64,7 @@ func locate(definitions []Definition, h core.Hop) Place {
 		if h.Pos.Line > 0 {
 			out.Exact = at(h.Pos)
 		}
-		if out.State.Line == 0 { // of the workflow itself
+		if out.State.Line == 0 { // a fault of the workflow itself
 			out.State = out.Exact
 		}
 		return out
@@ -73,7 +72,7 @@ func locate(definitions []Definition, h core.Hop) Place {
 	return Place{}
 }
 
-// String tells where the state stands, and where in it the fault arose.
+// String is the position of the state, and where in it the fault arose.
 func (p Place) String() string {
 	switch {
 	case p.State.Line == 0:
@@ -82,7 +81,7 @@ func (p Place) String() string {
 		return p.State.String()
 	}
 	word := "there"
-	if p.Exact.Line < p.State.Line { // what asks for it stands before all states
+	if p.Exact.Line < p.State.Line { // the cause is above the states, such as a schema
 		word = "because of what is"
 	}
 	return fmt.Sprintf("%s (%s at line %d, column %d)", p.State, word, p.Exact.Line, p.Exact.Column)

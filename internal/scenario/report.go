@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -23,12 +24,7 @@ type Report struct {
 
 // Failed reports whether a scenario failed.
 func (r Report) Failed() bool {
-	for _, result := range r.Results {
-		if !result.Passed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Results, func(one Result) bool { return !one.Passed() })
 }
 
 // Result is what came of one scenario.
@@ -63,6 +59,7 @@ type Outcome struct {
 	Ended     time.Time // or when nothing more could happen
 	Calls     []Call
 	Produced  []expr.Value // CloudEvents as objects
+	Lifecycle []expr.Value // likewise; only where the scenario expects some
 	Instances int
 	WaitsFor  []string // what an instance that is not over waits for, for people
 	Notes     []string // what else helps to understand a failure
@@ -75,6 +72,9 @@ func (o Outcome) Elapsed() time.Duration {
 	}
 	return o.Ended.Sub(o.Created)
 }
+
+// elapsed is Elapsed as reports write it.
+func (o Outcome) elapsed() string { return calendar.DurationOf(o.Elapsed()).String() }
 
 // Fault is why an instance failed, and where in the definition.
 type Fault struct {
@@ -112,10 +112,4 @@ func Summarize(reports []Report) Summary {
 		}
 	}
 	return s
-}
-
-// isoDuration writes a span of virtual time with days, as people say it.
-func isoDuration(d time.Duration) string {
-	const day = 24 * time.Hour
-	return calendar.Duration{Days: int64(d / day), Nanos: int64(d % day)}.String()
 }

@@ -114,6 +114,39 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
+// The last state of a list inside of a state leads to the end of the list, unless it failed.
+func TestCoverageOfInnerStates(t *testing.T) {
+	c := newCoverage("order.yaml", &ir.Program{
+		ID:     "order",
+		States: []ir.State{{Name: "A"}, {Name: "A/x", In: "A"}, {Name: "A/y", In: "A"}, {Name: "A/z", In: "A"}, {Name: "B"}},
+		Edges: []ir.Edge{
+			{From: "A", To: "B", Kind: ir.EdgeNext},
+			{From: "A/x", To: "A/y", Kind: ir.EdgeCondition, Label: "more"},
+			{From: "A/x", Kind: ir.EdgeDefault},
+			{From: "A/y", Kind: ir.EdgeNext},
+			{From: "A/z", Kind: ir.EdgeNext},
+			{From: "B", Kind: ir.EdgeNext},
+		},
+	})
+	entered := func(frame core.FrameID, name string) core.Record {
+		return core.Record{Type: core.RecEntered, Frame: frame, Node: name}
+	}
+	left := func(frame core.FrameID, name string) core.Record {
+		return core.Record{Type: core.RecLeft, Frame: frame, Node: name}
+	}
+	c.add([]core.Record{
+		entered(1, "A"),
+		entered(2, "A/x"), left(2, "A/x"), entered(2, "A/y"), left(2, "A/y"),
+		entered(3, "A/z"),
+		left(1, "A"), entered(1, "B"), left(1, "B"),
+		{Type: core.RecFinished, Status: core.Failed},
+	})
+	want := "A/x → (end) (default), A/z → (end), B → (end)"
+	if got := strings.Join(c.MissingEdges(), ", "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestCoverageFollowsHistory(t *testing.T) {
 	program := &ir.Program{
 		ID: "order", Version: "1.0",
@@ -147,5 +180,34 @@ func TestCoverageFollowsHistory(t *testing.T) {
 		strings.Join(merged[0].MissingStates(), ", ") + "; " + strings.Join(merged[0].MissingEdges(), ", ")
 	if want := "4/5 (80%) 4/6 (66%): Never; A → B (error X), C → Never (condition)"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestCheckLifecycle: events must occur in the order given, each a subset; others may lie between.
+func TestCheckLifecycle(t *testing.T) {
+	o := Outcome{Status: StatusCompleted}
+	for _, text := range []string{`{"type":"a","data":{"task":"/x","at":1}}`, `{"type":"b"}`, `{"type":"a","data":{"task":"/y"}}`, `{"type":"c"}`} {
+		o.Lifecycle = append(o.Lifecycle, value(t, text))
+	}
+	for want, ok := range map[string]bool{
+		`[]`:                          true,
+		`[{"type":"a"},{"type":"c"}]`: true,
+		`[{"type":"a","data":{"task":"/y"}},{"type":"c"}]`:                                true,
+		`[{"type":"a"},{"type":"a"}]`:                                                     true,
+		`[{"type":"a"},{"type":"a"},{"type":"a"}]`:                                        false,
+		`[{"type":"c"},{"type":"a"}]`:                                                     false,
+		`[{"type":"b"},{"type":"a","data":{"task":"/x"}}]`:                                false,
+		`[{"type":"a","data":{"task":"/x","at":2}}]`:                                      false,
+		`[{"type":"a"},{"type":"b"},{"type":"a"},{"type":"c"}]`:                           true,
+		`[{"type":"a"},{"type":"b"},{"type":"a"},{"type":"c"},{"data":{"task":"/none"}}]`: false,
+	} {
+		items := value(t, want).Items()
+		failures := check(Expect{Lifecycle: &items}, o)
+		if (len(failures) == 0) != ok {
+			t.Errorf("%s: %+v", want, failures)
+		}
+		if !ok && (failures[0].Field != "lifecycle" || len(failures[0].Diff) != len(o.Lifecycle)) {
+			t.Errorf("%s: %+v", want, failures)
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
 // Options say how to run a file.
@@ -15,30 +17,26 @@ type Options struct {
 	Dialect   string                           // of the definitions; "" detects it
 	Only      *regexp.Regexp                   // run only scenarios with such a name; nil: all
 	Bundle    func(file string) dialect.Bundle // what a definition may refer to; nil: its folder
-	Limits    Limits
+	Limits    trial.Limits                     // of one scenario
 }
 
-// Limits bound one scenario. A zero field means its default.
-type Limits struct {
-	Calls     int // of functions ("scenario-calls")
-	Steps     int // commits ("scenario-steps")
-	Instances int // that are not over, at a time ("scenario-instances")
-}
+const (
+	maxCalls     = 100_000 // of functions ("scenario-calls")
+	maxSteps     = 100_000 // commits ("scenario-steps")
+	maxInstances = 10_000  // that have not ended, at a time ("scenario-instances")
+)
 
-// DefaultLimits hold unless Options say otherwise.
-var DefaultLimits = Limits{Calls: 100_000, Steps: 100_000, Instances: 10_000}
+// DefaultLimits hold for each scenario unless Options say otherwise.
+var DefaultLimits = trial.Limits{Of: "scenario", Calls: maxCalls, Steps: maxSteps, Instances: maxInstances}
 
-func (l Limits) orDefault() Limits {
-	if l.Calls == 0 {
-		l.Calls = DefaultLimits.Calls
+// limits are those of the options, with defaults for those that are zero.
+func (o *Options) limits() trial.Limits {
+	return trial.Limits{
+		Of:        DefaultLimits.Of,
+		Calls:     cmp.Or(o.Limits.Calls, DefaultLimits.Calls),
+		Steps:     cmp.Or(o.Limits.Steps, DefaultLimits.Steps),
+		Instances: cmp.Or(o.Limits.Instances, DefaultLimits.Instances),
 	}
-	if l.Steps == 0 {
-		l.Steps = DefaultLimits.Steps
-	}
-	if l.Instances == 0 {
-		l.Instances = DefaultLimits.Instances
-	}
-	return l
 }
 
 // Run runs the scenarios of a file, each in a world of its own, in order. Where a

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
 func options() scenario.Options {
@@ -53,7 +54,7 @@ workflow: loop.yaml
 scenarios:
 - {name: for ever, mocks: {f: {result: {}}}, expect: {status: completed}}
 `})
-	for limit, limits := range map[string]scenario.Limits{
+	for limit, limits := range map[string]trial.Limits{
 		"more than 50 calls of functions (limit scenario-calls)": {Calls: 50},
 		"more than 70 steps (limit scenario-steps)":              {Steps: 70},
 	} {

@@ -16,12 +16,13 @@ import (
 // the key mocks, as in a scenario, or that map itself.
 func ReadMocks(file string, text []byte) (mock.Mocks, *dialect.Document, dialect.Diagnostics) {
 	doc, found := dialect.Read(file, text)
-	d := decoder{report: dialect.Reporter{File: file}}
+	d := newDecoder(file)
 	var mocks mock.Mocks
-	if root := doc.Root; root != nil && d.kind(root, expr.KindObject, "a file of mocks") {
-		if inner := root.Get("mocks"); inner != nil {
-			d.object(root, "a file of mocks", "mocks")
-			root = inner
+	if f := d.Fields(doc.Root, "a file of mocks"); f != nil {
+		root := doc.Root
+		if f.Peek("mocks") != nil {
+			root = f.Typed("mocks", expr.KindObject)
+			f.Done()
 		}
 		mocks = d.mocks(root)
 	}
@@ -37,7 +38,7 @@ func ReadEvents(file string, text []byte) ([]Event, *dialect.Document, dialect.D
 		return out, nil, found
 	}
 	doc, found := dialect.Read(file, text)
-	d := decoder{report: dialect.Reporter{File: file}}
+	d := newDecoder(file)
 	var out []Event
 	switch {
 	case doc.Root == nil:
@@ -55,10 +56,10 @@ func ReadEvents(file string, text []byte) ([]Event, *dialect.Document, dialect.D
 // whose virtual time begins at clock.
 func ReadTakes(file string, text []byte, clock time.Time) ([]Take, dialect.Diagnostics) {
 	doc, found := dialect.Read(file, text)
-	d := decoder{report: dialect.Reporter{File: file}}
+	d := newDecoder(file)
 	var out []Take
-	if doc.Root != nil {
-		out = d.takes(doc.Root, clock)
+	if doc.Root != nil && d.Is(doc.Root, expr.KindArray, "takes") {
+		out = d.takes(doc.Root.Items, clock)
 	}
 	return out, d.all(found)
 }
@@ -77,7 +78,7 @@ func ReadEvent(file string, text []byte, number int) (Event, dialect.Diagnostics
 
 func readEvent(file string, text []byte, number int) (Event, dialect.Diagnostics) {
 	doc, found := dialect.Read(file, text)
-	d := decoder{report: dialect.Reporter{File: file}}
+	d := newDecoder(file)
 	var e Event
 	if doc.Root != nil {
 		e = d.eventOrTimed(doc.Root, number-1)
@@ -104,7 +105,7 @@ func readLines(file string, lines [][]byte) ([]Event, dialect.Diagnostics) {
 }
 
 // jsonLines splits text with one JSON object a line, and gives nil for any other. The
-// first line tells: behind a whole object a document has nothing more.
+// first line decides: behind a whole object a document has nothing more.
 func jsonLines(text []byte) [][]byte {
 	first, rest, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
 	if len(bytes.TrimSpace(rest)) == 0 || !bytes.HasPrefix(first, []byte("{")) {
@@ -119,8 +120,10 @@ func jsonLines(text []byte) [][]byte {
 func (d *decoder) eventOrTimed(n *dialect.Node, index int) Event {
 	e := Event{At: n.Span()}
 	if inner := n.Get("event"); inner.Is(expr.KindObject) && n.Get("type") == nil {
-		d.object(n, "an item of events", "at", "event")
-		e.After = d.optionalDuration(n.Get("at"), "at")
+		f := d.Fields(n, "an item of events")
+		f.Allow("event")
+		e.After = d.duration(f.Get("at"))
+		f.Done()
 		n = inner
 	}
 	e.Value = d.event(n, index)
@@ -129,7 +132,7 @@ func (d *decoder) eventOrTimed(n *dialect.Node, index int) Event {
 
 // all joins what reading a document found with what decoding it did.
 func (d *decoder) all(found dialect.Diagnostics) dialect.Diagnostics {
-	all := append(slices.Clone(found), d.report.Diagnostics()...)
+	all := append(slices.Clone(found), d.Diagnostics()...)
 	all.Sort()
 	return all
 }

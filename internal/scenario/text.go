@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// Detail is how much a text tells of coverage.
+// Detail is how much a report says of coverage.
 type Detail int
 
 // The details: nothing, how much was reached and which states were not, and the
@@ -20,7 +21,7 @@ const (
 	FullCoverage
 )
 
-// TextOptions shape a text.
+// TextOptions are the options of [WriteText].
 type TextOptions struct {
 	Coverage Detail
 	Color    bool
@@ -87,7 +88,7 @@ func (p *textPrinter) report(r Report) {
 		if !result.Passed() {
 			word = p.paint("31", "✗ FAILED")
 		}
-		p.printf("  %s  %s  %s\n", word, result.Name, isoDuration(result.Outcome.Elapsed()))
+		p.printf("  %s  %s  %s\n", word, result.Name, result.Outcome.elapsed())
 		if !result.Passed() {
 			p.failure(result)
 		}
@@ -109,7 +110,7 @@ func (p *textPrinter) failure(r Result) {
 	}
 }
 
-// failureLines tells what is wrong with a result, what it did and why it failed;
+// failureLines says what is wrong with a result, what it did and why it failed;
 // all formats show the same.
 func failureLines(r Result) []string {
 	var out []string
@@ -122,9 +123,7 @@ func failureLines(r Result) []string {
 		out = append(out, prefixed("    ", shortened(f.Diff, longDiff))...)
 	}
 	path := strings.Join(shortened(r.Outcome.Path, longPath), " → ")
-	if path == "" {
-		path = "no state was entered"
-	}
+	path = cmp.Or(path, "no state was entered")
 	out = append(out, "path taken: "+path)
 	if f := r.Outcome.Fault; f != nil {
 		line := "fault: " + f.Text

@@ -3,9 +3,12 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -15,14 +18,21 @@ import (
 type watchedStore struct {
 	store.Store
 
-	// fires is the definition whose cron schedule starts an instance, once; those of
+	// fires is the definition whose schedule starts an instance, once unless again is set; those of
 	// the others stay silent.
 	fires string
+	again bool
+
+	lifecycles map[workflowKey]*engine.Lifecycle // of the definitions that have such events; nil: nobody asks for them
+	occurred   []expr.Value                      // lifecycle events
 
 	calls     []call
 	instances []*history // in order of their first record
 	byID      map[string]*history
 }
+
+// workflowKey names a version of a definition.
+type workflowKey struct{ id, version string }
 
 // call is one that an instance decided on, with what orders it among others.
 type call struct {
@@ -32,7 +42,7 @@ type call struct {
 	pos      ir.Pos
 }
 
-// history is what one instance did: of its records those that tell its path, without
+// history is what one instance did: of its records those that show its path, without
 // the data, which a long scenario could not hold.
 type history struct {
 	id      string
@@ -51,9 +61,15 @@ func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
 		s.byID[h.id] = h
 		s.instances = append(s.instances, h)
 	}
+	if l := s.lifecycles[workflowKey{c.Instance.Definition, c.Instance.Version}]; l != nil {
+		for _, e := range l.Events(h.id, c.Instance.Version, c.Records) {
+			e.ID, e.Source = fmt.Sprintf("%s/%d", h.id, len(s.occurred)+1), "lockstep/scenario"
+			s.occurred = append(s.occurred, e.Value())
+		}
+	}
 	for _, r := range c.Records {
 		switch r.Type {
-		case core.RecEntered, core.RecCaught, core.RecCompensating, core.RecTaken, core.RecFinished:
+		case core.RecEntered, core.RecLeft, core.RecCaught, core.RecCompensating, core.RecTaken, core.RecFinished:
 			h.records = append(h.records, core.Record{
 				Type: r.Type, Frame: r.Frame, Depth: r.Depth, Node: r.Node, Name: r.Name, Text: r.Text, Status: r.Status,
 			})
@@ -81,9 +97,12 @@ func (s *watchedStore) PutDefinition(ctx context.Context, d store.Definition, at
 	return s.Store.PutDefinition(ctx, d, at, move)
 }
 
-// Advance ends a schedule after its first fire time.
-func (s *watchedStore) Advance(ctx context.Context, definition string, from core.Time, _ *core.Time) error {
-	return s.Store.Advance(ctx, definition, from, nil)
+// Advance ends a schedule after its first fire time, unless it goes on.
+func (s *watchedStore) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
+	if !s.again {
+		next = nil
+	}
+	return s.Store.Advance(ctx, definition, from, next)
 }
 
 // made lists the calls in order of time. Those that one visit of a state makes at

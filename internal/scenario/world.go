@@ -4,48 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/store"
-	"github.com/lockstep-workflows/lockstep/internal/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
-// world is what one scenario runs in: an engine of its own, and a clock that moves
-// only when nothing is left to do.
+// world is the engine that one scenario runs in, and what happened there.
 type world struct {
 	scenario    Scenario
 	definitions []Definition
-	clock       *engine.VirtualClock
-	store       *watchedStore
-	engine      *engine.Engine
+	run         *trial.Run
+	engine      *engine.Engine // of the run
+	store       *watchedStore  // likewise
 
-	job      string // where one is tested
+	job      string // the id of the job under test; empty: the workflow creates none
 	produced []expr.Value
 	notes    []string
-	refusal  error // of the start
+	refusal  error // why the start was refused
 	failures []Failure
-	broken   bool // it did not come to its end
+	broken   bool // an error or a limit ended the run
 }
 
-// runScenario runs one scenario to the end and compares what happened with what
-// was expected.
+// runScenario runs one scenario to the end and compares the outcome with the expected one.
 func runScenario(ctx context.Context, s Scenario, definitions []Definition, o Options, coverage []Coverage) Result {
 	result := Result{Name: s.Name, At: s.At.Pos}
-	w := &world{scenario: s, definitions: definitions, clock: engine.NewVirtualClock(s.Clock)}
+	w := &world{scenario: s, definitions: definitions}
 	limited, stop := context.WithCancelCause(ctx) // ends with the limit that is exceeded
 	defer stop(nil)
 	if err := w.build(ctx, o, stop); err != nil {
 		result.Failures = []Failure{{Field: "deploy", Message: err.Error()}}
 		return result
 	}
-	if err := w.run(limited); err != nil {
-		var limit *LimitError
+	if err := w.play(limited); err != nil {
+		var limit *trial.LimitError
 		field := "engine"
 		if errors.As(context.Cause(limited), &limit) {
 			field, err = "limit", limit
@@ -58,7 +55,7 @@ func runScenario(ctx context.Context, s Scenario, definitions []Definition, o Op
 		w.failures = append(w.failures, Failure{Field: "engine", Message: err.Error()})
 	}
 	result.Outcome = w.outcome(ctx, rows)
-	if w.broken { // what was expected could not happen yet
+	if w.broken { // the expected outcome could not happen yet
 		result.Failures = w.failures
 	} else {
 		w.unmocked(result.Outcome.Calls)
@@ -66,7 +63,7 @@ func runScenario(ctx context.Context, s Scenario, definitions []Definition, o Op
 	}
 	for _, row := range rows {
 		for i, d := range definitions {
-			if h := w.store.byID[row.ID]; h != nil && d.Program.ID == row.Definition {
+			if h := w.store.byID[row.ID]; h != nil && d.Program.ID == row.Definition && d.Program.Version == row.Version {
 				coverage[i].add(h.records)
 			}
 		}
@@ -76,31 +73,41 @@ func runScenario(ctx context.Context, s Scenario, definitions []Definition, o Op
 
 func (w *world) build(ctx context.Context, o Options, stop context.CancelCauseFunc) error {
 	first := w.definitions[0].Program
-	guard := &Guard{Store: memory.New(), Limits: o.Limits.orDefault(), Forget: true, OnLimit: func(e *LimitError) { stop(e) }}
-	w.store = &watchedStore{Store: guard, byID: map[string]*history{}}
-	if w.byCron() {
-		w.store.fires = first.ID
+	w.store = &watchedStore{byID: map[string]*history{}}
+	if w.scheduled() {
+		w.store.fires, w.store.again = first.ID, w.scenario.Until != nil
 	}
-	created := 0
+	if w.scenario.Expect.Lifecycle != nil {
+		w.store.lifecycles = map[workflowKey]*engine.Lifecycle{}
+		for _, d := range w.definitions {
+			w.store.lifecycles[workflowKey{d.Program.ID, d.Program.Version}] = engine.NewLifecycle(d.Program)
+		}
+	}
 	var err error
-	w.engine, err = engine.New(engine.Config{
-		Store: w.store, Clock: w.clock, Invoker: mock.New(w.scenario.Mocks, nil), Languages: o.Languages,
-		Timezone: "UTC", Inline: true, Mocked: w.mocked,
-		NewID: func() string {
-			created++
-			return fmt.Sprintf("instance-%d", created)
+	w.run, err = trial.New(trial.Config{
+		Clock: engine.NewVirtualClock(w.scenario.Clock), Limits: o.limits(), OnLimit: stop,
+		Wrap: func(s store.Store) store.Store {
+			w.store.Store = s
+			return w.store
 		},
-		OnEmit: func(_ string, e event.Event) { w.produced = append(w.produced, e.Value()) },
+		Engine: engine.Config{
+			Invoker: mock.New(w.scenario.Mocks, nil), Languages: o.Languages, Mocked: w.mocked, Secrets: redact.PlainSets(w.secret).For,
+			OnEmit: func(_ string, e event.Event) { w.produced = append(w.produced, e.Value()) },
+		},
 	})
 	if err != nil {
 		return err
 	}
+	w.engine = w.run.Engine
+	if until := w.scenario.Until; until != nil {
+		w.run.Until = until.AddTo(w.scenario.Clock)
+	}
 	for _, d := range w.definitions {
-		if err := w.engine.Deploy(ctx, d.Program); err != nil {
+		if err := w.run.Deploy(ctx, d.Program); err != nil {
 			return err
 		}
 	}
-	if w.scenario.HasInput && !first.Job {
+	if w.scenario.HasInput && !first.Job && !first.Start.AsInput {
 		if err := w.engine.SetStartInput(ctx, first.ID, w.scenario.Input); err != nil {
 			return w.refused(err)
 		}
@@ -108,54 +115,48 @@ func (w *world) build(ctx context.Context, o Options, stop context.CancelCauseFu
 	return nil
 }
 
-// byCron reports whether the workflow's own schedule starts it: where neither an
-// input nor an event of the scenario does.
-func (w *world) byCron() bool {
+// secret is one of the scenario.
+func (w *world) secret(name string) (expr.Value, bool) {
+	v, ok := w.scenario.Secrets[name]
+	return v, ok
+}
+
+// scheduled reports whether the workflow's own schedule starts it, because neither an input nor an
+// event of the scenario does.
+func (w *world) scheduled() bool {
 	start := w.definitions[0].Program.Start
+	s := start.Schedule
 	switch {
-	case start.Schedule == nil || start.Schedule.Cron == "" || len(w.scenario.Events) > 0:
+	case s == nil || s.Cron == "" && !s.Every.Set && !s.After.Set || len(w.scenario.Events) > 0:
 		return false
-	case len(start.Events) > 0:
+	case len(start.Events) > 0 && !start.AsInput:
 		return true
 	}
 	return !w.scenario.HasInput
 }
 
-// run starts the workflow, then sends events and moves time until nothing more can
+// play starts the workflow, then delivers events and takes and moves the clock until nothing more can
 // happen.
-func (w *world) run(ctx context.Context) error {
+func (w *world) play(ctx context.Context) error {
 	if w.refusal != nil {
 		return nil
 	}
 	if err := w.start(ctx); err != nil {
 		return err
 	}
-	pending := w.arrivals()
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := w.engine.Poll(ctx); err != nil {
-			return err
-		}
-		now := w.clock.Now()
-		next, ok := w.engine.Next()
-		if ok && !next.After(now) {
-			continue // Poll ended before its work did
-		}
-		if len(pending) > 0 && !pending[0].at.After(now) {
-			pending[0].deliver(ctx)
-			pending = pending[1:]
-			continue
-		}
-		if len(pending) > 0 && (!ok || pending[0].at.Before(next)) {
-			next, ok = pending[0].at, true
-		}
-		if !ok {
+	for _, e := range w.scenario.Events {
+		w.run.At(e.After.AddTo(w.scenario.Clock), func(ctx context.Context) error {
+			w.send(ctx, e)
 			return nil
-		}
-		w.clock.Advance(next)
+		})
 	}
+	for _, t := range w.scenario.Takes {
+		w.run.At(t.After.AddTo(w.scenario.Clock), func(ctx context.Context) error {
+			w.take(ctx, t)
+			return nil
+		})
+	}
+	return w.run.Finish(ctx)
 }
 
 func (w *world) start(ctx context.Context) error {
@@ -163,14 +164,15 @@ func (w *world) start(ctx context.Context) error {
 	if first.Job {
 		return w.startJob(ctx)
 	}
-	if len(first.Start.Events) > 0 || w.byCron() {
+	byEvents := len(first.Start.Events) > 0 && !(first.Start.AsInput && w.scenario.HasInput)
+	if byEvents || w.scheduled() {
 		return nil
 	}
-	_, err := w.engine.Start(ctx, engine.StartRequest{Definition: first.ID, Input: w.scenario.Input})
+	_, err := w.engine.Start(ctx, engine.StartRequest{Definition: first.ID, Version: first.Version, Input: w.scenario.Input})
 	return w.refused(err)
 }
 
-// refused notes that the start is not allowed; it passes on any other error.
+// refused notes why the start is not allowed. It returns any other error.
 func (w *world) refused(err error) error {
 	var input *engine.InputError
 	var schedule *engine.ScheduleError
@@ -183,37 +185,14 @@ func (w *world) refused(err error) error {
 	return err
 }
 
-// arrival is an event or a take with the instant at which it comes.
-type arrival struct {
-	deliver func(context.Context)
-	at      time.Time
-}
-
-// arrivals lists the scenario's events and takes by time; those of one instant as
-// listed.
-func (w *world) arrivals() []arrival {
-	var out []arrival
-	for _, e := range w.scenario.Events {
-		out = append(out, arrival{func(ctx context.Context) { w.send(ctx, e) }, e.After.AddTo(w.scenario.Clock)})
-	}
-	for _, t := range w.scenario.Takes {
-		out = append(out, arrival{func(ctx context.Context) { w.take(ctx, t) }, t.After.AddTo(w.scenario.Clock)})
-	}
-	slices.SortStableFunc(out, func(a, b arrival) int { return a.at.Compare(b.at) })
-	return out
-}
-
 func (w *world) send(ctx context.Context, e Event) {
-	ev, err := event.FromValue(e.Value)
-	if err == nil {
-		_, err = w.engine.Send(ctx, ev)
-	}
+	_, err := w.run.Send(ctx, e.Value)
 	if err != nil {
 		w.failures = append(w.failures, Failure{Field: "events", Message: fmt.Sprintf("the event at %s is not accepted: %v", e.At.Pos, err)})
 	}
 }
 
-// unmocked reports the functions that were called without a mock.
+// unmocked adds a failure for each function that was called without a mock.
 func (w *world) unmocked(calls []Call) {
 	if len(w.scenario.Mocks[mock.Any]) > 0 {
 		return

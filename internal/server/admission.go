@@ -11,10 +11,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 )
 
-// Who sends a request is known before its body is read. Then it takes places, each of a
-// pool of its side: one for the body and its bytes, one for the time in which it is served,
-// one more if its answer is heavy. They are given back when the answer is made; from then
-// on its bytes count, until the client has read them.
+// The sender of a request is identified before its body is read. Then the request takes places in the
+// pools of its side: one for the body and its bytes, one while it is served, and one more if its
+// response is heavy. They are released when the response is ready; from then on the bytes of the
+// response count, until the client has read them.
 
 // pools are what the requests of one side share.
 type pools struct {
@@ -36,9 +36,9 @@ func newPools(l *Limits) *pools {
 	}
 }
 
-// newOpenPools are those of requests that need no credential. Their bodies are so small
-// that a connection costs more: they count once they are there, so that slow ones keep
-// nobody from signing in.
+// newOpenPools are the pools of requests that need no credential. Their bodies are so small
+// that a connection costs more: they count once they have arrived, so that slow senders do not keep
+// others from signing in.
 func newOpenPools(l *Limits) *pools {
 	p := newPools(l)
 	p.requests = admit.NewPool("open-requests", admit.Size{All: int64(l.Open)})
@@ -51,24 +51,24 @@ type visit struct {
 	s     *Server
 	pools *pools
 	who   admit.Holder
-	safe  bool // its method changes nothing, so that it can be refused at its end
+	safe  bool // the method changes nothing, so the request can be refused even at its end
 
-	place, heavy *admit.Place // while it is served
-	body, bytes  *admit.Place // until it is over
-	pending      *admit.Place // bytes of its answer that are not sent
+	place, heavy *admit.Place // while the request is served
+	body, bytes  *admit.Place // until it ends
+	pending      *admit.Place // unsent bytes of the response
 
-	answered bool // a part of its answer was made
+	answered bool // a part of the response was written
 }
 
 type visitKey struct{}
 
-// visitOf is the visit of the request that a context is of.
+// visitOf returns the visit of the request that a context belongs to.
 func visitOf(ctx context.Context) *visit {
 	v, _ := ctx.Value(visitKey{}).(*visit)
 	return v
 }
 
-// leave gives everything back.
+// leave releases everything.
 func (v *visit) leave() {
 	if v == nil {
 		return
@@ -82,17 +82,16 @@ func (v *visit) leave() {
 type cost int
 
 const (
-	free   cost = iota // it takes no place: cheap, or counted elsewhere
-	light              // served also above the memory limit: small answers, interventions
+	free   cost = iota // takes no place: cheap, or counted elsewhere
+	light              // served even above the memory limit: small responses, interventions
 	normal             // what it starts takes memory
-	heavy              // its answer takes memory; refused first where memory is short
+	heavy              // its response takes memory; refused first when memory is short
 )
 
-// largeBody is how long a body is that makes a request as costly as one with a heavy answer.
+// largeBody is the length from which a body makes a request as costly as a heavy response.
 const largeBody = 64 << 10
 
-// admit lets a request in whose sender may do what it asks for: it takes its places, and
-// reads the body, of most bytes.
+// admit takes the places of an authorized request, and reads its body, of most bytes.
 func (v *visit) admit(w *recorder, r *http.Request, cost cost, most int64) error {
 	w.visit = v
 	if cost == free {
@@ -115,9 +114,8 @@ func (v *visit) admit(w *recorder, r *http.Request, cost cost, most int64) error
 	return nil
 }
 
-// enterHeavy takes a place among requests with heavy answers, and waits for it a while. For
-// the rest of an answer that has begun it waits as long as the client does: it cannot be
-// refused any more.
+// enterHeavy takes a place among requests with heavy responses, and waits for it a while. For the rest
+// of a response that has begun it waits as long as the client does: it can no longer be refused.
 func (v *visit) enterHeavy(ctx context.Context) (err error) {
 	switch {
 	case v.heavy != nil:
@@ -143,13 +141,12 @@ func (v *visit) enterHeavy(ctx context.Context) (err error) {
 	return nil
 }
 
-// smallAnswer is what is told to everybody, also to a client that has much to read.
+// smallAnswer is the size up to which a response is sent even to a client that has much to read.
 const smallAnswer = 16 << 10
 
-// reserve counts the bytes of an answer that is made. The request is not in flight any
-// more: the places that it held are free while the client reads. Where a client has too
-// much that it does not read, a large answer is refused if the request changed nothing.
-// Other requests are answered, and keep their place until they are.
+// reserve counts the bytes of a finished response. The request is no longer in flight: its places are
+// free while the client reads. If a client has too much that it does not read, a large response is
+// refused if the request changed nothing. Other requests are answered, and keep their places until then.
 func (v *visit) reserve(n int64) error {
 	place, err := v.pools.pendingBytes.Take(v.who, n)
 	if err != nil {
@@ -162,11 +159,11 @@ func (v *visit) reserve(n int64) error {
 	v.pending, v.answered = place, true
 	v.place.Release()
 	v.heavy.Release()
-	v.heavy = nil // one for the rest of a long answer is another
+	v.heavy = nil // the rest of a long response takes a new one
 	return nil
 }
 
-// full tells a client which pool is used up.
+// full is the problem of a pool that has no room.
 func full(err error) error {
 	var e *admit.FullError
 	if !errors.As(err, &e) {
@@ -174,12 +171,12 @@ func full(err error) error {
 	}
 	p := busy(e.Limit)
 	if e.Share {
-		p.Detail = "this credential, device or address has as many requests as it may have at a time (limit " + e.Limit + ")"
+		p.Detail = "this credential, device or address has reached its share of the requests (limit " + e.Limit + ")"
 	}
 	return p
 }
 
-// holderOf is who a request with a token counts as; without tokens, its address.
+// holderOf is the holder that a request with a token counts for; without tokens, its address.
 func (s *Server) holderOf(who identity, r *http.Request) admit.Holder {
 	if s.cfg.Tokens == nil {
 		return addressOf(r)
@@ -187,8 +184,8 @@ func (s *Server) holderOf(who identity, r *http.Request) admit.Holder {
 	return admit.Holder{Key: "token " + who.name}
 }
 
-// deviceHolder is who a request to the south counts as. A credential counts, never a
-// header that anybody could send.
+// deviceHolder is the holder that a request to the south counts for. A credential counts, never a header
+// that anyone could send.
 func (s *Server) deviceHolder(client string, r *http.Request) admit.Holder {
 	if s.cfg.Client == nil {
 		return addressOf(r)
@@ -204,8 +201,8 @@ func (s *Server) deviceHolder(client string, r *http.Request) admit.Holder {
 	return admit.Holder{Key: "client " + client, Device: true}
 }
 
-// addressOf is who a request counts as that bears no credential. Of IPv6 addresses the
-// network counts, of which one machine has all.
+// addressOf is the holder of a request without a credential. IPv6 addresses count by network (/64), since
+// one machine has all of its addresses.
 func addressOf(r *http.Request) admit.Holder {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -222,7 +219,7 @@ func addressOf(r *http.Request) admit.Holder {
 	return admit.Holder{Key: "address " + addr.String()}
 }
 
-// newVisit is the visit of a request that came by a side.
+// newVisit is the visit of a request to one side.
 func (s *Server) newVisit(side wfx.Side, who admit.Holder, r *http.Request) *visit {
 	p := s.north
 	if side == wfx.South {
@@ -231,7 +228,7 @@ func (s *Server) newVisit(side wfx.Side, who admit.Holder, r *http.Request) *vis
 	return &visit{s: s, pools: p, who: who, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}
 }
 
-// openVisit is that of a request that needs no credential.
+// openVisit is the visit of a request that needs no credential.
 func (s *Server) openVisit(r *http.Request) *visit {
 	v := s.newVisit(wfx.North, addressOf(r), r)
 	v.pools = s.open

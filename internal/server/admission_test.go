@@ -36,7 +36,7 @@ func doors() (out []door) {
 	for _, rt := range routes {
 		out = append(out, door{wfx.North, rt.method, path.Replace(rt.path), rt.operation, rt.roles, rt.cost, rt.method == "POST"})
 	}
-	for _, op := range wfx.Operations() {
+	for _, op := range wfx.Operations {
 		method, at := op.Route()
 		cost := jobCost(&op, httptest.NewRequest(method, "/", nil))
 		out = append(out, door{wfx.North, method, path.Replace(at), op.ID, access[op.Access], cost, op.Body()})

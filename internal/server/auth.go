@@ -13,11 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// Role says what the bearer of a token may do; routes.go says it for each route.
+// Role is what the owner of a token may do; routes.go has the roles of each route.
 type Role string
 
 // The roles.
@@ -26,21 +27,21 @@ const (
 	Operator      Role = "operator"       // reads, starts and intervenes
 	Author        Role = "author"         // reads, deploys and starts
 	Admin         Role = "admin"          // everything
-	Device        Role = "device"         // nothing here: the devices' port knows it
+	Device        Role = "device"         // works on the jobs of its client, on the south
 	EventProducer Role = "event-producer" // sends events
 )
 
 // Roles lists them all.
 var Roles = []Role{Viewer, Operator, Author, Admin, Device, EventProducer}
 
-// tokenPrefix is how tokens begin, so that people and scanners know one when they see it.
+// tokenPrefix begins every token, so that people and secret scanners recognise one.
 const tokenPrefix = "ls_"
 
-// hashPrefix names how a token is hashed. Tokens have 128 random bits or more, so that a
-// plain hash cannot be guessed backwards.
+// hashPrefix names the hash of a token. Tokens have at least 128 random bits, so a plain hash cannot be
+// reversed by guessing.
 const hashPrefix = "sha256:"
 
-// NewToken makes a token and the hash that a tokens file has of it.
+// NewToken makes a token and its hash for a tokens file.
 func NewToken() (token, hash string) {
 	token = tokenPrefix + strings.ToLower(rand.Text())
 	return token, hashPrefix + hex.EncodeToString(digestOf(token))
@@ -51,7 +52,7 @@ func digestOf(token string) []byte {
 	return sum[:]
 }
 
-// Tokens are those that a server accepts.
+// Tokens are the tokens that a server accepts.
 type Tokens struct{ list []knownToken }
 
 type knownToken struct {
@@ -59,19 +60,19 @@ type knownToken struct {
 	digest []byte
 }
 
-// identity is who sends a request. It is decided once, from the credential.
+// identity is the sender of a request. It is determined once, from the credential.
 type identity struct {
 	name   string
 	role   Role
-	client string // of a device: for whom it acts
-	cookie bool   // the credential was a cookie, see identify of Server
+	client string // the client that a device acts for
+	cookie bool   // the credential was a cookie, see Server.identify
 }
 
-// anonymous is everybody where there are no tokens.
+// anonymous is every sender if there are no tokens.
 var anonymous = identity{name: "anonymous", role: Admin}
 
 // ParseTokens reads a tokens file: on each line an object with name, role, hash and,
-// for devices, client. Empty lines and those that begin with # are passed over.
+// for devices, client. Empty lines and lines that begin with # are ignored.
 //
 //	{name: ci, role: author, hash: "sha256:9f86d0…"}
 func ParseTokens(text []byte) (*Tokens, error) {
@@ -87,7 +88,7 @@ func ParseTokens(text []byte) (*Tokens, error) {
 			return nil, fmt.Errorf("tokens, line %d: %w", n, err)
 		}
 		if slices.ContainsFunc(t.list, func(o knownToken) bool { return o.name == known.name }) {
-			return nil, fmt.Errorf("tokens, line %d: the name %q is there twice", n, known.name)
+			return nil, fmt.Errorf("tokens, line %d: duplicate name %q", n, known.name)
 		}
 		t.list = append(t.list, known)
 	}
@@ -95,7 +96,7 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		return nil, fmt.Errorf("tokens: %w", err)
 	}
 	if len(t.list) == 0 {
-		return nil, errors.New("tokens: the file has none")
+		return nil, errors.New("tokens: the file is empty")
 	}
 	return t, nil
 }
@@ -103,30 +104,22 @@ func ParseTokens(text []byte) (*Tokens, error) {
 func parseToken(line string) (knownToken, error) {
 	// As the item of a list it is YAML, of which JSON is one form.
 	doc, found := dialect.Read("tokens", []byte("- "+strings.TrimPrefix(line, "- ")))
-	if found.HasErrors() || len(doc.Root.Value().Items()) != 1 || !doc.Root.Value().Items()[0].IsObject() {
+	if found.HasErrors() || len(doc.Root.Items) != 1 || !doc.Root.Items[0].Is(expr.KindObject) {
 		return knownToken{}, errors.New("it is not an object like {name: ci, role: author, hash: \"sha256:…\"}")
 	}
-	var out knownToken
-	var hash, role string
-	fields := map[string]*string{"name": &out.name, "role": &role, "hash": &hash, "client": &out.client}
-	for _, m := range doc.Root.Value().Items()[0].Members() {
-		field := fields[m.Key]
-		if field == nil {
-			return knownToken{}, fmt.Errorf("unknown key %q%s", m.Key, didYouMean(m.Key, []string{"name", "role", "hash", "client"}))
-		}
-		if m.Value.Kind() != expr.KindString {
-			return knownToken{}, fmt.Errorf("%s must be text", m.Key)
-		}
-		*field = m.Value.Str()
+	r := dialect.Reader{Reporter: &dialect.Reporter{}, Strict: true}
+	f := r.Fields(doc.Root.Items[0], "the token")
+	out := knownToken{}
+	out.name = f.Name("name").Literal()
+	out.role = Role(r.OneOf(f.Need("role"), "role", false, names(Roles)...))
+	hash := f.Name("hash").Literal()
+	out.client = f.OptionalName("client").Literal()
+	if out.role == Device && f.Peek("client") == nil {
+		f.Missing("client").WithHint("the client that the device acts for")
 	}
-	out.role = Role(role)
-	switch {
-	case out.name == "":
-		return knownToken{}, errors.New("it lacks a name")
-	case !slices.Contains(Roles, out.role):
-		return knownToken{}, fmt.Errorf("%q is not a role%s; they are %s", role, didYouMean(role, names(Roles)), strings.Join(names(Roles), ", "))
-	case out.role == Device && out.client == "":
-		return knownToken{}, errors.New("a device needs the client that it acts for")
+	f.Done()
+	if r.HasErrors() {
+		return knownToken{}, errors.New(r.Diagnostics().Sentence())
 	}
 	digest, err := hex.DecodeString(strings.TrimPrefix(hash, hashPrefix))
 	if err != nil || len(digest) != sha256.Size || !strings.HasPrefix(hash, hashPrefix) {
@@ -144,31 +137,31 @@ func names[S ~string](list []S) []string {
 	return out
 }
 
-// identify says who sends a request. Without tokens everybody is anonymous.
+// identify returns the sender of a request. Without tokens everyone is anonymous.
 func (t *Tokens) identify(r *http.Request) (identity, error) {
 	if t == nil {
 		return anonymous, nil
 	}
 	header := r.Header.Values("Authorization")
 	if len(header) == 0 {
-		return identity{}, problem(CodeUnauthorized, "this server needs a token").hint("send Authorization: Bearer TOKEN")
+		return identity{}, problem(api.CodeUnauthorized, "this server requires a token").hint("send Authorization: Bearer TOKEN")
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	token = strings.TrimSpace(token)
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return identity{}, problem(CodeUnauthorized, "the Authorization header is not Bearer TOKEN")
+		return identity{}, problem(api.CodeUnauthorized, "the Authorization header is not Bearer TOKEN")
 	}
 	who, ok := t.find(token)
 	if !ok {
-		return identity{}, problem(CodeUnauthorized, "the token is not known")
+		return identity{}, problem(api.CodeUnauthorized, "unknown token")
 	}
 	return who, nil
 }
 
-// find says whose a token is.
+// find returns the owner of a token.
 func (t *Tokens) find(token string) (who identity, ok bool) {
 	digest := digestOf(token)
-	for i := range t.list { // all of them, whichever it is: time tells nothing
+	for i := range t.list { // always all of them, so that the time reveals nothing
 		if subtle.ConstantTimeCompare(digest, t.list[i].digest) == 1 {
 			who, ok = t.list[i].identity, true
 		}
@@ -176,10 +169,10 @@ func (t *Tokens) find(token string) (who identity, ok bool) {
 	return who, ok
 }
 
-// authorize denies what a route does not allow to the role.
+// authorize refuses a role that the route does not allow.
 func (rt *route) authorize(who identity) error {
 	if slices.Contains(rt.roles, who.role) {
 		return nil
 	}
-	return problem(CodeForbidden, fmt.Sprintf("the role %s of %q may not do this; it takes %s", who.role, who.name, strings.Join(names(rt.roles), ", ")))
+	return problem(api.CodeForbidden, fmt.Sprintf("the role %s of %q may not do this; allowed are %s", who.role, who.name, strings.Join(names(rt.roles), ", ")))
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
@@ -92,33 +94,33 @@ func TestRolesMeanWhatTheySay(t *testing.T) {
 func TestAuthorizationHeader(t *testing.T) {
 	byRole, tokens := tokensOf(t)
 	w := newWorldAtRest(t, newMemory(), func(c *Config, _ *engine.Config) { c.Tokens = tokens })
-	a := w.do("GET", "/api/v1/stats", "").problem(CodeUnauthorized)
+	a := w.do("GET", "/api/v1/stats", "").problem(api.CodeUnauthorized)
 	if a.header.Get("WWW-Authenticate") == "" {
 		t.Error("no WWW-Authenticate")
 	}
-	w.do("GET", "/api/v1/stats", "", "Authorization", "Basic "+byRole[Admin]).problem(CodeUnauthorized)
-	w.do("GET", "/api/v1/stats", "", "Authorization", byRole[Admin]).problem(CodeUnauthorized)
+	w.do("GET", "/api/v1/stats", "", "Authorization", "Basic "+byRole[Admin]).problem(api.CodeUnauthorized)
+	w.do("GET", "/api/v1/stats", "", "Authorization", byRole[Admin]).problem(api.CodeUnauthorized)
 	w.do("GET", "/api/v1/stats", "", "Authorization", "bearer "+byRole[Viewer]).want(200)
-	w.do("GET", "/api/v1/stats?token="+byRole[Viewer], "").problem(CodeUnauthorized)
+	w.do("GET", "/api/v1/stats?token="+byRole[Viewer], "").problem(api.CodeUnauthorized)
 	w.token = byRole[Viewer]
-	w.do("POST", "/api/v1/events", "{}").problem(CodeForbidden).says("event-producer, operator, admin")
+	w.do("POST", "/api/v1/events", "{}").problem(api.CodeForbidden).says("event-producer, operator, admin")
 	w.do("GET", "/api/v1/stats", "", "Host", "any.example").want(200) // tokens protect it
 }
 
 func TestParseTokens(t *testing.T) {
 	_, hash := NewToken()
 	for _, c := range []struct{ text, says string }{
-		{"", "has none"},
-		{"# nothing\n", "has none"},
+		{"", "is empty"},
+		{"# nothing\n", "is empty"},
 		{"{name: a, role: admin, hash: x}", "64 hexadecimal digits"},
-		{"\n{name: a, role: admn, hash: \"" + hash + "\"}", `line 2: "admn" is not a role; did you mean "admin"?`},
-		{"{name: a, rle: admin, hash: \"" + hash + "\"}", `unknown key "rle"; did you mean "role"?`},
-		{"{role: admin, hash: \"" + hash + "\"}", "lacks a name"},
+		{"\n{name: a, role: admn, hash: \"" + hash + "\"}", `line 2: role cannot be "admn"; did you mean "admin"?`},
+		{"{name: a, rle: admin, hash: \"" + hash + "\"}", `unknown key "rle" in the token; did you mean "role"?`},
+		{"{role: admin, hash: \"" + hash + "\"}", `the token needs "name"`},
 		{"{name: a, role: device, hash: \"" + hash + "\"}", "client"},
-		{"{name: 1, role: admin}", "name must be text"},
+		{"{name: 1, role: admin}", "name must be a string, not a number"},
 		{"name", "not an object"},
 		{"[", "not an object"},
-		{strings.Repeat("{\"name\": \"a\", \"role\": \"admin\", \"hash\": \""+hash+"\"}\n", 2), "twice"},
+		{strings.Repeat("{\"name\": \"a\", \"role\": \"admin\", \"hash\": \""+hash+"\"}\n", 2), "duplicate name"},
 	} {
 		if _, err := ParseTokens([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.says)
@@ -141,9 +143,9 @@ func TestOtherSites(t *testing.T) {
 	}
 	post().want(202)
 	post("Origin", w.url).want(202)
-	post("Origin", "https://evil.example").problem(CodeCrossOrigin)
-	post("Origin", "null").problem(CodeCrossOrigin)
-	post("Sec-Fetch-Site", "cross-site").problem(CodeCrossOrigin)
+	post("Origin", "https://evil.example").problem(api.CodeCrossOrigin)
+	post("Origin", "null").problem(api.CodeCrossOrigin)
+	post("Sec-Fetch-Site", "cross-site").problem(api.CodeCrossOrigin)
 	post("Sec-Fetch-Site", "same-origin").want(202)
 	post("Origin", "https://board.example", "Sec-Fetch-Site", "cross-site").want(202)
 	w.do("GET", "/api/v1/stats", "", "Origin", "https://evil.example").want(200) // without CORS headers no page can read it
@@ -172,7 +174,7 @@ func TestListen(t *testing.T) {
 		if err == nil {
 			_ = l.Close()
 		}
-		if _, unsafe := as[*UnsafeError](err); unsafe == c.safe {
+		if _, unsafe := errors.AsType[*UnsafeError](err); unsafe == c.safe {
 			t.Errorf("%+v: %v", c.l, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -49,11 +50,11 @@ func TestBulkRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		`{"verb":"retry","compensate":true,"instances":[{"id":"a"}]}`:     "/compensate",
 		`{"verb":"cancel","compensate":"maybe","instances":[{"id":"a"}]}`: "/compensate",
 	} {
-		w.do("POST", "/api/v1/instances/bulk", body).problem(CodeInput).is("errors.0.pointer", `"`+pointer+`"`)
+		w.do("POST", "/api/v1/instances/bulk", body).problem(api.CodeInput).is("errors.0.pointer", `"`+pointer+`"`)
 	}
-	w.do("POST", "/api/v1/instances/bulk", `{"verb":"retry","instances":["a"]}`).problem(CodeBadJSON)
+	w.do("POST", "/api/v1/instances/bulk", `{"verb":"retry","instances":["a"]}`).problem(api.CodeBadJSON)
 	many := strings.Repeat(`{"id":"a"},`, maxBulk) + `{"id":"b"}`
-	w.do("POST", "/api/v1/instances/bulk", `{"verb":"retry","instances":[`+many+`]}`).problem(CodeTooLarge).is("limit", `"bulk-items"`)
+	w.do("POST", "/api/v1/instances/bulk", `{"verb":"retry","instances":[`+many+`]}`).problem(api.CodeTooLarge).is("limit", `"bulk-items"`)
 }
 
 // TestFailures: groups by definition, error and state, the largest first, each of which

@@ -4,21 +4,11 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
-
-type callView struct {
-	Instance  string     `json:"instance"`
-	Ticket    string     `json:"ticket"`
-	Function  string     `json:"function"`
-	Operation string     `json:"operation,omitempty"`
-	Node      string     `json:"node,omitempty"`
-	Arguments expr.Value `json:"arguments"`
-	Attempt   int        `json:"attempt"`
-	Parked    bool       `json:"parked"`
-}
 
 func (s *Server) listCalls(w http.ResponseWriter, r *request) error {
 	limit, err := s.limit(r)
@@ -43,8 +33,9 @@ func (s *Server) listCalls(w http.ResponseWriter, r *request) error {
 		if c.Seq <= after || parked && !c.Parked {
 			continue
 		}
-		fits, err := out.add(callView{
-			c.Instance, c.Ticket.String(), c.Function.Name, c.Function.Operation, c.Node, c.Args, c.Attempt, c.Parked,
+		fits, err := out.add(api.Call{
+			Instance: c.Instance, Ticket: c.Ticket.String(), Function: c.Function.Name, Operation: c.Function.Operation,
+			Node: c.Node, Arguments: dataOf(c.Args), Attempt: c.Attempt, Parked: c.Parked,
 		})
 		if err != nil {
 			return err
@@ -58,12 +49,12 @@ func (s *Server) listCalls(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, out)
 }
 
-// answerCall gives a call the outcome that the body tells.
+// answerCall answers a call with the result or the error in the body.
 func (s *Server) answerCall(w http.ResponseWriter, r *request) error {
 	id := r.PathValue("instance")
 	ticket, err := core.ParseTicket(r.PathValue("ticket"))
 	if err != nil {
-		return problem(CodeNotFound, fmt.Sprintf("there is no call %q: a ticket is two numbers with a dot between", r.PathValue("ticket")))
+		return problem(api.CodeNotFound, fmt.Sprintf("there is no call %q: a ticket is two numbers separated by a dot", r.PathValue("ticket")))
 	}
 	body, err := s.object(r, "result", "error")
 	if err != nil {
@@ -87,32 +78,20 @@ func (s *Server) answerCall(w http.ResponseWriter, r *request) error {
 	return answerInstance(w, http.StatusOK, &row)
 }
 
-func outcome(body expr.Value) (effect.Outcome, error) {
+func outcome(body *dialect.Members) (effect.Outcome, error) {
 	result, given := body.Get("result")
 	failure, failed := body.Get("error")
 	if given == failed {
-		return effect.Outcome{}, problem(CodeInput, "the body must have exactly one of result and error")
+		return effect.Outcome{}, problem(api.CodeInput, "the body must have exactly one of result and error")
 	}
 	if given {
 		return effect.Outcome{Value: result}, nil
 	}
-	if err := onlyMembers("/error", failure, "name", "code", "status", "title", "type", "detail", "data"); err != nil {
-		return effect.Outcome{}, err
+	m := dialect.ReadMembers(failure, "the error", "/error", "name", "code", "status", "title", "type", "detail", "data")
+	f := effect.Failure{
+		Name: m.Name("name"), Code: m.Str("code"), Status: m.Str("status"),
+		Title: m.Str("title"), Type: m.Str("type"), Detail: m.Str("detail"),
 	}
-	var f effect.Failure
-	for name, field := range map[string]*string{
-		"name": &f.Name, "code": &f.Code, "status": &f.Status, "title": &f.Title, "type": &f.Type, "detail": &f.Detail,
-	} {
-		var err error
-		if *field, err = text(failure, "/error", name); err != nil {
-			return effect.Outcome{}, err
-		}
-	}
-	if f.Name == "" {
-		p := problem(CodeInput, "an error needs a name")
-		p.Errors = []Detail{{Pointer: "/error/name", Message: "is required"}}
-		return effect.Outcome{}, p
-	}
-	f.Data, _ = failure.Get("data")
-	return effect.Fail(f), nil
+	f.Data, _ = m.Get("data")
+	return effect.Fail(f), memberProblem(m)
 }

@@ -11,7 +11,7 @@ import (
 
 // compilations is how many definitions are compiled at a time ("compilations"). Others wait: they
 // take a processor each, and more of them would not be done sooner. One credential has one at a time,
-// so that an author of slow definitions holds up nobody else.
+// so that an author of slow definitions does not hold up the others.
 const compilations = 2
 
 func newCompilations() *admit.Pool {
@@ -23,12 +23,12 @@ type compilation struct {
 	ctx    context.Context
 	pool   *admit.Pool
 	who    admit.Holder
-	place  *admit.Place // nil: it has none now
-	within string       // the time that it may take, as it is told
+	place  *admit.Place // nil: it holds none
+	within string       // the time that it may take, for messages
 }
 
-// compiling waits for a place to compile a definition in, until ctx ends. The time that ctx leaves is
-// that of a limit.
+// compiling waits for a place to compile a definition, until ctx ends. limit and most name the timeout of
+// ctx.
 func (s *Server) compiling(ctx context.Context, who admit.Holder, limit string, most time.Duration) (*compilation, error) {
 	c := &compilation{ctx: ctx, pool: s.compiles, who: who, within: fmt.Sprintf("%s (limit %s)", most, limit)}
 	if err := c.enter(); err != nil {
@@ -45,7 +45,7 @@ func (c *compilation) enter() (err error) {
 	return err
 }
 
-// leave gives the place back, for a while or for ever.
+// leave releases the place, for a while or for good.
 func (c *compilation) leave() {
 	c.place.Release()
 	c.place = nil
@@ -53,7 +53,7 @@ func (c *compilation) leave() {
 
 func (c *compilation) budget() *dialect.Budget { return &dialect.Budget{Stop: c.stopped} }
 
-// stopped says why compiling must end.
+// stopped returns why compiling must end.
 func (c *compilation) stopped() error {
 	switch err := c.ctx.Err(); err {
 	case nil:

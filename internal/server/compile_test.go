@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
@@ -71,7 +72,7 @@ func TestDefinitionBeyondALimit(t *testing.T) {
 	if err := before.engine.Deploy(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	before.do("POST", "/api/v1/definitions", largePrograms(), "Content-Type", "application/yaml").problem(CodeInvalid).says("definition-programs").says("DEF001")
+	before.do("POST", "/api/v1/definitions", largePrograms(), "Content-Type", "application/yaml").problem(api.CodeInvalid).says("definition-programs").says("DEF001")
 	id := before.start("heavy", `{"s":["abc"]}`)
 
 	waiting, err := s.Instance(t.Context(), id)
@@ -86,7 +87,7 @@ func TestDefinitionBeyondALimit(t *testing.T) {
 	w.deploy("hello")
 	w.do("GET", "/api/v1/definitions", "").want(200).says("set aside").says("definition-programs")
 	w.do("GET", "/api/v1/definitions/heavy", "").want(200).says("set aside")
-	w.do("POST", "/api/v1/definitions/heavy/instances", `{}`).problem(CodeDamaged).says("definition-programs")
+	w.do("POST", "/api/v1/definitions/heavy/instances", `{}`).problem(api.CodeDamaged).says("definition-programs")
 	for range 30 { // more often than an instance may fail
 		clock.Advance(clock.Now().Add(60500 * time.Millisecond)) // as long as it is left alone
 		_, _ = w.engine.Poll(t.Context())
@@ -124,7 +125,7 @@ func TestCompilationsAtATime(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), deployTime)
 		defer cancel()
 		_, err := s.compiling(ctx, admit.Holder{Key: "another"}, "deploy-time", deployTime)
-		if p, ok := as[*Problem](err); !ok || p.Limit != "compilations" || time.Since(begun) != deployTime {
+		if p, ok := errors.AsType[*problemError](err); !ok || p.Limit != "compilations" || time.Since(begun) != deployTime {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		held[0].leave() // as while something is fetched
@@ -189,7 +190,7 @@ func TestCompilingHasATime(t *testing.T) {
 	if compiled.Program != nil || len(found) != 1 || found[0].Code != dialect.CodeStopped || !strings.Contains(found[0].Message, "limit deploy-time") {
 		t.Error(found)
 	}
-	if _, _, err := w.server.compile(ctx, admit.Holder{}, []byte(largePrograms()), ""); err == nil {
+	if _, _, err := w.server.compile(ctx, admit.Holder{}, Document{Text: []byte(largePrograms())}); err == nil {
 		t.Error("it was compiled")
 	}
 }

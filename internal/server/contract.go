@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
@@ -22,9 +23,6 @@ var contractJSON = sync.OnceValues(func() ([]byte, error) {
 	return doc.Root.Value().AppendJSON(nil), nil
 })
 
-// Contract is the OpenAPI document that the server serves, as YAML.
-func Contract() []byte { return slices.Clone(contractYAML) }
-
 func (s *Server) openapiYAML(w http.ResponseWriter, _ *request) error {
 	return answerText(w, http.StatusOK, "application/yaml", contractYAML)
 }
@@ -39,10 +37,10 @@ func (s *Server) openapiJSON(w http.ResponseWriter, _ *request) error {
 
 // getProblem explains a code: the type of every problem leads here.
 func (s *Server) getProblem(w http.ResponseWriter, r *request) error {
-	code := Code(r.PathValue("code"))
+	code := api.Code(r.PathValue("code"))
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.Code == code })
 	if i < 0 {
-		return problem(CodeNotFound, fmt.Sprintf("there is no problem with the code %.100q", string(code)))
+		return problem(api.CodeNotFound, fmt.Sprintf("there is no problem with the code %.100q", string(code)))
 	}
 	return answer(w, http.StatusOK, kinds[i])
 }

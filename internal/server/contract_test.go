@@ -2,10 +2,13 @@ package server
 
 import (
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/contract"
 )
 
@@ -86,10 +89,9 @@ func TestContractIsSound(t *testing.T) {
 	}
 }
 
-// TestProblemCodes: every code has a meaning, and every status of a kind that an
-// operation can give is a response of the contract.
+// TestProblemCodes: every code of package api has a meaning, and no other.
 func TestProblemCodes(t *testing.T) {
-	seen := map[Code]bool{}
+	seen := map[api.Code]bool{}
 	for _, k := range kinds {
 		if seen[k.Code] {
 			t.Errorf("%s is there twice", k.Code)
@@ -98,5 +100,18 @@ func TestProblemCodes(t *testing.T) {
 		if k.Title == "" || k.Meaning == "" || k.Status < 400 {
 			t.Errorf("%s says too little", k.Code)
 		}
+	}
+	text, err := os.ReadFile("../../api/problem.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := regexp.MustCompile(`(?m)^\tCode\w+ +Code = "(.+)"$`).FindAllSubmatch(text, -1)
+	for _, c := range constants {
+		if !seen[api.Code(c[1])] {
+			t.Errorf("%s has no meaning", c[1])
+		}
+	}
+	if len(constants) != len(kinds) {
+		t.Errorf("there are %d codes and %d meanings", len(constants), len(kinds))
 	}
 }

@@ -1,38 +1,29 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
-	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 // control carries out an intervention, and answers with the instance after it.
-func (s *Server) control(w http.ResponseWriter, r *request, body expr.Value, c core.Control) error {
+func (s *Server) control(w http.ResponseWriter, r *request, body *dialect.Members, c core.Control) error {
 	rev, err := r.ifMatch()
 	if err != nil {
 		return err
 	}
-	reason, err := text(body, "", "reason")
+	c.Actor, err = r.actor(body)
 	if err != nil {
 		return err
 	}
-	if len(reason) > maxReason {
-		return tooLarge("reason", maxReason)
-	}
-	c.Actor = r.who.name
-	if reason != "" {
-		c.Actor += ": " + reason
-	}
 	id := r.PathValue("instance")
-	if rev == 0 {
-		err = s.engine.Control(r.Context(), id, c)
-	} else {
-		err = s.engine.ControlAt(r.Context(), id, c, rev)
-	}
-	if err != nil {
+	if err := s.controlAt(r.Context(), id, c, rev); err != nil {
 		return s.notAllowed(r, id, err)
 	}
 	row, err := s.engine.Get(r.Context(), id)
@@ -43,9 +34,17 @@ func (s *Server) control(w http.ResponseWriter, r *request, body expr.Value, c c
 	return answerInstance(w, http.StatusOK, &row)
 }
 
-// notAllowed adds to a refusal what would be allowed.
+// controlAt makes an intervention in an instance that must be at a revision; 0: at any.
+func (s *Server) controlAt(ctx context.Context, id string, c core.Control, rev int64) error {
+	if rev == 0 {
+		return s.engine.Control(ctx, id, c)
+	}
+	return s.engine.ControlAt(ctx, id, c, rev)
+}
+
+// notAllowed adds the verbs that are possible now to a refusal.
 func (s *Server) notAllowed(r *request, id string, err error) error {
-	if p := problemOf(err); p.Code == CodeNotAllowedNow || p.Code == CodeQuarantine {
+	if p := problemOf(err); p.Code == api.CodeNotAllowedNow || p.Code == api.CodeQuarantine {
 		if row, err := s.engine.Get(r.Context(), id); err == nil {
 			p.Allowed = allowed(&row)
 		}
@@ -54,35 +53,32 @@ func (s *Server) notAllowed(r *request, id string, err error) error {
 	return err
 }
 
-// maxReason is how long the reason of an intervention may be ("reason").
+// maxReason bounds the reason of an intervention, in bytes ("reason").
 const maxReason = 4096
 
-// notAnObject refuses data that a state could not have.
-func notAnObject(name string, v expr.Value) error {
-	p := problem(CodeInput, fmt.Sprintf("%s must be an object, as the data of every state is, not %s", name, v.Kind()))
-	p.Errors = []Detail{{Pointer: "/" + name, Message: "must be an object"}}
-	return p
-}
-
-// simple is an intervention without data.
-func (s *Server) simple(w http.ResponseWriter, r *request, verb core.Verb) error {
-	body, err := s.object(r, "reason")
-	if err != nil {
-		return err
+// actor is who intervenes, with the reason that the body gives.
+func (r *request) actor(body *dialect.Members) (string, error) {
+	reason := body.Str("reason")
+	switch {
+	case body.Err() != nil:
+		return "", memberProblem(body)
+	case len(reason) > maxReason:
+		return "", tooLarge("reason", maxReason)
+	case reason == "":
+		return r.who.name, nil
 	}
-	return s.control(w, r, body, core.Control{Verb: verb})
+	return r.who.name + ": " + reason, nil
 }
 
-func (s *Server) pauseInstance(w http.ResponseWriter, r *request) error {
-	return s.simple(w, r, core.VerbSuspend)
-}
-
-func (s *Server) resumeInstance(w http.ResponseWriter, r *request) error {
-	return s.simple(w, r, core.VerbResume)
-}
-
-func (s *Server) terminateInstance(w http.ResponseWriter, r *request) error {
-	return s.simple(w, r, core.VerbTerminate)
+// intervene is the handler of an intervention without data.
+func intervene(verb core.Verb) func(*Server, http.ResponseWriter, *request) error {
+	return func(s *Server, w http.ResponseWriter, r *request) error {
+		body, err := s.object(r, "reason")
+		if err != nil {
+			return err
+		}
+		return s.control(w, r, body, core.Control{Verb: verb})
+	}
 }
 
 func (s *Server) cancelInstance(w http.ResponseWriter, r *request) error {
@@ -90,13 +86,11 @@ func (s *Server) cancelInstance(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	compensate, given := body.Get("compensate")
-	if given && compensate.Kind() != expr.KindBool {
-		p := problem(CodeUnknownField, "compensate must be true or false")
-		p.Errors = []Detail{{Pointer: "/compensate", Message: "must be true or false"}}
-		return p
+	compensate := body.Flag("compensate", false)
+	if wrong, ok := errors.AsType[*dialect.MemberError](body.Err()); ok {
+		return memberProblemAs(api.CodeUnknownField, wrong)
 	}
-	return s.control(w, r, body, core.Control{Verb: core.VerbCancel, Compensate: compensate.Bool()})
+	return s.control(w, r, body, core.Control{Verb: core.VerbCancel, Compensate: compensate})
 }
 
 func (s *Server) retryInstance(w http.ResponseWriter, r *request) error {
@@ -104,11 +98,11 @@ func (s *Server) retryInstance(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	data, given := body.Get("data")
-	if given && !data.IsObject() {
-		return notAnObject("data", data)
+	data := body.Object("data")
+	if body.Err() != nil {
+		return memberProblem(body)
 	}
-	return s.control(w, r, body, core.Control{Verb: core.VerbRetry, Data: data, HasData: given})
+	return s.control(w, r, body, core.Control{Verb: core.VerbRetry, Data: data, HasData: data.IsObject()})
 }
 
 func (s *Server) skipInstance(w http.ResponseWriter, r *request) error {
@@ -116,14 +110,12 @@ func (s *Server) skipInstance(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	output, given := body.Get("output")
-	if !given {
-		p := problem(CodeInput, "skip needs the output that the failed state should have given")
-		p.Errors = []Detail{{Pointer: "/output", Message: "is required"}}
-		return p
-	}
-	if !output.IsObject() {
-		return notAnObject("output", output)
+	output := body.Object("output")
+	switch {
+	case body.Err() != nil:
+		return memberProblem(body)
+	case output.IsNull():
+		return badMember("/output", "skip needs \"output\", the output that the failed state should have had")
 	}
 	return s.control(w, r, body, core.Control{Verb: core.VerbSkip, Data: output, HasData: true})
 }
@@ -141,9 +133,9 @@ func (s *Server) restartInstance(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	version, err := text(body, "", "version")
-	if err != nil {
-		return err
+	version := body.Str("version")
+	if body.Err() != nil {
+		return memberProblem(body)
 	}
 	input, given := body.Get("input")
 	old := r.PathValue("instance")

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -55,7 +56,7 @@ func TestAllowed(t *testing.T) {
 				a := w.do("POST", "/api/v1/instances/"+id+"/"+verb, body)
 				switch {
 				case !may:
-					a.problem(CodeNotAllowedNow).is("allowed", before.at("allowed").String())
+					a.problem(api.CodeNotAllowedNow).is("allowed", before.at("allowed").String())
 					w.get("/api/v1/instances/"+id).is("rev", before.at("rev").String())
 				case verb == "restart":
 					a.want(201).is("restartOf", `"`+id+`"`)
@@ -96,8 +97,8 @@ func TestSkip(t *testing.T) {
 		id := w.pay(failing("CardDeclined"))
 		w.reach(id, "failed")
 		at := "/api/v1/instances/" + id + "/skip"
-		w.do("POST", at, "{}").problem(CodeInput).is("errors.0.pointer", `"/output"`)
-		w.do("POST", at, `{"ouptut":1}`).problem(CodeUnknownField).says(`did you mean \"output\"?`)
+		w.do("POST", at, "{}").problem(api.CodeInput).is("errors.0.pointer", `"/output"`)
+		w.do("POST", at, `{"ouptut":1}`).problem(api.CodeUnknownField).says(`did you mean \"output\"?`)
 		w.do("POST", at, `{"output":{"paid":"in cash"}}`).want(200)
 		w.reach(id, "completed").is("output", `{"paid":"in cash","shipped":true}`)
 	})
@@ -112,8 +113,8 @@ func TestCancelWithCompensation(t *testing.T) {
 		id := w.start("pay", `{"amount":5}`)
 		w.parkedCall(id, "ship")
 		at := "/api/v1/instances/" + id + "/cancel"
-		w.do("POST", at, `{"compensate":"yes"}`).problem(CodeUnknownField)
-		w.do("POST", at, `[]`).problem(CodeBadJSON)
+		w.do("POST", at, `{"compensate":"yes"}`).problem(api.CodeUnknownField)
+		w.do("POST", at, `[]`).problem(api.CodeBadJSON)
 		w.do("POST", at, `{"compensate":true}`).want(200)
 		w.reach(id, "cancelled")
 		w.get("/api/v1/instances/" + id + "/history").says(`"compensating"`).says("refund")
@@ -162,12 +163,12 @@ func TestIfMatch(t *testing.T) {
 		if count[200] != 1 || count[412] != 7 {
 			t.Errorf("statuses %v, want one 200", count)
 		}
-		w.do("POST", at+"/resume", "", "If-Match", tag).problem(CodeChanged)
-		w.do("POST", at+"/restart", "", "If-Match", tag).problem(CodeChanged)
+		w.do("POST", at+"/resume", "", "If-Match", tag).problem(api.CodeChanged)
+		w.do("POST", at+"/restart", "", "If-Match", tag).problem(api.CodeChanged)
 		w.do("POST", at+"/resume", "", "If-Match", "*").want(200)
 		w.do("POST", at+"/pause", "", "If-Match", w.get(at).header.Get("ETag")).want(200)
 		for _, bad := range []string{"1", `"x"`, `"-1"`, `W/"1"`, `"`} {
-			w.do("POST", at+"/resume", "", "If-Match", bad).problem(CodeBadParameter)
+			w.do("POST", at+"/resume", "", "If-Match", bad).problem(api.CodeBadParameter)
 		}
 	})
 }
@@ -176,7 +177,7 @@ func TestRestart(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
 		w.deploy("hello", "onorder")
-		w.put(read(t, "testdata/hello.yaml")+"# changed\n", "").problem(CodeVersion)
+		w.put(read(t, "testdata/hello.yaml")+"# changed\n", "").problem(api.CodeVersion)
 		id := w.start("hello", `{"name":"Ada"}`)
 		at := "/api/v1/instances/" + id + "/restart"
 		a := w.do("POST", at, "").want(201).is("output", `{"greeting":"Hello, Ada"}`).is("restartOf", `"`+id+`"`)
@@ -184,13 +185,13 @@ func TestRestart(t *testing.T) {
 			t.Error("it is the same instance")
 		}
 		w.do("POST", at, `{"input":{"name":"Grace"}}`).want(201).is("output", `{"greeting":"Hello, Grace"}`)
-		w.do("POST", at, `{"version":"9"}`).problem(CodeNotFound)
-		w.do("POST", at, `{"version":9}`).problem(CodeUnknownField)
-		w.do("POST", at, `{"input":7}`).problem(CodeInput)
+		w.do("POST", at, `{"version":"9"}`).problem(api.CodeNotFound)
+		w.do("POST", at, `{"version":9}`).problem(api.CodeUnknownField)
+		w.do("POST", at, `{"input":7}`).problem(api.CodeInput)
 		first := w.do("POST", at, "", "Idempotency-Key", "r").want(201).str("id")
 		w.do("POST", at, "", "Idempotency-Key", "r").want(201).is("id", `"`+first+`"`)
-		w.do("POST", at, `{"input":{}}`, "Idempotency-Key", "r").problem(CodeKeyReused)
-		w.do("POST", "/api/v1/instances/none/restart", "").problem(CodeNotFound)
+		w.do("POST", at, `{"input":{}}`, "Idempotency-Key", "r").problem(api.CodeKeyReused)
+		w.do("POST", "/api/v1/instances/none/restart", "").problem(api.CodeNotFound)
 
 		// What an event started begins again with that event.
 		w.answers.put("pack", failing("OutOfTape"))
@@ -210,25 +211,25 @@ func TestAnswerCall(t *testing.T) {
 		id := w.start("pay", `{"amount":5}`)
 		ticket := w.parkedCall(id, "charge")
 		w.get("/api/v1/calls?instance="+id).want(200).is("items.0.arguments", `{"amount":5}`).is("items.0.node", `"Charge"`).is("items.0.parked", "true")
-		w.get("/api/v1/instances/"+id+"/why").want(200).says("somebody to answer the call of").is("waits.0.function", `"charge"`)
+		w.get("/api/v1/instances/"+id+"/why").want(200).says("an operator to answer the call of").is("waits.0.function", `"charge"`)
 		at := "/api/v1/instances/" + id + "/calls/" + ticket
-		w.do("POST", at, "").problem(CodeInput)
-		w.do("POST", at, `{"result":1,"error":{"name":"x"}}`).problem(CodeInput)
-		w.do("POST", at, `{"error":{}}`).problem(CodeInput).is("errors.0.pointer", `"/error/name"`)
-		w.do("POST", at, `{"error":"x"}`).problem(CodeBadJSON)
-		w.do("POST", at, `{"error":{"name":"x","cod":"1"}}`).problem(CodeUnknownField).is("errors.0.pointer", `"/error/cod"`)
-		w.do("POST", at, `{"error":{"name":7}}`).problem(CodeUnknownField)
-		w.do("POST", "/api/v1/instances/"+id+"/calls/x", `{"result":1}`).problem(CodeNotFound)
-		w.do("POST", "/api/v1/instances/"+id+"/calls/9.9", `{"result":1}`).problem(CodeNotFound)
-		w.do("POST", "/api/v1/instances/none/calls/1.1", `{"result":1}`).problem(CodeNotFound)
+		w.do("POST", at, "").problem(api.CodeInput)
+		w.do("POST", at, `{"result":1,"error":{"name":"x"}}`).problem(api.CodeInput)
+		w.do("POST", at, `{"error":{}}`).problem(api.CodeInput).is("errors.0.pointer", `"/error/name"`)
+		w.do("POST", at, `{"error":"x"}`).problem(api.CodeBadJSON)
+		w.do("POST", at, `{"error":{"name":"x","cod":"1"}}`).problem(api.CodeUnknownField).is("errors.0.pointer", `"/error/cod"`)
+		w.do("POST", at, `{"error":{"name":7}}`).problem(api.CodeUnknownField)
+		w.do("POST", "/api/v1/instances/"+id+"/calls/x", `{"result":1}`).problem(api.CodeNotFound)
+		w.do("POST", "/api/v1/instances/"+id+"/calls/9.9", `{"result":1}`).problem(api.CodeNotFound)
+		w.do("POST", "/api/v1/instances/none/calls/1.1", `{"result":1}`).problem(api.CodeNotFound)
 		w.do("POST", at, `{"error":{"name":"CardDeclined","code":"402","data":{"balance":1}}}`).want(200).is("status", `"failed"`).is("error.data", `{"balance":1}`)
-		w.do("POST", at, `{"result":1}`).problem(CodeNotFound)
+		w.do("POST", at, `{"result":1}`).problem(api.CodeNotFound)
 		for i := range 3 {
 			w.parkedCall(w.start("pay", fmt.Sprintf(`{"amount":%d}`, i)), "charge")
 		}
 		a := w.get("/api/v1/calls?limit=2").want(200).is("items.1.arguments", `{"amount":1}`)
 		w.get("/api/v1/calls?limit=2&after="+a.t2("next")).want(200).is("items.0.arguments", `{"amount":2}`).is("items.1", "null").is("next", "null")
-		w.get("/api/v1/calls?parked=maybe").problem(CodeBadParameter)
+		w.get("/api/v1/calls?parked=maybe").problem(api.CodeBadParameter)
 	})
 }
 
@@ -256,7 +257,7 @@ func TestHistoryInPages(t *testing.T) {
 		if n != whole.at("items").Len() || n < 6 {
 			t.Errorf("%d records in pages, %d in whole", n, whole.at("items").Len())
 		}
-		w.get("/api/v1/instances/none/history").problem(CodeNotFound)
+		w.get("/api/v1/instances/none/history").problem(api.CodeNotFound)
 	})
 }
 
@@ -285,8 +286,8 @@ func TestHistoryNewestFirst(t *testing.T) {
 			t.Errorf("%d records were not told from the end", left)
 		}
 		next := w.get(history + "?limit=3").str("next")
-		w.get(history + "?order=newest&after=" + next).problem(CodeBadCursor)
-		w.get(history + "?order=latest").problem(CodeBadParameter)
-		w.get("/api/v1/instances/none/history?order=newest").problem(CodeNotFound)
+		w.get(history + "?order=newest&after=" + next).problem(api.CodeBadCursor)
+		w.get(history + "?order=latest").problem(api.CodeBadParameter)
+		w.get("/api/v1/instances/none/history?order=newest").problem(api.CodeNotFound)
 	})
 }

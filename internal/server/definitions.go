@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/graph"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -52,8 +53,7 @@ func (s *Server) listDefinitions(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, out)
 }
 
-// afterDefinition is the place behind a definition that a page ended with, also where
-// that is not there any more.
+// afterDefinition is the index after the definition that ended a page, even if that was deleted since.
 func afterDefinition(rows []store.Definition, after string) int {
 	id, version, _ := strings.Cut(after, "\x00")
 	for i, row := range rows {
@@ -67,7 +67,7 @@ func afterDefinition(rows []store.Definition, after string) int {
 	return len(rows)
 }
 
-// definition reads the one that a request names: by digest, by version, or the current.
+// definition reads the definition that a request names: by digest, by version, or the current one.
 func (s *Server) definition(r *request) (store.Definition, error) {
 	id, version := r.PathValue("definition"), r.query.Get("version")
 	digest := r.query.Get("digest")
@@ -75,15 +75,15 @@ func (s *Server) definition(r *request) (store.Definition, error) {
 		return s.engine.Definition(r.Context(), id, version)
 	}
 	if version != "" {
-		return store.Definition{}, badParameter("digest", "cannot stand beside version: each names one content")
+		return store.Definition{}, badParameter("digest", "cannot be combined with version: each selects one content")
 	}
-	rows, err := s.engine.Definitions(r.Context()) // an alias knows more than its content
+	rows, err := s.engine.Definitions(r.Context()) // a deployed version has more than its content
 	if err != nil {
 		return store.Definition{}, err
 	}
 	for _, row := range rows {
 		if row.ID == id && row.Digest == digest {
-			return s.engine.Definition(r.Context(), id, row.Version) // lists leave out what is large
+			return s.engine.Definition(r.Context(), id, row.Version) // lists leave out the document
 		}
 	}
 	row, err := s.engine.Content(r.Context(), id, digest)
@@ -119,7 +119,7 @@ func (s *Server) versions(ctx context.Context, id string) ([]store.Definition, e
 	}
 	rows = slices.DeleteFunc(rows, func(d store.Definition) bool { return d.ID != id })
 	if len(rows) == 0 {
-		return nil, problem(CodeNotFound, fmt.Sprintf("there is no definition %q", id))
+		return nil, problem(api.CodeNotFound, fmt.Sprintf("there is no definition %q", id))
 	}
 	return rows, nil
 }
@@ -129,9 +129,7 @@ func (s *Server) listVersions(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Items []definitionView `json:"items"`
-	}{[]definitionView{}}
+	out := api.Page[api.Definition]{Items: []api.Definition{}}
 	for _, row := range rows {
 		out.Items = append(out.Items, s.viewDeployed(row))
 	}
@@ -141,7 +139,7 @@ func (s *Server) listVersions(w http.ResponseWriter, r *request) error {
 // sourceOf is the document of a definition.
 func sourceOf(row store.Definition) ([]byte, error) {
 	if row.Source == nil {
-		return nil, problem(CodeNotFound, fmt.Sprintf("the document of definition %q version %q was not kept: it was deployed as a program", row.ID, row.Version))
+		return nil, problem(api.CodeNotFound, fmt.Sprintf("definition %q version %q has no document: it was deployed as a program", row.ID, row.Version))
 	}
 	return row.Source, nil
 }
@@ -211,7 +209,7 @@ func (s *Server) diffDefinition(w http.ResponseWriter, r *request) error {
 	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte(unified(labels[0], labels[1], texts[0], texts[1])))
 }
 
-// definitionPath is where a definition is found.
-func definitionPath(row store.Definition) string {
-	return "/api/v1/definitions/" + url.PathEscape(row.ID) + "?version=" + url.QueryEscape(row.Version)
+// definitionPath is the path of a definition.
+func definitionPath(d api.Definition) string {
+	return "/api/v1/definitions/" + url.PathEscape(d.ID) + "?version=" + url.QueryEscape(d.Version)
 }

@@ -22,19 +22,19 @@ const (
 // CertificateNames lists them.
 var CertificateNames = []CertificateName{CommonName, DNSName, URIName}
 
-// Devices says how it is known which client sends a request to the south. Where there is
-// neither of both, nothing is known: a client says who it is in X-Client-Id, or not.
+// Devices says how requests to the south are authenticated. With neither field, they are not: a client may
+// name itself in X-Client-Id.
 type Devices struct {
 	Tokens       *Tokens         // nil: none
 	Certificates CertificateName // "": none
 }
 
-// Client is who sends a request, and whether it may see only its own jobs. It is for
+// Client returns the client that sends a request, and whether it may see only its own jobs. It is a
 // Config.Client.
 //
-// A certificate decides, and after it a token. A device is held to its own jobs, and a
-// header that says otherwise is refused. Operators may act for every client, or for the
-// one in the header, as gateways do; those who read may read.
+// A certificate takes precedence over a token. A device is restricted to its own jobs, and a header that
+// says otherwise is refused. Operators may act for every client, or for the one in the header, as
+// gateways do; roles that may read may read.
 func (d Devices) Client(r *http.Request) (id string, restricted bool, err error) {
 	if d.Tokens == nil && d.Certificates == "" {
 		return wfx.HeaderClient(r)
@@ -52,7 +52,7 @@ func (d Devices) Client(r *http.Request) (id string, restricted bool, err error)
 		case who.role != Device && id == "":
 			return wfx.HeaderClient(r)
 		case who.role == Device && id != "" && who.client != id:
-			return "", false, &wfx.Refusal{Status: http.StatusForbidden, Message: "the token is that of another client than the certificate"}
+			return "", false, &wfx.Refusal{Status: http.StatusForbidden, Message: "the token belongs to another client than the certificate"}
 		case id == "":
 			id = who.client
 		}
@@ -62,17 +62,16 @@ func (d Devices) Client(r *http.Request) (id string, restricted bool, err error)
 		return "", false, err
 	}
 	if claims && claimed != id {
-		return "", false, &wfx.Refusal{Status: http.StatusForbidden, Message: "X-Client-Id is another client than the credential's"}
+		return "", false, &wfx.Refusal{Status: http.StatusForbidden, Message: "X-Client-Id differs from the client of the credential"}
 	}
 	return id, true, nil
 }
 
-// byToken is who sent the token, if that one may do anything on the south.
+// byToken returns the owner of the token, if its role is allowed on the south.
 func (d Devices) byToken(r *http.Request) (identity, error) {
 	who, err := d.Tokens.identify(r)
 	if err != nil {
-		var p *Problem
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*problemError](err); ok {
 			return identity{}, &wfx.Refusal{Status: http.StatusUnauthorized, Message: p.Detail}
 		}
 		return identity{}, err
@@ -86,13 +85,13 @@ func (d Devices) byToken(r *http.Request) (identity, error) {
 			return who, nil
 		}
 	}
-	return identity{}, &wfx.Refusal{Status: http.StatusForbidden, Message: "the role " + string(who.role) + " may not do this here; it takes device, operator or admin"}
+	return identity{}, &wfx.Refusal{Status: http.StatusForbidden, Message: "the role " + string(who.role) + " may not do this here; allowed are device, operator and admin"}
 }
 
-// byCertificate is the client that the certificate names.
+// byCertificate returns the client that the certificate names.
 func (d Devices) byCertificate(r *http.Request) (string, error) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
-		return "", &wfx.Refusal{Status: http.StatusUnauthorized, Message: "this server needs a certificate of the device"}
+		return "", &wfx.Refusal{Status: http.StatusUnauthorized, Message: "this server requires a device certificate"}
 	}
 	if id := d.Certificates.of(r.TLS.VerifiedChains[0][0]); id != "" {
 		return id, nil
@@ -112,7 +111,7 @@ func (n CertificateName) of(cert *x509.Certificate) string {
 	return ""
 }
 
-// commonNames counts those of a certificate's subject: Subject.CommonName is the last one.
+// commonNames counts the common names of a certificate's subject: Subject.CommonName is only the last one.
 func commonNames(cert *x509.Certificate) (n int) {
 	for _, name := range cert.Subject.Names {
 		if name.Type.Equal(commonName) {

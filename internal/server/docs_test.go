@@ -117,7 +117,7 @@ func (w *world) curl(dir string, words []string) (*http.Response, error) {
 // what they give with what it shows.
 func TestWalkThrough(t *testing.T) {
 	w := newWorld(t, newMemory(), nil)
-	steps, files := readWalk(t, "../docs/api.md")
+	steps, files := readWalk(t, "../../docs/api.md")
 	dir := t.TempDir()
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

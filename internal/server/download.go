@@ -24,22 +24,21 @@ const maxDownloads = 1024 // open-downloads
 // deviceDownloads is how many of them go to one device ("device-downloads").
 const deviceDownloads = 8
 
-// Downloads serves the files of a folder: those only, no lists of them, and nothing outside
-// of the folder, whatever links lead there.
+// Downloads serves the files of a folder, without listings. Links cannot lead out of the folder.
 type Downloads struct {
 	root   *os.Root
 	client func(*http.Request) (id string, restricted bool, err error)
-	known  bool // client tells devices apart
+	known  bool // client identifies devices
 	places *admit.Pool
-	within time.Duration // a part must be taken
+	within time.Duration // the client must read a part
 }
 
-// NewDownloads opens a folder. On the south, whoever client refuses gets nothing, and a nil
-// client lets everybody in; on the north, files are for those who may read.
+// NewDownloads opens a folder. On the south, client decides who is served; nil serves everyone. On the
+// north, files are for the roles that may read.
 func NewDownloads(dir string, client func(*http.Request) (string, bool, error)) (*Downloads, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the folder of downloads: %w", err)
+		return nil, fmt.Errorf("download folder: %w", err)
 	}
 	d := &Downloads{
 		root: root, client: client, known: client != nil, within: DefaultLimits.WriteTimeout,
@@ -51,11 +50,11 @@ func NewDownloads(dir string, client func(*http.Request) (string, bool, error)) 
 	return d, nil
 }
 
-// Close lets go of the folder.
+// Close closes the folder.
 func (d *Downloads) Close() error { return d.root.Close() }
 
-// withDownloads serves files on a side, under the names and to the users that everything
-// else on that side is served to, and leaves other paths to the next handler.
+// withDownloads serves files on a side, under the same hosts and to the same users as everything else on
+// that side, and passes other paths to the next handler.
 func (s *Server) withDownloads(side wfx.Side, d *Downloads, next http.Handler) http.Handler {
 	if d == nil {
 		return next
@@ -77,7 +76,7 @@ func (s *Server) withDownloads(side wfx.Side, d *Downloads, next http.Handler) h
 	})
 }
 
-// device identifies who asks on the south.
+// device identifies the client of a request on the south.
 func (d *Downloads) device(r *http.Request) (admit.Holder, error) {
 	id, _, err := d.client(r)
 	if err == nil && d.known && id != "" {
@@ -86,7 +85,7 @@ func (d *Downloads) device(r *http.Request) (admit.Holder, error) {
 	return addressOf(r), err
 }
 
-// reader identifies who asks on the north: whoever may read.
+// reader identifies the user of a request on the north, who must be allowed to read.
 func (s *Server) reader(r *http.Request) (admit.Holder, error) {
 	who, err := s.identify(r)
 	if err != nil {
@@ -101,7 +100,7 @@ func (d *Downloads) serve(w http.ResponseWriter, r *http.Request, identify func(
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "files can only be read", http.StatusMethodNotAllowed)
+		http.Error(w, "files are read-only", http.StatusMethodNotAllowed)
 		return
 	}
 	holder, err := identify(r)
@@ -118,23 +117,22 @@ func (d *Downloads) serve(w http.ResponseWriter, r *http.Request, identify func(
 	defer place.Release()
 	file, info, err := d.open(strings.TrimPrefix(r.URL.Path, downloads))
 	if err != nil {
-		http.Error(w, "there is no such file", http.StatusNotFound)
+		http.Error(w, "no such file", http.StatusNotFound)
 		return
 	}
 	defer func() { _ = file.Close() }()
 	h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.Size(), info.ModTime().UnixNano()))
 	h.Set("Cache-Control", "no-cache")
-	http.ServeContent(&patient{w, d.within}, r, path.Base(r.URL.Path), info.ModTime(), file)
+	http.ServeContent(&partWriter{w, d.within}, r, path.Base(r.URL.Path), info.ModTime(), file)
 }
 
 func refuseDownload(w http.ResponseWriter, err error) {
-	if p, ok := as[*Problem](err); ok {
+	if p, ok := errors.AsType[*problemError](err); ok {
 		p.write(w)
 		return
 	}
 	status := http.StatusBadRequest
-	var refusal *wfx.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*wfx.Refusal](err); ok {
 		status = refusal.Status
 	}
 	if status == http.StatusUnauthorized {
@@ -143,8 +141,8 @@ func refuseDownload(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// open opens a file for reading, if it is one: what begins with a dot is not there, and
-// neither are folders, nor pipes and devices, whose opening alone could take forever.
+// open opens a regular file. Names that begin with a dot, folders, pipes and devices are not found: opening
+// a pipe could block forever.
 func (d *Downloads) open(name string) (*os.File, fs.FileInfo, error) {
 	if !fs.ValidPath(name) || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
 		return nil, nil, fs.ErrNotExist
@@ -166,22 +164,21 @@ func (d *Downloads) open(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// patient gives the client time for each part, not for the whole: files are large, and
-// the links of devices are slow.
-type patient struct {
+// partWriter bounds the time for each part, not for the whole: files are large, and device links are slow.
+type partWriter struct {
 	http.ResponseWriter
 	within time.Duration
 }
 
-func (p *patient) Write(text []byte) (int, error) {
+func (p *partWriter) Write(text []byte) (int, error) {
 	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(p.within))
 	return p.ResponseWriter.Write(text)
 }
 
-// ReadFrom hides that of the response, which would not ask for more time.
-func (p *patient) ReadFrom(r io.Reader) (int64, error) {
+// ReadFrom hides the one of the response, which would not extend the deadline.
+func (p *partWriter) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{p}, r)
 }
 
 // Unwrap is for http.ResponseController.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *partWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }

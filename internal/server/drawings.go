@@ -28,8 +28,8 @@ func draw(ctx context.Context, p *ir.Program, format string) ([]byte, error) {
 
 type drawingKey struct{ digest, format string }
 
-// drawings keeps drawings of definitions, which never change: a content has one in each format.
-// The zero value is ready to use.
+// drawings caches drawings of definitions, which never change: one for each content and format. The zero
+// value is ready to use.
 type drawings struct {
 	mu      sync.Mutex
 	kept    map[drawingKey]*list.Element // of *drawing
@@ -43,8 +43,8 @@ type drawing struct {
 	data []byte
 }
 
-// get returns a drawing. Several who ask for one at a time wait for the first, and draw
-// themselves if that gave up.
+// get returns a drawing. Concurrent callers for one key wait for the first, and draw themselves if it
+// failed.
 func (d *drawings) get(ctx context.Context, key drawingKey, draw func() ([]byte, error)) ([]byte, error) {
 	for {
 		d.mu.Lock()
@@ -88,7 +88,7 @@ func (d *drawings) get(ctx context.Context, key drawingKey, draw func() ([]byte,
 // keep puts a drawing into the cache. The caller holds the lock.
 func (d *drawings) keep(one *drawing) {
 	if len(one.data) > drawingBytes/2 {
-		return // it would leave no room for others
+		return // too large to cache
 	}
 	d.kept[one.key] = d.order.PushBack(one)
 	d.bytes += len(one.data)

@@ -1,55 +1,38 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/event"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	eventhttp "github.com/lockstep-workflows/lockstep/internal/event/http"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-type eventsView struct {
-	Accepted   int         `json:"accepted"`
-	Duplicates int         `json:"duplicates"`
-	Matched    int         `json:"matched"`
-	Refused    int         `json:"refused"`
-	Events     []eventView `json:"events"`
-}
-
-type eventView struct {
-	Source  string   `json:"source"`
-	ID      string   `json:"id"`
-	Result  string   `json:"result"`
-	Matched []string `json:"matched,omitempty"`
-	Started []string `json:"started,omitempty"`
-	Why     []string `json:"why,omitempty"`
-}
-
-// sendEvents takes events one after the other, each durably, in the order of the batch.
+// sendEvents stores events one after the other, each durably, in the order of the batch.
 func (s *Server) sendEvents(w http.ResponseWriter, r *request) error {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return problem(CodeMediaType, "bodies are taken as they are, not compressed")
+		return problem(api.CodeMediaType, "compressed bodies are not supported")
 	}
 	list, mode, err := eventhttp.Read(r.Request, s.limits.Events)
 	if err != nil {
-		if problemOf(err).Code == CodeStore { // it is not: only the body can fail here
+		if problemOf(err).Code == api.CodeStore { // only reading the body can fail here
 			err = fmt.Errorf("%w: %w", errBody, err)
 		}
 		return err
 	}
-	out := eventsView{Events: []eventView{}}
+	out := api.EventsAccepted{Events: []api.EventResult{}}
 	for i, e := range list {
 		if err := s.send(r, &out, e, mode); err != nil {
 			if mode != eventhttp.ModeBatch || i == 0 {
 				return err
 			}
 			p := *problemOf(err)
-			p.Detail = fmt.Sprintf("%s; the first %d of %d events were taken; send the batch again, they are recognised", p.Detail, i, len(list))
+			p.Detail = fmt.Sprintf("%s; the first %d of %d events were accepted; send the batch again, they count as duplicates", p.Detail, i, len(list))
 			return &p
 		}
 	}
@@ -57,28 +40,26 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusAccepted, out)
 }
 
-// send takes one event. Who may not read is not told of instances and what they wait for.
-func (s *Server) send(r *request, out *eventsView, e event.Event, mode eventhttp.Mode) error {
+// send stores one event. Roles that may not read do not learn of instances and their subscriptions.
+func (s *Server) send(r *request, out *api.EventsAccepted, e event.Event, mode eventhttp.Mode) error {
 	sent, err := s.engine.Send(r.Context(), e)
-	v := eventView{Source: e.Source, ID: e.ID}
-	if slices.Contains(readers, r.who.role) {
-		v.Matched, v.Started, v.Why = sent.Matched, sent.Started, sent.Why
+	v := ViewSent(e, sent)
+	if !slices.Contains(readers, r.who.role) {
+		v.Matched, v.Started, v.Why = nil, nil, nil
 	}
-	_, conflict := as[*engine.EventConflictError](err)
+	_, conflict := errors.AsType[*engine.EventConflictError](err)
 	switch {
 	case conflict && mode == eventhttp.ModeBatch:
-		v.Result, v.Why = "refused", []string{err.Error()}
+		v.Result, v.Why = api.EventRefused, []string{err.Error()}
 		out.Refused++
 	case err != nil:
 		if conflict {
-			s.figures.events(eventsView{Refused: 1})
+			s.figures.events(api.EventsAccepted{Refused: 1})
 		}
 		return err
 	case sent.Duplicate:
-		v.Result = "duplicate"
 		out.Duplicates++
 	default:
-		v.Result = "accepted"
 		out.Accepted++
 		if len(sent.Matched)+len(sent.Started) > 0 {
 			out.Matched++
@@ -88,19 +69,23 @@ func (s *Server) send(r *request, out *eventsView, e event.Event, mode eventhttp
 	return nil
 }
 
-type keptView struct {
-	Event    expr.Value `json:"event"`
-	Received time.Time  `json:"received"`
-	Until    time.Time  `json:"until"`
-	Taken    bool       `json:"taken"`
-	Producer string     `json:"producer,omitempty"`
-	For      []string   `json:"for,omitempty"`
-	Used     []string   `json:"used,omitempty"`
-	Why      []string   `json:"why,omitempty"`
+// ViewSent is what became of an event, as the API shows it.
+func ViewSent(e event.Event, sent engine.Sent) api.EventResult {
+	v := api.EventResult{
+		Source: e.Source, ID: e.ID, Result: api.EventAccepted,
+		Matched: sent.Matched, Started: sent.Started, Why: sent.Why,
+	}
+	if sent.Duplicate {
+		v.Result = api.EventDuplicate
+	}
+	return v
 }
 
-func viewKept(e store.Event) keptView {
-	return keptView{e.Event.Value(), e.Received.Std(), e.Until.Std(), e.Taken, e.Producer, e.For, e.Used, e.Why}
+func viewKept(e store.Event) api.KeptEvent {
+	return api.KeptEvent{
+		Event: dataOf(e.Event.Value()), Received: e.Received.Std(), Until: e.Until.Std(), Taken: e.Taken,
+		Producer: e.Producer, For: e.For, Used: e.Used, Why: e.Why,
+	}
 }
 
 func (s *Server) listEvents(w http.ResponseWriter, r *request) error {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -47,7 +48,7 @@ func TestSameIDWithOtherContentIsRefused(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
 		w.event(`{"specversion":"1.0","id":"1","source":"s","type":"a"}`).want(202).is("events.0.result", `"accepted"`)
-		w.event(`{"specversion":"1.0","id":"1","source":"s","type":"b"}`).problem(CodeEventConflict)
+		w.event(`{"specversion":"1.0","id":"1","source":"s","type":"b"}`).problem(api.CodeEventConflict)
 		w.event(`{"specversion":"1.0","id":"1","source":"other","type":"b"}`).want(202)
 		a := w.batch(`[{"specversion":"1.0","id":"2","source":"s","type":"a"},{"specversion":"1.0","id":"1","source":"s","type":"b"},{"specversion":"1.0","id":"1","source":"s","type":"a"},{"specversion":"1.0","id":"3","source":"s","type":"a"}]`)
 		a.want(202).is("accepted", "2").is("refused", "1").is("duplicates", "1").is("events.1.result", `"refused"`)
@@ -58,9 +59,9 @@ func TestSameIDWithOtherContentIsRefused(t *testing.T) {
 // TestInvalidEvents: one that is wrong refuses its batch, with every error; none is taken.
 func TestInvalidEvents(t *testing.T) {
 	w := newWorld(t, newMemory(), nil)
-	w.event(`{"specversion":"1.0","source":"s","type":"t"}`).problem(CodeInvalidEvent).is("errors.0.pointer", `"/id"`)
+	w.event(`{"specversion":"1.0","source":"s","type":"t"}`).problem(api.CodeInvalidEvent).is("errors.0.pointer", `"/id"`)
 	w.batch(`[{"specversion":"1.0","id":"1","source":"s","type":"t"},{"specversion":"1.0","source":"s","type":"t"},{"specversion":"1.0","id":"2","source":"s","type":"t","x":[]},7]`).
-		problem(CodeInvalidEvent).is("errors.0.pointer", `"/1/id"`).is("errors.1.pointer", `"/2/x"`).is("errors.2.pointer", `"/3"`)
+		problem(api.CodeInvalidEvent).is("errors.0.pointer", `"/1/id"`).is("errors.1.pointer", `"/2/x"`).is("errors.2.pointer", `"/3"`)
 	// What CloudEvents forbids, alone and in a batch.
 	for bad, attribute := range map[string]string{
 		`{"id":"1","source":"s","type":"t"}`:                                            "specversion",
@@ -70,18 +71,18 @@ func TestInvalidEvents(t *testing.T) {
 		`{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"a":1,"a":2}}`:   "data",
 		`{"specversion":"1.0","id":"1","source":"s","type":"t","ext":"\u0085","n":"1"}`: "ext",
 	} {
-		w.event(bad).problem(CodeInvalidEvent).is("errors.0.pointer", `"/`+attribute+`"`)
-		w.batch(`[{"specversion":"1.0","id":"0","source":"s","type":"t"},`+bad+`]`).problem(CodeInvalidEvent).is("errors.0.pointer", `"/1/`+attribute+`"`)
+		w.event(bad).problem(api.CodeInvalidEvent).is("errors.0.pointer", `"/`+attribute+`"`)
+		w.batch(`[{"specversion":"1.0","id":"0","source":"s","type":"t"},`+bad+`]`).problem(api.CodeInvalidEvent).is("errors.0.pointer", `"/1/`+attribute+`"`)
 	}
-	w.event(`{"specversion":"1.0","id":"1","source":"s","type":"t","data":"\ud800"}`).problem(CodeInvalidEvent).says("surrogate")
-	w.batch(`{}`).problem(CodeInvalidEvent).says("array")
+	w.event(`{"specversion":"1.0","id":"1","source":"s","type":"t","data":"\ud800"}`).problem(api.CodeInvalidEvent).says("surrogate")
+	w.batch(`{}`).problem(api.CodeInvalidEvent).says("array")
 	w.batch(`[]`).want(202).is("accepted", "0")
-	w.event(`nonsense`).problem(CodeInvalidEvent)
-	w.do("POST", "/api/v1/events", `{"specversion":"1.0","id":"1","source":"s","type":"t"}`).problem(CodeMediaType).says("application/cloudevents+json")
-	w.do("POST", "/api/v1/events", "").problem(CodeMediaType)
-	w.do("POST", "/api/v1/events", "<a/>", "Content-Type", "application/cloudevents+xml").problem(CodeMediaType)
-	w.do("POST", "/api/v1/events", "x", "ce-id", "1", "ce-source", "s", "ce-type", "t").problem(CodeInvalidEvent).says("specversion")
-	w.do("POST", "/api/v1/events", "{", "ce-specversion", "1.0", "ce-id", "1", "ce-source", "s", "ce-type", "t").problem(CodeInvalidEvent).says("not JSON")
+	w.event(`nonsense`).problem(api.CodeInvalidEvent)
+	w.do("POST", "/api/v1/events", `{"specversion":"1.0","id":"1","source":"s","type":"t"}`).problem(api.CodeMediaType).says("application/cloudevents+json")
+	w.do("POST", "/api/v1/events", "").problem(api.CodeMediaType)
+	w.do("POST", "/api/v1/events", "<a/>", "Content-Type", "application/cloudevents+xml").problem(api.CodeMediaType)
+	w.do("POST", "/api/v1/events", "x", "ce-id", "1", "ce-source", "s", "ce-type", "t").problem(api.CodeInvalidEvent).says("specversion")
+	w.do("POST", "/api/v1/events", "{", "ce-specversion", "1.0", "ce-id", "1", "ce-source", "s", "ce-type", "t").problem(api.CodeInvalidEvent).says("not JSON")
 	w.get("/api/v1/events").want(200).is("items", "[]")
 }
 
@@ -105,8 +106,8 @@ func TestEarlyEvent(t *testing.T) {
 		w.get("/api/v1/events?unmatched=true").want(200).is("items.0.event.id", `"3"`).is("items.1.event.id", `"2"`).is("items.2", "null")
 		a := w.get("/api/v1/events?limit=2").want(200).is("items.1.event.id", `"2"`)
 		w.get("/api/v1/events?limit=2&after="+a.t2("next")).want(200).is("items.0.event.id", `"1"`).is("items.0.taken", "true").is("next", "null")
-		w.get("/api/v1/instances/"+id+"/why").want(200).is("summary", `"It is over: completed."`)
-		w.get("/api/v1/instances/none/why").problem(CodeNotFound)
+		w.get("/api/v1/instances/"+id+"/why").want(200).is("summary", `"It has ended: completed."`)
+		w.get("/api/v1/instances/none/why").problem(api.CodeNotFound)
 	})
 }
 
@@ -115,15 +116,15 @@ func TestEventLimits(t *testing.T) {
 		c.Limits.Events.Event, c.Limits.Events.Batch, c.Limits.Events.Events = 200, 1000, 5
 	})
 	long := strings.Repeat("x", 200)
-	w.event(`{"specversion":"1.0","id":"1","source":"s","type":"t","data":"`+long+`"}`).problem(CodeTooLarge).is("limit", `"event-bytes"`)
+	w.event(`{"specversion":"1.0","id":"1","source":"s","type":"t","data":"`+long+`"}`).problem(api.CodeTooLarge).is("limit", `"event-bytes"`)
 	w.do("POST", "/api/v1/events", long+"x", "Content-Type", "text/plain", "ce-specversion", "1.0", "ce-id", "1", "ce-source", "s", "ce-type", "t").
-		problem(CodeTooLarge).is("limit", `"event-bytes"`)
-	w.batch(`[{"specversion":"1.0","id":"1","source":"s","type":"t","data":"` + long + `"}]`).problem(CodeInvalidEvent).says("event-bytes")
-	w.batch(`[`+strings.Repeat(" ", 1000)+`]`).problem(CodeTooLarge).is("limit", `"event-batch-bytes"`)
+		problem(api.CodeTooLarge).is("limit", `"event-bytes"`)
+	w.batch(`[{"specversion":"1.0","id":"1","source":"s","type":"t","data":"` + long + `"}]`).problem(api.CodeInvalidEvent).says("event-bytes")
+	w.batch(`[`+strings.Repeat(" ", 1000)+`]`).problem(api.CodeTooLarge).is("limit", `"event-batch-bytes"`)
 	var six []string
 	for i := range 6 {
 		six = append(six, fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"t"}`, i))
 	}
-	w.batch("["+strings.Join(six, ",")+"]").problem(CodeTooLarge).is("limit", `"event-batch-items"`)
+	w.batch("["+strings.Join(six, ",")+"]").problem(api.CodeTooLarge).is("limit", `"event-batch-items"`)
 	w.batch("["+strings.Join(six[:5], ",")+"]").want(202).is("accepted", "5")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -170,7 +172,7 @@ func (a answered) want(status int) answered {
 }
 
 // problem fails the test unless the answer is that problem.
-func (a answered) problem(code Code) answered {
+func (a answered) problem(code api.Code) answered {
 	a.t.Helper()
 	if got := a.str("code"); got != string(code) || a.header.Get("Content-Type") != "application/problem+json" {
 		a.t.Fatalf("%s: %d %s, want the problem %s", a.what, a.status, a.text, code)
@@ -280,4 +282,9 @@ func eachStore(t *testing.T, test func(t *testing.T, s store.Store)) {
 		})
 		test(t, db.Namespace("default"))
 	})
+}
+
+// Serve runs the engine and serves operators on the listeners until ctx ends.
+func (s *Server) Serve(ctx context.Context, north ...net.Listener) error {
+	return s.ServeSides(ctx, Listeners{North: north})
 }

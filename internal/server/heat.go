@@ -6,37 +6,26 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-type heatView struct {
-	States []stateHeat `json:"states"`
-	Exact  bool        `json:"exact"`
-}
-
-type stateHeat struct {
-	State  string `json:"state"`
-	Group  string `json:"group,omitempty"`
-	Now    int64  `json:"now"`
-	Failed int64  `json:"failed"`
-}
-
-// getHeat counts where the instances of a definition are: in which states now, and in
-// which they failed. Jobs are counted by the store; of others it looks at so many.
+// getHeat counts the instances of a definition by state: those that are in it, and those that failed
+// in it. The store counts jobs; other instances are counted up to the limit query-scan.
 func (s *Server) getHeat(w http.ResponseWriter, r *request) error {
 	row, err := s.definition(r)
 	if err != nil {
 		return err
 	}
-	out := heatView{States: []stateHeat{}, Exact: true}
+	out := api.Heat{States: []api.StateHeat{}, Exact: true}
 	stats, err := s.engine.JobStats(r.Context())
 	if err != nil {
 		return err
 	}
 	for _, stat := range stats {
 		if stat.Definition == row.ID {
-			out.States = append(out.States, stateHeat{State: stat.State, Group: stat.Group, Now: stat.Count})
+			out.States = append(out.States, api.StateHeat{State: stat.State, Group: stat.Group, Now: stat.Count})
 		}
 	}
 	if len(out.States) == 0 {
@@ -47,11 +36,11 @@ func (s *Server) getHeat(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, out)
 }
 
-func (s *Server) heat(ctx context.Context, definition, version string, out *heatView) error {
-	byState := map[string]*stateHeat{}
-	at := func(state string) *stateHeat {
+func (s *Server) heat(ctx context.Context, definition, version string, out *api.Heat) error {
+	byState := map[string]*api.StateHeat{}
+	at := func(state string) *api.StateHeat {
 		if byState[state] == nil {
-			byState[state] = &stateHeat{State: state}
+			byState[state] = &api.StateHeat{State: state}
 		}
 		return byState[state]
 	}
@@ -76,13 +65,13 @@ func (s *Server) heat(ctx context.Context, definition, version string, out *heat
 	for _, h := range byState {
 		out.States = append(out.States, *h)
 	}
-	slices.SortFunc(out.States, func(a, b stateHeat) int { return cmp.Compare(a.State, b.State) })
+	slices.SortFunc(out.States, func(a, b api.StateHeat) int { return cmp.Compare(a.State, b.State) })
 	out.Exact = whole && wholeToo
 	return nil
 }
 
-// eachInstance looks at the instances of a query, the first QueryScan of them. It reports
-// whether those were all.
+// eachInstance calls look with the first QueryScan instances of a query, and reports whether there are no
+// more.
 func (s *Server) eachInstance(ctx context.Context, q store.Query, look func(*store.Instance)) (whole bool, err error) {
 	for seen := 0; seen < s.limits.QueryScan; {
 		q.Limit = min(scanBatch, s.limits.QueryScan-seen)

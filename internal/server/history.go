@@ -3,14 +3,13 @@ package server
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/event"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -25,53 +24,28 @@ func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	read := s.historyForwards
-	if order == "newest" {
-		read = s.historyBackwards
+	newest := order == "newest"
+	kind, read := byte('h'), s.engine.HistoryPage
+	if newest {
+		kind, read = 'b', s.engine.HistoryBefore
 	}
-	out, err := read(r, limit)
+	from, err := r.afterNumber(kind)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, out)
-}
-
-func (s *Server) historyForwards(r *request, limit int) (*page, error) {
-	after, err := r.afterNumber('h')
+	part, err := read(r.Context(), r.PathValue("instance"), from, limit)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	part, err := s.engine.HistoryPage(r.Context(), r.PathValue("instance"), after, limit)
-	if err != nil {
-		return nil, err
-	}
-	return s.historyPage(limit, part, slices.All(part.Records), func(shown int) string {
-		return cursor('h', itoa(part.First+int64(shown)-1))
-	})
-}
-
-// historyBackwards is a page of a history with its newest record first.
-func (s *Server) historyBackwards(r *request, limit int) (*page, error) {
-	before, err := r.afterNumber('b')
-	if err != nil {
-		return nil, err
-	}
-	part, err := s.engine.HistoryBefore(r.Context(), r.PathValue("instance"), before, limit)
-	if err != nil {
-		return nil, err
-	}
-	return s.historyPage(limit, part, slices.Backward(part.Records), func(shown int) string {
-		return cursor('b', itoa(part.First+int64(len(part.Records)-shown)))
-	})
-}
-
-// historyPage shows records as long as they fit; next is the cursor behind so many of them.
-func (s *Server) historyPage(limit int, part engine.History, records iter.Seq2[int, core.Record], next func(shown int) string) (*page, error) {
 	out := s.newPage(limit)
-	for i, record := range records {
-		fits, err := out.add(viewRecord(part.First+int64(i), &record))
+	for n := range part.Records {
+		i := n
+		if newest {
+			i = len(part.Records) - 1 - n
+		}
+		fits, err := out.add(ViewRecord(part.First+int64(i), &part.Records[i]))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !fits {
 			part.More = true
@@ -79,68 +53,16 @@ func (s *Server) historyPage(limit int, part engine.History, records iter.Seq2[i
 		}
 	}
 	if part.More {
-		out.Next = next(len(out.Items))
+		last := part.First + int64(len(out.Items)) - 1
+		if newest {
+			last = part.First + int64(len(part.Records)-len(out.Items))
+		}
+		out.Next = cursor(kind, itoa(last))
 	}
-	return out, nil
+	return answer(w, http.StatusOK, out)
 }
 
-type whyView struct {
-	Instance   string         `json:"instance"`
-	Status     core.Status    `json:"status"`
-	States     []string       `json:"states,omitempty"`
-	Summary    string         `json:"summary"`
-	Waits      []waitView     `json:"waits"`
-	NearMisses []nearMissView `json:"nearMisses"`
-	NextWake   *time.Time     `json:"nextWake,omitempty"`
-	Error      *faultView     `json:"error,omitempty"`
-	Reason     string         `json:"reason,omitempty"`
-	Quarantine string         `json:"quarantine,omitempty"`
-}
-
-type waitView struct {
-	Ticket    string      `json:"ticket"`
-	Kind      string      `json:"kind"`
-	Node      string      `json:"node,omitempty"`
-	At        *time.Time  `json:"at,omitempty"`
-	Function  string      `json:"function,omitempty"`
-	Arguments *expr.Value `json:"arguments,omitempty"`
-	Attempt   int         `json:"attempt,omitempty"`
-	Parked    bool        `json:"parked,omitempty"`
-	Child     string      `json:"child,omitempty"`
-	Client    string      `json:"client,omitempty"`
-	State     string      `json:"state,omitempty"`
-	Event     string      `json:"event,omitempty"`
-	Match     *matchView  `json:"match,omitempty"`
-	Actor     string      `json:"actor,omitempty"`
-	Choice    string      `json:"choice,omitempty"`
-}
-
-type matchView struct {
-	Source     string          `json:"source,omitempty"`
-	Type       string          `json:"type,omitempty"`
-	Attributes []attributeView `json:"attributes,omitempty"`
-}
-
-type attributeView struct {
-	Name       string  `json:"name"`
-	Value      *string `json:"value,omitempty"`
-	Impossible bool    `json:"impossible,omitempty"`
-}
-
-type nearMissView struct {
-	Name  string       `json:"name"`
-	Why   string       `json:"why"`
-	Event eventRefView `json:"event"`
-}
-
-type eventRefView struct {
-	ID       string    `json:"id"`
-	Source   string    `json:"source"`
-	Type     string    `json:"type"`
-	Received time.Time `json:"received"`
-}
-
-// maxNearMisses is how many events are told that nearly matched; the newest.
+// maxNearMisses is how many near misses are listed: the newest.
 const maxNearMisses = 20
 
 func (s *Server) getWhy(w http.ResponseWriter, r *request) error {
@@ -160,10 +82,10 @@ func (s *Server) getWhy(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, viewWhy(waiting, calls, children))
 }
 
-func viewWhy(in engine.Waiting, calls []engine.OpenCall, children []store.Instance) whyView {
+func viewWhy(in engine.Waiting, calls []engine.OpenCall, children []store.Instance) api.Why {
 	row := &in.Instance
-	v := whyView{
-		Instance: row.ID, Status: row.Status, States: row.Active, Waits: []waitView{}, NearMisses: []nearMissView{},
+	v := api.Why{
+		Instance: row.ID, Status: api.Status(row.Status), States: row.Active, Waits: []api.Wait{}, NearMisses: []api.NearMiss{},
 		Error: viewFault(row.Fault), Reason: row.PauseReason, Quarantine: row.Quarantine,
 	}
 	if row.HasWake && !row.Status.Final() {
@@ -176,23 +98,25 @@ func viewWhy(in engine.Waiting, calls []engine.OpenCall, children []store.Instan
 		}
 		v.Waits = append(v.Waits, w)
 	}
-	slices.SortStableFunc(v.Waits, func(a, b waitView) int { return cmp.Compare(a.clockwork(), b.clockwork()) })
+	slices.SortStableFunc(v.Waits, func(a, b api.Wait) int { return cmp.Compare(byTime(a.At), byTime(b.At)) })
 	misses := in.NearMisses
 	slices.SortStableFunc(misses, func(a, b engine.NearMiss) int { return cmp.Compare(b.Event.Seq, a.Event.Seq) })
 	for _, m := range misses[:min(len(misses), maxNearMisses)] {
 		e := m.Event.Event
-		v.NearMisses = append(v.NearMisses, nearMissView{m.Name, m.Why, eventRefView{e.ID, e.Source, e.Type, m.Event.Received.Std()}})
+		v.NearMisses = append(v.NearMisses, api.NearMiss{
+			Name: m.Name, Why: m.Why,
+			Event: api.EventRef{ID: e.ID, Source: e.Source, Type: e.Type, Received: m.Event.Received.Std()},
+		})
 	}
 	v.Summary = summary(row, v.Waits)
 	return v
 }
 
-func viewWait(o core.Open, subs []store.Subscription, calls []engine.OpenCall, children []store.Instance) waitView {
-	v := waitView{Ticket: o.Ticket.String(), Kind: o.Kind.String(), Node: o.Node, At: timeOf(o.At), Event: o.Event}
+func viewWait(o core.Open, subs []store.Subscription, calls []engine.OpenCall, children []store.Instance) api.Wait {
+	v := api.Wait{Ticket: o.Ticket.String(), Kind: o.Kind.String(), Node: o.Node, At: timeOf(o.At), Event: o.Event}
 	for _, c := range calls {
 		if c.Ticket == o.Ticket && o.Kind == core.WaitCall {
-			args := c.Args
-			v.Function, v.Arguments, v.Attempt, v.Parked = c.Function.Name, &args, c.Attempt, c.Parked
+			v.Function, v.Arguments, v.Attempt, v.Parked = c.Function.Name, dataOf(c.Args), c.Attempt, c.Parked
 		}
 	}
 	for _, s := range subs {
@@ -208,10 +132,10 @@ func viewWait(o core.Open, subs []store.Subscription, calls []engine.OpenCall, c
 	return v
 }
 
-func viewMatch(f event.Filter) *matchView {
-	v := &matchView{Source: f.Source, Type: f.Type}
+func viewMatch(f event.Filter) *api.Match {
+	v := &api.Match{Source: f.Source, Type: f.Type}
 	for _, k := range f.Keys {
-		a := attributeView{Name: k.Name, Impossible: k.Void}
+		a := api.Attribute{Name: k.Name, Impossible: k.Void}
 		if k.Fixed {
 			a.Value = &k.Value
 		}
@@ -220,31 +144,32 @@ func viewMatch(f event.Filter) *matchView {
 	return v
 }
 
-// summary says in a sentence why an instance does not go on.
-func summary(row *store.Instance, waits []waitView) string {
+// summary says in one sentence why an instance does not continue.
+func summary(row *store.Instance, waits []api.Wait) string {
 	switch {
 	case row.Quarantine != "":
 		first, _, _ := strings.Cut(row.Quarantine, "\n")
-		return "It is set aside because an invariant broke: " + first
+		return "It is in quarantine because an invariant was violated: " + first
 	case row.Status == core.Failed && row.Fault != nil:
 		return strings.TrimSuffix(fmt.Sprintf("It failed in %q with %s: %s", row.Fault.Node, row.Fault.Name, row.Fault.Detail), ": ")
 	case row.Status.Final():
-		return "It is over: " + string(row.Status) + "."
+		return "It has ended: " + string(row.Status) + "."
 	case row.Status == core.Paused && row.PauseReason == core.TooExpensive:
-		return "It paused because it is too expensive: its expressions did more work without waiting than the limit work-without-waiting allows. resume lets it do as much again; terminate gives it up."
+		return "It paused because it is too expensive: its expressions did more work without waiting than the limit work-without-waiting allows. resume lets it do as much again; terminate ends it."
 	case row.Status == core.Paused:
-		return "It is paused; resume lets it go on."
+		return "It is paused; resume continues it."
 	case len(waits) == 0:
-		return "It waits for nothing; it is about to go on."
+		return "It waits for nothing; it is about to continue."
 	}
 	parts := make([]string, 0, len(waits))
-	for _, w := range waits {
-		if w.Choice == "" || w.Choice != row.Job.State { // a job may always report from where it is
-			parts = append(parts, w.phrase())
+	for i := range waits {
+		w := &waits[i]
+		if w.Choice == "" || w.Choice != row.Job.State { // a job always accepts its current state
+			parts = append(parts, phrase(w))
 		}
 	}
 	if len(parts) == 0 {
-		return "It stays in this state; nobody can move it."
+		return "It stays in this state; no actor can move it."
 	}
 	const most = 5
 	if n := len(parts) - most; n > 0 {
@@ -253,37 +178,37 @@ func summary(row *store.Instance, waits []waitView) string {
 	return "It waits for " + strings.Join(parts, ", ") + "."
 }
 
-// clockwork is 1 for what time alone brings: people look for the rest first.
-func (w waitView) clockwork() int {
-	if w.At != nil {
-		return 1
+// byTime is 1 for a wait that ends at a time: people look for the others first.
+func byTime(at time.Time) int {
+	if at.IsZero() {
+		return 0
 	}
-	return 0
+	return 1
 }
 
-func (w waitView) phrase() string {
+func phrase(w *api.Wait) string {
 	at := ""
-	if w.At != nil {
+	if !w.At.IsZero() {
 		at = " at " + w.At.Format(time.RFC3339)
 	}
 	switch w.Kind {
-	case "call":
+	case api.WaitCall:
 		if w.Parked {
-			return fmt.Sprintf("somebody to answer the call of %q", w.Function)
+			return fmt.Sprintf("an operator to answer the call of %q", w.Function)
 		}
 		if w.Child != "" {
 			return fmt.Sprintf("the job %q of client %q, which is in %s", w.Child, w.Client, w.State)
 		}
 		return fmt.Sprintf("the answer of %q", w.Function)
-	case "event", "listen":
+	case api.WaitEvent, api.WaitListen:
 		return fmt.Sprintf("the event %q", w.Event)
-	case "timer":
+	case api.WaitTimer:
 		return "a timer" + at
-	case "deadline", "total":
+	case api.WaitDeadline, api.WaitTotal:
 		return "its timeout" + at
-	case "retry":
+	case api.WaitRetry:
 		return "the next attempt" + at
-	case "child":
+	case api.WaitChild:
 		return fmt.Sprintf("the instance %q", w.Child)
 	}
 	if w.Choice != "" {

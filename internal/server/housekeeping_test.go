@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
 // TestRetention: what is old is not found any more, streams tell of the deletion, and when that is
@@ -19,9 +20,11 @@ func TestRetention(t *testing.T) {
 		})
 		pass := func(d time.Duration) {
 			t.Helper()
-			if err := w.engine.RunVirtual(t.Context(), clock, clock.Now().Add(d)); err != nil {
+			run := trial.Run{Engine: w.engine, Clock: clock, Until: clock.Now().Add(d)}
+			if err := run.Finish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
+			clock.Advance(run.Until)
 		}
 		w.deploy("hello")
 		r := w.stream("")

@@ -10,16 +10,15 @@ import (
 	"strings"
 )
 
-// A service manager may open sockets and pass them on: LISTEN_FDS says how many there
-// are, from the third descriptor on, LISTEN_FDNAMES how they are called, and LISTEN_PID
-// whom they are for.
+// A service manager may open sockets and pass them on (socket activation): LISTEN_FDS is their number, from
+// descriptor 3 on, LISTEN_FDNAMES has their names, and LISTEN_PID is the process that they are for.
 const firstInherited = 3
 
-// maxInherited is how many sockets are looked at.
+// maxInherited is the maximum number of inherited sockets.
 const maxInherited = 1024
 
-// Inherited lists the names of the sockets that a service manager passed to this process;
-// one without a name is called by its number.
+// Inherited lists the names of the sockets that a service manager passed to this process; a socket
+// without a name has its number.
 func Inherited() []string {
 	if pid, err := strconv.Atoi(os.Getenv("LISTEN_PID")); err != nil || pid != os.Getpid() {
 		return nil
@@ -42,12 +41,12 @@ func Inherited() []string {
 	return out
 }
 
-// inheritedFile finds the descriptor of systemd:NAME or fd:N.
+// inheritedFile returns the descriptor of systemd:NAME or fd:N.
 func inheritedFile(kind, name string) (fd int, err error) {
 	if kind == "fd" {
 		fd, err := strconv.Atoi(name)
 		if err != nil || fd < firstInherited {
-			return 0, fmt.Errorf("fd:%s is not the number of a socket that was passed on; they begin with %d", name, firstInherited)
+			return 0, fmt.Errorf("fd:%s is not the number of an inherited socket; they begin with %d", name, firstInherited)
 		}
 		return fd, nil
 	}
@@ -58,10 +57,10 @@ func inheritedFile(kind, name string) (fd int, err error) {
 	if len(known) == 0 {
 		return 0, fmt.Errorf("systemd:%s: no sockets were passed to this process (LISTEN_FDS, LISTEN_PID)", name)
 	}
-	return 0, fmt.Errorf("systemd:%s: no socket of this name was passed to this process; there are %s", name, strings.Join(known, ", "))
+	return 0, fmt.Errorf("systemd:%s: no socket with this name was passed to this process; there are %s", name, strings.Join(known, ", "))
 }
 
-// inherit listens on a socket that somebody else opened.
+// inherit listens on an inherited socket.
 func inherit(kind, name string) (net.Listener, error) {
 	fd, err := inheritedFile(kind, name)
 	if err != nil {
@@ -69,11 +68,11 @@ func inherit(kind, name string) (net.Listener, error) {
 	}
 	file := os.NewFile(uintptr(fd), kind+":"+name)
 	if file == nil {
-		return nil, fmt.Errorf("%s:%s is no socket", kind, name)
+		return nil, fmt.Errorf("%s:%s is not a socket", kind, name)
 	}
 	listener, err := net.FileListener(file)
-	if err := errors.Join(err, file.Close()); err != nil { // the listener has a copy, which programs that are run do not get
-		return nil, fmt.Errorf("%s:%s is no socket that can be listened on: %w", kind, name, err)
+	if err := errors.Join(err, file.Close()); err != nil { // the listener has a duplicate, which child processes do not inherit
+		return nil, fmt.Errorf("%s:%s is not a listening socket: %w", kind, name, err)
 	}
 	return listener, nil
 }

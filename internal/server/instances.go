@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/query"
@@ -29,7 +30,7 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if given && input.IsNull() {
-		return problem(CodeInput, "the workflow input must be a JSON object, not null").hint("send no body, or {}, for none")
+		return problem(api.CodeInput, "the workflow input must be a JSON object, not null").hint("send no body, or {}, for none")
 	}
 	start := engine.StartRequest{Definition: r.PathValue("definition"), Version: r.query.Get("version"), Input: input}
 	var id string
@@ -53,15 +54,15 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 	return answerInstance(w, status, &row)
 }
 
-// await reads an instance, after it is over if that happens within the given time. Who
-// waits does not count among the requests in flight.
+// await reads an instance once it has ended or the time is up. A request that waits does not count
+// among the requests in flight.
 func (s *Server) await(r *request, id string, wait time.Duration) (store.Instance, error) {
 	if wait == 0 {
 		return s.engine.Get(r.Context(), id)
 	}
 	place, err := r.visit.pools.waiting.Take(r.visit.who, 1)
 	if err != nil {
-		return s.engine.Get(r.Context(), id) // it runs, and can be asked for
+		return s.engine.Get(r.Context(), id) // too many wait: the client can ask again
 	}
 	defer place.Release()
 	r.visit.place.Release()
@@ -115,7 +116,7 @@ func (s *Server) getOutput(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if row.Status != core.Completed {
-		return problem(CodeNoOutput, "the instance is "+string(row.Status)+"; only a completed one has an output")
+		return problem(api.CodeNoOutput, "the instance is "+string(row.Status)+"; only a completed one has an output")
 	}
 	return answer(w, http.StatusOK, row.Output)
 }
@@ -167,12 +168,11 @@ func (s *Server) listInstances(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, out)
 }
 
-// scanBatch is how many rows are read at a time to be compared.
+// scanBatch is how many rows are read at a time to be filtered.
 const scanBatch = 500
 
-// scan lists instances that a filter selects: as many as limit, or those among the first
-// most that the store's part of the filter gives. Where there may be more, last is the
-// Seq to go on from.
+// scan lists up to limit instances that a filter selects, among the first most rows that the store
+// returns for its part of the filter. If there may be more, last is the Seq to continue from.
 func (s *Server) scan(ctx context.Context, f *query.Filter, limit, most int) (out []store.Instance, last int64, err error) {
 	q := f.Query
 	for seen := 0; seen < most; {
@@ -207,20 +207,16 @@ func (s *Server) countInstances(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	type count struct {
-		Count int64 `json:"count"`
-		Exact bool  `json:"exact"`
-	}
 	if f.Exact {
 		n, err := s.engine.Count(r.Context(), f.Query)
 		if err != nil {
 			return err
 		}
-		return answer(w, http.StatusOK, count{n, true})
+		return answer(w, http.StatusOK, api.Count{Count: n, Exact: true})
 	}
 	rows, last, err := s.scan(r.Context(), f, s.limits.QueryScan, s.limits.QueryScan)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, count{int64(len(rows)), last == 0})
+	return answer(w, http.StatusOK, api.Count{Count: int64(len(rows)), Exact: last == 0})
 }

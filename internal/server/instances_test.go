@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
@@ -57,12 +58,12 @@ func TestSynchronousAnswer(t *testing.T) {
 		w.answers.put("charge", failing("CardDeclined"))
 		a = w.do("POST", "/api/v1/definitions/pay/instances?wait=20s", `{"amount":1}`).want(200)
 		a.is("status", `"failed"`).is("error.name", `"CardDeclined"`).is("error.code", `"402"`).is("error.node", `"Charge"`).is("output", "null")
-		w.get("/api/v1/instances/" + a.str("id") + "/output").problem(CodeNoOutput)
+		w.get("/api/v1/instances/" + a.str("id") + "/output").problem(api.CodeNoOutput)
 		a = w.do("POST", "/api/v1/definitions/await/instances?wait=1ms", `{"order":"1"}`).want(202)
 		w.get("/api/v1/instances/"+a.t2("id")+"?wait=1ms").want(200).is("status", `"waiting"`).is("state", `"WaitForPayment"`)
-		w.do("POST", "/api/v1/definitions/hello/instances?wait=2h", `{}`).problem(CodeBadParameter)
-		w.do("POST", "/api/v1/definitions/hello/instances?wait=2m", `{}`).problem(CodeBadParameter).says("request-wait")
-		w.do("POST", "/api/v1/definitions/hello/instances?wait=", `{}`).problem(CodeBadParameter)
+		w.do("POST", "/api/v1/definitions/hello/instances?wait=2h", `{}`).problem(api.CodeBadParameter)
+		w.do("POST", "/api/v1/definitions/hello/instances?wait=2m", `{}`).problem(api.CodeBadParameter).says("request-wait")
+		w.do("POST", "/api/v1/definitions/hello/instances?wait=", `{}`).problem(api.CodeBadParameter)
 	})
 }
 
@@ -99,12 +100,12 @@ func TestInput(t *testing.T) {
 	w.deploy("hello")
 	at := "/api/v1/definitions/hello/instances"
 	w.do("POST", at, "").want(200)
-	w.do("POST", at, `[1]`).problem(CodeInput).says("must be a JSON object")
-	w.do("POST", at, `{"a":`).problem(CodeBadJSON)
-	w.do("POST", at, `{}`, "Content-Type", "text/plain").problem(CodeMediaType)
-	w.do("POST", at, `{}`, "Content-Type", "application/json; charset=latin1").problem(CodeMediaType)
-	w.do("POST", "/api/v1/definitions/none/instances", `{}`).problem(CodeNotFound)
-	w.do("POST", at+"?version=9", `{}`).problem(CodeNotFound)
+	w.do("POST", at, `[1]`).problem(api.CodeInput).says("must be a JSON object")
+	w.do("POST", at, `{"a":`).problem(api.CodeBadJSON)
+	w.do("POST", at, `{}`, "Content-Type", "text/plain").problem(api.CodeMediaType)
+	w.do("POST", at, `{}`, "Content-Type", "application/json; charset=latin1").problem(api.CodeMediaType)
+	w.do("POST", "/api/v1/definitions/none/instances", `{}`).problem(api.CodeNotFound)
+	w.do("POST", at+"?version=9", `{}`).problem(api.CodeNotFound)
 }
 
 // TestFetchedAtDeploy: a schema behind an address is fetched once, under the policy.
@@ -116,16 +117,16 @@ func TestFetchedAtDeploy(t *testing.T) {
 	text := strings.Replace(read(t, "testdata/hello.yaml"), "states:", "dataInputSchema: "+docs.URL+"/in.json\nstates:", 1)
 
 	w := newWorld(t, newMemory(), nil)
-	w.put(text, "").problem(CodeInvalid).says("this server fetches nothing")
-	w.put(strings.Replace(text, docs.URL+"/", "", 1), "").problem(CodeInvalid).says("without files to refer to")
-	w.put(strings.Replace(text, docs.URL+"/", "file:///etc/", 1), "").problem(CodeInvalid).says("without files to refer to")
+	w.put(text, "").problem(api.CodeInvalid).says("this server does not fetch documents")
+	w.put(strings.Replace(text, docs.URL+"/", "", 1), "").problem(api.CodeInvalid).says("without files to refer to")
+	w.put(strings.Replace(text, docs.URL+"/", "file:///etc/", 1), "").problem(api.CodeInvalid).says("without files to refer to")
 
 	closed, err := effecthttp.New(effecthttp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w = newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Outbound = closed })
-	w.put(text, "").problem(CodeInvalid).says("--outbound-allow")
+	w.put(text, "").problem(api.CodeInvalid).says("--outbound-allow")
 
 	open, err := effecthttp.New(effecthttp.Options{Allow: []string{"127.0.0.1/32"}})
 	if err != nil {
@@ -134,7 +135,7 @@ func TestFetchedAtDeploy(t *testing.T) {
 	w = newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Outbound = open })
 	w.put(text, "").want(201)
 	docs.Close() // nobody needs it any more
-	w.do("POST", "/api/v1/definitions/hello/instances", `{}`).problem(CodeInput).says("name")
+	w.do("POST", "/api/v1/definitions/hello/instances", `{}`).problem(api.CodeInput).says("name")
 	w.do("POST", "/api/v1/definitions/hello/instances", `{"name":"Ada"}`).want(200)
 }
 
@@ -156,11 +157,11 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		wg.Wait()
 		w.get("/api/v1/instances/count?q=def:await").want(200).is("count", "2").is("exact", "true")
-		w.do("POST", at, `{"order":"2"}`, "Idempotency-Key", "k-1").problem(CodeKeyReused)
+		w.do("POST", at, `{"order":"2"}`, "Idempotency-Key", "k-1").problem(api.CodeKeyReused)
 		w.do("POST", at+"?version=1.0", `{"order":"1"}`, "Idempotency-Key", "k-1").want(202).is("id", `"`+first+`"`)
 		w.do("POST", "/api/v1/definitions/hello/instances", `{"order":"1"}`, "Idempotency-Key", "k-1").want(200)
-		w.do("POST", at, `{}`, "Idempotency-Key", "a b").problem(CodeBadParameter)
-		w.do("POST", at, `{}`, "Idempotency-Key", strings.Repeat("x", maxKey+1)).problem(CodeBadParameter)
+		w.do("POST", at, `{}`, "Idempotency-Key", "a b").problem(api.CodeBadParameter)
+		w.do("POST", at, `{}`, "Idempotency-Key", strings.Repeat("x", maxKey+1)).problem(api.CodeBadParameter)
 		// A key finds its instance whatever became of the definition.
 		w.do("POST", "/api/v1/instances/"+first+"/cancel", "").want(200)
 		w.do("POST", at, `{"order":"1"}`, "Idempotency-Key", "k-1").want(200).is("status", `"cancelled"`)
@@ -215,9 +216,9 @@ func TestListAndCount(t *testing.T) {
 		}
 		w.get("/api/v1/instances?limit=1").is("items.0.definition.id", `"hello"`)
 		w.get("/api/v1/instances?limit=1&order=oldest").is("items.0.id", `"`+ids[0]+`"`)
-		w.get("/api/v1/instances?q=stauts:failed").problem(CodeBadFilter).says(`did you mean \"status\"?`).is("errors.0.column", "1")
+		w.get("/api/v1/instances?q=stauts:failed").problem(api.CodeBadFilter).says(`did you mean \"status\"?`).is("errors.0.column", "1")
 		next := w.get("/api/v1/instances?limit=1").t2("next")
-		w.get("/api/v1/instances?order=oldest&after=" + next).problem(CodeBadCursor)
+		w.get("/api/v1/instances?order=oldest&after=" + next).problem(api.CodeBadCursor)
 		w.get("/api/v1/stats").want(200).is("total", "8").is("statuses.waiting", "6").is("definitions.0.id", `"await"`).is("definitions.0.statuses.cancelled", "1")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -38,8 +39,8 @@ func TestCreateJobs(t *testing.T) {
 		}
 		more := strings.Replace(body, `"c"`, `"c","d"`, 1)
 		w.do("POST", "/api/v1/jobs", more, "Idempotency-Key", "k1").want(201).is("created", `1`).is("items.1.id", `"`+first.str("items.1.id")+`"`)
-		w.do("POST", "/api/v1/jobs", strings.Replace(body, "w1", "w2", 1), "Idempotency-Key", "k1").problem(CodeKeyReused)
-		w.do("POST", "/api/v1/jobs", strings.Replace(body, `"x"`, `"y"`, 1), "Idempotency-Key", "k1").problem(CodeKeyReused)
+		w.do("POST", "/api/v1/jobs", strings.Replace(body, "w1", "w2", 1), "Idempotency-Key", "k1").problem(api.CodeKeyReused)
+		w.do("POST", "/api/v1/jobs", strings.Replace(body, `"x"`, `"y"`, 1), "Idempotency-Key", "k1").problem(api.CodeKeyReused)
 		if id := first.t2("items.0.id"); !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
 			t.Errorf("%s is no UUID", id)
 		}
@@ -65,15 +66,15 @@ func TestCreateJobsRefused(t *testing.T) {
 		`{"clients":["a"]}`:                                                   "/workflow",
 		`{"workflow":"relay","clients":["` + strings.Repeat("x", 300) + `"]}`: "/clients/0",
 	} {
-		w.do("POST", "/api/v1/jobs", body).problem(CodeInput).is("errors.0.pointer", `"`+pointer+`"`)
+		w.do("POST", "/api/v1/jobs", body).problem(api.CodeInput).is("errors.0.pointer", `"`+pointer+`"`)
 	}
-	w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":["a"],"client":"b"}`).problem(CodeUnknownField)
+	w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":["a"],"client":"b"}`).problem(api.CodeUnknownField)
 	w.get("/api/v1/instances/count?q=is:job").is("count", `0`)
 	var clients []string
 	for i := range 10_001 {
 		clients = append(clients, fmt.Sprintf(`"c%d"`, i))
 	}
-	w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":[`+strings.Join(clients, ",")+`]}`).problem(CodeInput).says("bulk-jobs")
+	w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":[`+strings.Join(clients, ",")+`]}`).problem(api.CodeInput).says("bulk-jobs")
 }
 
 // TestJobsAsInstances: what is there for instances makes sense for jobs.
@@ -87,7 +88,7 @@ func TestJobsAsInstances(t *testing.T) {
 	if got, text := w.move(id, "GIVEN-UP"); got != 200 {
 		t.Fatalf("%d %s", got, text)
 	}
-	w.get(path+"/why").want(200).is("summary", `"It is over: completed."`)
+	w.get(path+"/why").want(200).is("summary", `"It has ended: completed."`)
 	w.get(path).is("output", `{"state":"GIVEN-UP"}`).is("job.allowed", `[]`)
 	history := w.get(path + "/history").want(200)
 	var types []string

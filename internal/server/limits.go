@@ -5,9 +5,10 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	eventhttp "github.com/lockstep-workflows/lockstep/internal/event/http"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 )
 
-// Limits bound what clients may cost. Fields that are 0 are as in DefaultLimits.
+// Limits bound the cost of clients. A field that is 0 has the value of DefaultLimits.
 type Limits struct {
 	Definition int64 // document-bytes: a definition
 	Body       int64 // request-bytes: any other body
@@ -18,39 +19,39 @@ type Limits struct {
 	PageBytes int // page-bytes: of a page with more than one item
 	QueryScan int // query-scan: instances that are compared with a filter, one by one, for a request
 
-	// These are of each side. One credential or address has a quarter of them at most
-	// (of Heavy a half), a device what is said below.
+	// Per side. One credential or address may use a quarter of each (of Heavy a half), a device what the
+	// fields below say.
 	Requests  int           // requests-in-flight
-	Arriving  int           // requests-arriving: those with a body that is being read or used
-	Waiting   int           // requests-waiting: those that wait for an end (wait=)
+	Arriving  int           // requests-arriving: with a body that is being read or used
+	Waiting   int           // requests-waiting: for an instance to end (wait=)
 	Streams   int           // open-streams
-	Heavy     int           // heavy-requests: those whose answers are large
-	HeavyWait time.Duration // heavy-wait: how long one waits for a place among them
+	Heavy     int           // heavy-requests: with large responses
+	HeavyWait time.Duration // heavy-wait: for a place among them
 
-	ArrivingBytes int64 // requests-arriving-bytes: what is kept of bodies
-	PendingBytes  int64 // responses-pending-bytes: what clients have not read of answers
+	ArrivingBytes int64 // requests-arriving-bytes: of bodies in memory
+	PendingBytes  int64 // responses-pending-bytes: of responses that clients have not read
 
 	DeviceRequests int   // device-requests: in flight, and arriving
 	DeviceStreams  int   // device-streams
-	DeviceBytes    int64 // device-bytes: of bodies, and of answers
+	DeviceBytes    int64 // device-bytes: of bodies, and of responses
 	DeviceBody     int64 // device-request-bytes: a body that a device sends
 
-	Open     int   // open-requests: those that need no credential, of both sides
-	OpenBody int64 // open-request-bytes: the body of one
+	Open     int   // open-requests: without a credential, of both sides
+	OpenBody int64 // open-request-bytes: the body of such a request
 
-	MinimumRate int64         // minimum-rate: bytes a second of bodies and of answers
-	RateGrace   time.Duration // rate-grace: before it counts
-	Memory      int64         // memory: in use; above it what costs much is refused. 0: no limit
+	MinimumRate int64         // minimum-rate: bytes a second of bodies and responses
+	RateGrace   time.Duration // rate-grace: before the minimum rate applies
+	Memory      int64         // memory: in use, above which expensive requests are refused. 0: no limit
 
-	Wait         time.Duration // request-wait: how long wait= may ask for
+	Wait         time.Duration // request-wait: the maximum of wait=
 	ReadTimeout  time.Duration // request-time: until a request is read
 	WriteTimeout time.Duration // response-time: until an answer, or a part of a stream, is written
 	Idle         time.Duration // of a connection between requests
-	Heartbeat    time.Duration // of a stream on which nothing happens
+	Heartbeat    time.Duration // of an idle stream
 	Drain        time.Duration // for requests in flight when the server stops
 }
 
-// DefaultLimits hold unless Config says otherwise.
+// DefaultLimits apply unless Config says otherwise.
 var DefaultLimits = Limits{
 	Definition: int64(dialect.DefaultLimits.Bytes),
 	Body:       4 << 20,
@@ -90,51 +91,14 @@ var DefaultLimits = Limits{
 	Drain:        20 * time.Second,
 }
 
-// defaultPage is how many items a list has where the request does not say.
+// defaultPage is how many items a page has by default.
 const defaultPage = 100
 
-// maxKey is how long an idempotency key may be ("idempotency-key").
+// maxKey is the maximum length of an idempotency key ("idempotency-key").
 const maxKey = 255
 
 // withDefaults fills in what is 0.
 func (l Limits) withDefaults() Limits {
-	d := DefaultLimits
-	fill(&l.Definition, d.Definition)
-	fill(&l.Body, d.Body)
-	fill(&l.ArrivingBytes, d.ArrivingBytes)
-	fill(&l.PendingBytes, d.PendingBytes)
-	fill(&l.DeviceBytes, d.DeviceBytes)
-	fill(&l.DeviceBody, d.DeviceBody)
-	fill(&l.OpenBody, d.OpenBody)
-	fill(&l.MinimumRate, d.MinimumRate)
-	fill(&l.Events.Event, d.Events.Event)
-	fill(&l.Events.Batch, d.Events.Batch)
-	fill(&l.Header, d.Header)
-	fill(&l.Events.Events, d.Events.Events)
-	fill(&l.Page, d.Page)
-	fill(&l.PageBytes, d.PageBytes)
-	fill(&l.QueryScan, d.QueryScan)
-	fill(&l.Requests, d.Requests)
-	fill(&l.Arriving, d.Arriving)
-	fill(&l.Waiting, d.Waiting)
-	fill(&l.Streams, d.Streams)
-	fill(&l.Heavy, d.Heavy)
-	fill(&l.DeviceRequests, d.DeviceRequests)
-	fill(&l.DeviceStreams, d.DeviceStreams)
-	fill(&l.Open, d.Open)
-	fill(&l.HeavyWait, d.HeavyWait)
-	fill(&l.RateGrace, d.RateGrace)
-	fill(&l.Wait, d.Wait)
-	fill(&l.ReadTimeout, d.ReadTimeout)
-	fill(&l.WriteTimeout, d.WriteTimeout)
-	fill(&l.Idle, d.Idle)
-	fill(&l.Heartbeat, d.Heartbeat)
-	fill(&l.Drain, d.Drain)
+	web.SetDefaults(&l, DefaultLimits)
 	return l
-}
-
-func fill[T ~int | ~int64](field *T, value T) {
-	if *field == 0 {
-		*field = value
-	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// Side is one of the two faces of a server.
+// Side is one of the two sides of a server.
 type Side string
 
 // The sides.
@@ -22,40 +23,39 @@ const (
 	SouthSide Side = "south" // devices: their jobs
 )
 
-// Listening says where a server listens, and what protects it there.
+// Listening is an address that a server listens on, and how it is protected.
 type Listening struct {
 	Side              Side        // NorthSide where empty
 	Address           string      // host:port, unix:PATH, systemd:NAME or fd:N
 	SocketMode        fs.FileMode // of a unix socket: who may connect; DefaultSocketMode where 0
 	CertFile, KeyFile string      // TLS; both or none
-	ClientCAFile      string      // whoever connects must show a certificate of one of these authorities
-	Tokens            bool        // the server has tokens
+	ClientCAFile      string      // clients must present a certificate of one of these authorities
+	Tokens            bool        // the server requires tokens
 	Insecure          bool        // listen on other than loopback addresses without protection
 }
 
 // DefaultSocketMode lets the user and the group of the server connect.
 const DefaultSocketMode fs.FileMode = 0o660
 
-// UnsafeError refuses to listen where others could reach an unprotected server.
+// UnsafeError refuses an address at which other machines could reach an unprotected server.
 type UnsafeError struct {
 	Side    Side
 	Address string
-	Tokens  bool // there are tokens: what lacks is TLS, under which they stay secret
+	Tokens  bool // there are tokens, but no TLS to keep them secret
 }
 
 func (e *UnsafeError) Error() string {
 	switch {
 	case e.Tokens:
-		return fmt.Sprintf("%s can be reached from other machines, and without TLS tokens could be read on the way", e.Address)
+		return fmt.Sprintf("%s can be reached from other machines, and without TLS tokens could be intercepted", e.Address)
 	case e.Side == SouthSide:
-		return fmt.Sprintf("%s can be reached from other machines, and nothing tells devices apart: everybody could act for every device", e.Address)
+		return fmt.Sprintf("%s can be reached from other machines, and devices are not authenticated: anyone could act for every device", e.Address)
 	}
-	return fmt.Sprintf("%s can be reached from other machines, and there are no tokens: everybody could do everything", e.Address)
+	return fmt.Sprintf("%s can be reached from other machines, and there are no tokens: anyone could do everything", e.Address)
 }
 
-// Listen opens a listener. An address that is not this machine's own loopback needs TLS
-// and tokens (on the south, certificates of devices will do instead), or an explicit word
-// that it is meant to go without.
+// Listen opens a listener. An address other than loopback needs TLS and tokens (on the south, device
+// certificates instead of tokens), or Insecure.
 func Listen(l Listening) (net.Listener, error) {
 	config, err := l.tls()
 	if err != nil {
@@ -71,8 +71,8 @@ func Listen(l Listening) (net.Listener, error) {
 	return listener, nil
 }
 
-// Check says what would keep Listen from working, as far as that can be seen without
-// taking the address: whatever is to be replaced may still use it.
+// Check reports why Listen would fail, as far as that can be found out without taking the address: the
+// server to be replaced may still use it.
 func (l Listening) Check() error {
 	if _, err := l.tls(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (l Listening) Check() error {
 	return listener.Close()
 }
 
-// kind takes the address apart.
+// kind splits the address.
 func (l Listening) kind() (kind, rest string) {
 	for _, kind := range []string{"unix", "systemd", "fd"} {
 		if rest, ok := strings.CutPrefix(l.Address, kind+":"); ok {
@@ -133,7 +133,7 @@ func (l Listening) open() (net.Listener, error) {
 	return net.Listen("tcp", l.Address)
 }
 
-// checkSafe refuses an address that others reach, where nothing protects the server.
+// checkSafe refuses an address that other machines can reach if nothing protects the server.
 func (l Listening) checkSafe(address string) error {
 	known := l.Tokens || l.Side == SouthSide && l.ClientCAFile != ""
 	if l.Insecure || known && l.CertFile != "" {
@@ -149,14 +149,14 @@ func (l Listening) checkSafe(address string) error {
 	return nil
 }
 
-// tls reads certificates; nil where there are none.
+// tls reads the certificates; nil if there are none.
 func (l Listening) tls() (*tls.Config, error) {
 	if (l.CertFile == "") != (l.KeyFile == "") {
 		return nil, errors.New("TLS needs both a certificate and its key")
 	}
 	if l.CertFile == "" {
 		if l.ClientCAFile != "" {
-			return nil, errors.New("certificates of clients need TLS: a certificate and a key of the server")
+			return nil, errors.New("client certificates need TLS: a certificate and a key of the server")
 		}
 		return nil, nil
 	}
@@ -180,16 +180,16 @@ func (l Listening) tls() (*tls.Config, error) {
 
 func checkSocketPath(path string) error {
 	if path == "" {
-		return errors.New("unix: needs the path of a socket")
+		return errors.New("unix: needs a socket path")
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("%s is there already, and is no socket", path)
+		return fmt.Errorf("%s already exists and is not a socket", path)
 	}
 	return nil
 }
 
-// openSocket listens on a unix socket. One that a killed server left behind is replaced;
-// one that somebody listens on is not.
+// openSocket listens on a unix socket. It replaces a socket that a killed server left behind, but not one
+// that is in use.
 func (l Listening) openSocket(path string) (net.Listener, error) {
 	if err := checkSocketPath(path); err != nil {
 		return nil, err
@@ -204,18 +204,14 @@ func (l Listening) openSocket(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode := l.SocketMode
-	if mode == 0 {
-		mode = DefaultSocketMode
-	}
-	if err := os.Chmod(path, mode); err != nil {
+	if err := os.Chmod(path, cmp.Or(l.SocketMode, DefaultSocketMode)); err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
 	return listener, nil
 }
 
-// abandoned reports that nobody listens on a socket any more.
+// abandoned reports whether no process listens on a socket any more.
 func abandoned(path string) bool {
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
@@ -229,14 +225,14 @@ func notHostPort(address string, err error) error {
 	return fmt.Errorf("the address %q is not host:port, unix:PATH, systemd:NAME or fd:N: %w", address, err)
 }
 
-// loopback reports whether every address that a name stands for is this machine's own.
+// loopback reports whether a name resolves to loopback addresses only.
 func loopback(address string) (bool, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false, notHostPort(address, err)
 	}
 	if host == "" {
-		return false, nil // all of them
+		return false, nil // all addresses
 	}
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback(), nil

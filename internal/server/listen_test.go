@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -64,7 +65,7 @@ func TestUnixSocket(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(Listening{Address: "unix:" + path}); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := Listen(Listening{Address: "unix:" + path}); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("a file: %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "precious" {
@@ -93,15 +94,15 @@ func TestSouthIsSafe(t *testing.T) {
 		if err == nil {
 			_ = l.Close()
 		}
-		if _, unsafe := as[*UnsafeError](err); unsafe == c.safe {
+		if _, unsafe := errors.AsType[*UnsafeError](err); unsafe == c.safe {
 			t.Errorf("%+v: %v", c.l, err)
 		}
-		if _, unsafe := as[*UnsafeError](c.l.Check()); unsafe == c.safe {
+		if _, unsafe := errors.AsType[*UnsafeError](c.l.Check()); unsafe == c.safe {
 			t.Errorf("check %+v: %v", c.l, err)
 		}
 	}
 	north := Listening{Address: "0.0.0.0:0", CertFile: cert, KeyFile: key, ClientCAFile: ca.file}
-	if _, unsafe := as[*UnsafeError](north.Check()); !unsafe {
+	if _, unsafe := errors.AsType[*UnsafeError](north.Check()); !unsafe {
 		t.Error("on the north certificates of clients are enough")
 	}
 }

@@ -2,32 +2,22 @@ package server
 
 import (
 	"net/http"
-	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
 )
 
-type nodeView struct {
-	ID      string    `json:"id,omitempty"`
-	Name    string    `json:"name"`
-	Address string    `json:"address,omitempty"`
-	Version string    `json:"version,omitempty"`
-	Since   time.Time `json:"since"`
-	Seen    time.Time `json:"seen"`
-	Shards  int       `json:"shards"`
-	Of      int       `json:"of"`
-	Calls   int       `json:"calls"`
-}
-
-// listNodes tells which processes share the work of this namespace.
+// listNodes lists the processes that share the work of this namespace.
 func (s *Server) listNodes(w http.ResponseWriter, r *request) error {
 	nodes, err := s.engine.Nodes(r.Context())
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Items []nodeView `json:"items"`
-	}{[]nodeView{}}
+	out := api.Page[api.Node]{Items: []api.Node{}}
 	for _, n := range nodes {
-		out.Items = append(out.Items, nodeView{n.ID, n.Name, n.Address, n.Version, n.Since.UTC(), n.Seen.UTC(), n.Shards, n.Of, n.InFlight})
+		out.Items = append(out.Items, api.Node{
+			ID: n.ID, Name: n.Name, Address: n.Address, Version: n.Version, Since: n.Since.UTC(), Seen: n.Seen.UTC(),
+			Shards: n.Shards, Of: n.Of, Calls: n.InFlight,
+		})
 	}
 	return answer(w, http.StatusOK, out)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
@@ -18,13 +20,11 @@ type Schema struct {
 	Text  func() []byte
 }
 
-// noPage are the paths under which the page never is: what is asked for there is meant for
-// programs, which want to be told that there is none.
+// noPage are the paths under which the page never is: they are for programs, which need a 404.
 var noPage = []string{"/api", "/schemas", "/problems", "/download"}
 
-// isPage reports whether a request that no route takes is one for the page: for one of its
-// files, or for its document, by a browser that shows it. Programs are told what is not
-// there.
+// isPage reports whether a request without a route is for the page: for one of its files, or for its
+// document by a browser. Programs get a 404.
 func (s *Server) isPage(r *http.Request) bool {
 	if s.cfg.Page == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -37,8 +37,7 @@ func (s *Server) isPage(r *http.Request) bool {
 	return s.cfg.PageFile != nil && s.cfg.PageFile(r.URL.Path) || acceptsHTML(r)
 }
 
-// acceptsHTML reports whether a client names text/html among what it takes, as browsers do
-// when they open a page.
+// acceptsHTML reports whether a client accepts text/html by name, as browsers do when they open a page.
 func acceptsHTML(r *http.Request) bool {
 	for _, line := range r.Header.Values("Accept") {
 		for part := range strings.SplitSeq(line, ",") {
@@ -54,7 +53,7 @@ func acceptsHTML(r *http.Request) bool {
 	return false
 }
 
-// pageRoute stands for the page in figures and logs.
+// pageRoute stands for the page in metrics and logs.
 var pageRoute = &route{method: "GET", operation: "page", cost: free}
 
 func (s *Server) getSchema(w http.ResponseWriter, r *request) error {
@@ -64,24 +63,24 @@ func (s *Server) getSchema(w http.ResponseWriter, r *request) error {
 	for _, schema := range s.cfg.Schemas {
 		if isJSON && slices.Contains(schema.Names, name) {
 			h := w.Header()
-			h.Set("Access-Control-Allow-Origin", "*") // editors in browsers; there is nothing secret in it
+			h.Set("Access-Control-Allow-Origin", "*") // for editors in browsers; it is not secret
 			h.Set("Cache-Control", "no-cache")
 			return answerText(w, http.StatusOK, "application/schema+json", schema.Text())
 		}
 		names = append(names, schema.Names[0]+".json")
 	}
-	p := problem(CodeNotFound, fmt.Sprintf("there is no schema %.100q", file)).hint("there are " + strings.Join(names, ", "))
+	p := problem(api.CodeNotFound, fmt.Sprintf("there is no schema %.100q", file)).hint("there are " + strings.Join(names, ", "))
 	if near := dialect.Suggest(file, names); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return p
 }
 
-// A page cannot keep a token where scripts cannot read it, so the server has it kept in a
-// cookie. It counts on this side only, and for changes only with the page's own origin.
+// sessionCookie holds the token of a page where scripts cannot read it. It is valid on this side only,
+// and for changes only with the page's own origin.
 const sessionCookie = "lockstep-session"
 
-// cookieName tells servers on one machine apart: cookies do not know ports.
+// cookieName differs by port, which cookies ignore: there may be several servers on one machine.
 func cookieName(r *http.Request) string {
 	at := url.URL{Host: r.Host}
 	if port := at.Port(); port != "" {
@@ -90,13 +89,7 @@ func cookieName(r *http.Request) string {
 	return sessionCookie
 }
 
-type sessionView struct {
-	Needed bool   `json:"needed"`
-	Name   string `json:"name,omitempty"`
-	Role   Role   `json:"role,omitempty"`
-}
-
-// identify says who sends a request: by its token, or by the one in its cookie.
+// identify returns the sender of a request: by its token, or by the token in its cookie.
 func (s *Server) identify(r *http.Request) (identity, error) {
 	if s.cfg.Tokens == nil || len(r.Header.Values("Authorization")) > 0 {
 		return s.cfg.Tokens.identify(r)
@@ -107,17 +100,17 @@ func (s *Server) identify(r *http.Request) (identity, error) {
 	}
 	who, ok := s.cfg.Tokens.find(cookie.Value)
 	if !ok {
-		return identity{}, problem(CodeUnauthorized, "the token of this session is not known any more").hint("enter another")
+		return identity{}, problem(api.CodeUnauthorized, "the token of this session is no longer valid").hint("enter another")
 	}
 	who.cookie = true
 	return who, nil
 }
 
-// getSession tells who the page acts for, or that it needs a token.
+// getSession returns the identity of the page's user, or that a token is needed.
 func (s *Server) getSession(w http.ResponseWriter, r *request) error {
-	v := sessionView{Needed: s.cfg.Tokens != nil}
+	v := api.Session{Needed: s.cfg.Tokens != nil}
 	if who, err := s.identify(r.Request); err == nil {
-		v.Name, v.Role = who.name, who.role
+		v.Name, v.Role = who.name, string(who.role)
 	}
 	return answer(w, http.StatusOK, v)
 }
@@ -127,24 +120,19 @@ func (s *Server) openSession(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	token, err := text(body, "", "token")
-	if err != nil {
-		return err
-	}
-	if token == "" {
-		p := problem(CodeUnknownField, "token is missing")
-		p.Errors = []Detail{{Pointer: "/token", Message: "must be a token"}}
-		return p
+	token := body.Name("token")
+	if wrong, ok := errors.AsType[*dialect.MemberError](body.Err()); ok {
+		return memberProblemAs(api.CodeUnknownField, wrong)
 	}
 	if s.cfg.Tokens == nil {
-		return answer(w, http.StatusOK, sessionView{Name: anonymous.name, Role: anonymous.role})
+		return answer(w, http.StatusOK, api.Session{Name: anonymous.name, Role: string(anonymous.role)})
 	}
 	who, ok := s.cfg.Tokens.find(token)
 	if !ok {
-		return problem(CodeUnauthorized, "the token is not known").hint("the administrator of the server makes tokens: lockstep token new")
+		return problem(api.CodeUnauthorized, "unknown token").hint("the administrator of the server makes tokens: lockstep token new")
 	}
 	s.setSession(w, r, token, 0)
-	return answer(w, http.StatusOK, sessionView{true, who.name, who.role})
+	return answer(w, http.StatusOK, api.Session{Needed: true, Name: who.name, Role: string(who.role)})
 }
 
 func (s *Server) closeSession(w http.ResponseWriter, r *request) error {

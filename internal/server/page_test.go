@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
@@ -76,7 +77,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s %s gives %d, want %d", c.method, c.path, a.StatusCode, c.want)
 		}
 	}
-	w.get("/api/v1/stats").problem(CodeUnauthorized)
+	w.get("/api/v1/stats").problem(api.CodeUnauthorized)
 
 	devices := httptest.NewServer(w.server.South())
 	t.Cleanup(devices.Close)
@@ -91,7 +92,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("GET / gives %d", a.StatusCode)
 	}
 	for _, accept := range []string{browser, "*/*"} {
-		open.do("GET", "/", "", "Host", "evil.example", "Accept", accept).problem(CodeHost)
+		open.do("GET", "/", "", "Host", "evil.example", "Accept", accept).problem(api.CodeHost)
 	}
 	if a := newWorldAtRest(t, newMemory(), nil).plain("GET", "/", "Accept", browser); a.StatusCode != 204 {
 		t.Errorf("GET / without a page gives %d", a.StatusCode)
@@ -103,8 +104,8 @@ func TestSchemas(t *testing.T) {
 	for _, name := range []string{"sw05", "0.5"} {
 		w.get("/schemas/"+name+".json").want(200).is("title", `"five"`)
 	}
-	w.get("/schemas/sw06.json").problem(CodeNotFound).says(`did you mean \"sw05.json\"?`)
-	w.get("/schemas/0.5").problem(CodeNotFound)
+	w.get("/schemas/sw06.json").problem(api.CodeNotFound).says(`did you mean \"sw05.json\"?`)
+	w.get("/schemas/0.5").problem(api.CodeNotFound)
 }
 
 // TestSession: a cookie stands for a token on this side, and only for this server's own
@@ -113,9 +114,9 @@ func TestSession(t *testing.T) {
 	byRole, tokens := tokensOf(t)
 	w := newWorldAtRest(t, newMemory(), func(c *Config, e *engine.Config) { withPage(c, e); c.Tokens = tokens })
 	w.get("/api/v1/session").want(200).is("needed", "true").is("name", "null")
-	w.do("POST", "/api/v1/session", `{"token":"ls_wrong"}`).problem(CodeUnauthorized)
-	w.do("POST", "/api/v1/session", `{}`).problem(CodeUnknownField)
-	w.do("POST", "/api/v1/session", `{"token":"`+byRole[Admin]+`"}`, "Sec-Fetch-Site", "cross-site").problem(CodeCrossOrigin)
+	w.do("POST", "/api/v1/session", `{"token":"ls_wrong"}`).problem(api.CodeUnauthorized)
+	w.do("POST", "/api/v1/session", `{}`).problem(api.CodeUnknownField)
+	w.do("POST", "/api/v1/session", `{"token":"`+byRole[Admin]+`"}`, "Sec-Fetch-Site", "cross-site").problem(api.CodeCrossOrigin)
 	a := w.do("POST", "/api/v1/session", `{"token":"`+byRole[Operator]+`"}`).want(200).is("role", `"operator"`)
 	set := a.header.Get("Set-Cookie")
 	for _, part := range []string{"HttpOnly", "SameSite=Strict", "Path=/"} {
@@ -127,12 +128,12 @@ func TestSession(t *testing.T) {
 
 	w.do("GET", "/api/v1/stats", "", "Cookie", cookie).want(200)
 	w.do("GET", "/api/v1/session", "", "Cookie", cookie).is("name", `"t-operator"`)
-	w.do("POST", "/api/v1/events", "{}", "Cookie", cookie, "Content-Type", "application/cloudevents+json").problem(CodeInvalidEvent)
-	w.do("POST", "/api/v1/definitions", "{}", "Cookie", cookie).problem(CodeForbidden)
-	w.do("GET", "/api/v1/stats", "", "Cookie", cookie, "Authorization", "Bearer ls_wrong").problem(CodeUnauthorized)
-	w.do("GET", "/api/v1/stats", "", "Cookie", cookie+"x").problem(CodeUnauthorized)
+	w.do("POST", "/api/v1/events", "{}", "Cookie", cookie, "Content-Type", "application/cloudevents+json").problem(api.CodeInvalidEvent)
+	w.do("POST", "/api/v1/definitions", "{}", "Cookie", cookie).problem(api.CodeForbidden)
+	w.do("GET", "/api/v1/stats", "", "Cookie", cookie, "Authorization", "Bearer ls_wrong").problem(api.CodeUnauthorized)
+	w.do("GET", "/api/v1/stats", "", "Cookie", cookie+"x").problem(api.CodeUnauthorized)
 
-	w.do("POST", "/api/v1/events", "{}", "Cookie", cookie, "Sec-Fetch-Site", "same-site").problem(CodeCrossOrigin)
+	w.do("POST", "/api/v1/events", "{}", "Cookie", cookie, "Sec-Fetch-Site", "same-site").problem(api.CodeCrossOrigin)
 	if a := w.plain("DELETE", "/api/wfx/v1/jobs/none", "Cookie", cookie, "Sec-Fetch-Site", "same-site"); a.StatusCode != 403 {
 		t.Errorf("another site's page may delete a job with the cookie: %d", a.StatusCode)
 	}
@@ -169,7 +170,7 @@ func TestHeat(t *testing.T) {
 	for _, query := range []string{"", "?version=1.0"} {
 		w.get("/api/v1/definitions/pay/heat"+query).want(200).is("exact", "true").is("states", `[{"state":"Charge","now":3,"failed":2}]`)
 	}
-	w.get("/api/v1/definitions/pay/heat?version=none").problem(CodeNotFound)
+	w.get("/api/v1/definitions/pay/heat?version=none").problem(api.CodeNotFound)
 	few := newWorldAtRest(t, w.store, func(c *Config, _ *engine.Config) { c.Limits.QueryScan = 2 })
 	few.get("/api/v1/definitions/pay/heat").want(200).is("exact", "false").is("states.0.now", "2")
 	w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":["a","b"]}`).want(201)

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -12,12 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// request is a request that passed all that comes before its handler.
+// request is a request that passed all checks before its handler.
 type request struct {
 	*http.Request
 	who   identity
@@ -27,18 +30,11 @@ type request struct {
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-func didYouMean(got string, among []string) string {
-	if near := dialect.Suggest(got, among); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}
-
 // badParameter refuses a parameter.
-func badParameter(name, format string, args ...any) *Problem {
+func badParameter(name, format string, args ...any) *problemError {
 	msg := fmt.Sprintf(format, args...)
-	p := problem(CodeBadParameter, name+": "+msg)
-	p.Errors = []Detail{{Parameter: name, Message: msg}}
+	p := problem(api.CodeBadParameter, name+": "+msg)
+	p.Errors = []api.ProblemDetail{{Parameter: name, Message: msg}}
 	return p
 }
 
@@ -46,11 +42,11 @@ func badParameter(name, format string, args ...any) *Problem {
 func (rt *route) parseQuery(raw string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, problem(CodeBadParameter, "the query cannot be read: "+err.Error())
+		return nil, problem(api.CodeBadParameter, "the query cannot be read: "+err.Error())
 	}
-	for _, name := range sortedNames(values) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(rt.params, name) {
-			p := badParameter(name, "there is no such parameter here")
+			p := badParameter(name, "unknown parameter")
 			if near := dialect.Suggest(name, rt.params); near != "" {
 				p.Hint = fmt.Sprintf("did you mean %q?", near)
 			} else if len(rt.params) > 0 {
@@ -65,50 +61,35 @@ func (rt *route) parseQuery(raw string) (url.Values, error) {
 	return values, nil
 }
 
-// checkTexts refuses what no name that is stored can have: in the path, the query and the headers that
-// name something.
+// checkTexts refuses text that the store cannot hold, in the path, the query and the headers.
 func (rt *route) checkTexts(r *http.Request, query url.Values) error {
+	values := map[string]string{}
 	for part := range strings.SplitSeq(rt.path, "/") {
-		if name := strings.Trim(part, "{}"); name != part && !store.Storable(r.PathValue(name)) {
-			return badParameter(name, "it has a zero byte, or is no UTF-8")
+		if name := strings.Trim(part, "{}"); name != part {
+			values[name] = r.PathValue(name)
 		}
 	}
-	for _, name := range sortedNames(query) {
-		if !store.Storable(query.Get(name)) {
-			return badParameter(name, "it has a zero byte, or is no UTF-8")
-		}
+	for name := range query {
+		values[name] = query.Get(name)
 	}
 	for _, name := range []string{"Idempotency-Key", "If-Match", "Last-Event-ID"} {
-		if !store.Storable(r.Header.Get(name)) {
-			return badParameter(name, "it has a zero byte, or is no UTF-8")
+		values[name] = r.Header.Get(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !store.Storable(values[name]) {
+			return badParameter(name, "contains NUL or is not valid UTF-8")
 		}
 	}
 	return nil
 }
 
-func sortedNames(values url.Values) []string {
-	out := make([]string, 0, len(values))
-	for name := range values {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // flag reads a parameter that is true or false.
 func (r *request) flag(name string) (bool, error) {
-	switch r.query.Get(name) {
-	case "":
-		if r.query.Has(name) {
-			return false, badParameter(name, "must be true or false")
-		}
-		return false, nil
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
+	value := r.query.Get(name)
+	if r.query.Has(name) && value != "true" && value != "false" {
+		return false, badParameter(name, "must be true or false")
 	}
-	return false, badParameter(name, "must be true or false")
+	return value == "true", nil
 }
 
 // choice reads a parameter that has one of several values, the first by default.
@@ -140,12 +121,12 @@ func (s *Server) limit(r *request) (int, error) {
 	return n, nil
 }
 
-// Cursors are opaque to clients: the kind of list, then where it goes on.
+// Cursors are opaque to clients: the kind of list, then the position to continue from.
 func cursor(kind byte, at string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(string(kind) + at))
 }
 
-// after reads the cursor of a list, "" where there is none.
+// after reads the cursor of a list; "": there is none.
 func (r *request) after(kind byte) (string, error) {
 	text := r.query.Get("after")
 	if text == "" {
@@ -153,14 +134,14 @@ func (r *request) after(kind byte) (string, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) < 2 || raw[0] != kind {
-		p := problem(CodeBadCursor, "after is not a cursor of this list; pass the next of the page before, as it is")
-		p.Errors = []Detail{{Parameter: "after", Message: "is not a cursor of this list"}}
+		p := problem(api.CodeBadCursor, "after is not a cursor of this list; pass the unchanged next of the previous page")
+		p.Errors = []api.ProblemDetail{{Parameter: "after", Message: "is not a cursor of this list"}}
 		return "", p
 	}
 	return string(raw[1:]), nil
 }
 
-// afterNumber reads a cursor that is a number, 0 where there is none.
+// afterNumber reads a cursor that is a number; 0: there is none.
 func (r *request) afterNumber(kind byte) (int64, error) {
 	text, err := r.after(kind)
 	if err != nil || text == "" {
@@ -168,12 +149,12 @@ func (r *request) afterNumber(kind byte) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, problem(CodeBadCursor, "after is not a cursor of this list; pass the next of the page before, as it is")
+		return 0, problem(api.CodeBadCursor, "after is not a cursor of this list; pass the unchanged next of the previous page")
 	}
 	return n, nil
 }
 
-// wait reads how long a request waits for an end, 0 where it does not.
+// wait reads how long a request waits for an instance to end; 0: it does not wait.
 func (s *Server) wait(r *request) (time.Duration, error) {
 	text := r.query.Get("wait")
 	if !r.query.Has("wait") {
@@ -191,7 +172,7 @@ func (s *Server) wait(r *request) (time.Duration, error) {
 	return 0, badParameter("wait", "must be at most %s (limit request-wait)", s.limits.Wait)
 }
 
-// ifMatch reads the revision that the client read, 0 where it says none.
+// ifMatch reads the revision that the client expects; 0: any.
 func (r *request) ifMatch() (int64, error) {
 	values := r.Header.Values("If-Match")
 	text := strings.TrimSpace(r.Header.Get("If-Match"))
@@ -208,7 +189,7 @@ func (r *request) ifMatch() (int64, error) {
 	return rev, nil
 }
 
-// idempotencyKey reads the key of a request, "" where it has none.
+// idempotencyKey reads the key of a request; "": it has none.
 func (r *request) idempotencyKey() (string, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -222,14 +203,13 @@ func (r *request) idempotencyKey() (string, error) {
 	return key, nil
 }
 
-// errBody says that a body could not be read to its end.
+// errBody is the error of a body that could not be read completely.
 var errBody = errors.New("read body")
 
-// body reads the body of a request that has one of the media types. Without a body it
-// is nil.
+// body reads the body of a request, which must have one of the media types; nil: there is no body.
 func (s *Server) body(r *request, limit string, most int64, types ...string) ([]byte, string, error) {
-	text, err := whole(r.Body, most)
-	if _, large := as[*http.MaxBytesError](err); large {
+	text, err := web.ReadBody(r.Body, most)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, "", tooLarge(limit, most)
 	}
 	if err != nil {
@@ -245,16 +225,16 @@ func (s *Server) body(r *request, limit string, most int64, types ...string) ([]
 	media, params, err := mime.ParseMediaType(header)
 	charset := params["charset"]
 	if err != nil || !slices.Contains(types, media) || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, "", problem(CodeMediaType, fmt.Sprintf("the content type %.100q is not taken here", header)).
+		return nil, "", problem(api.CodeMediaType, fmt.Sprintf("the content type %.100q is not supported here", header)).
 			hint("send " + strings.Join(types, ", ") + " in UTF-8")
 	}
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return nil, "", problem(CodeMediaType, "bodies are taken as they are, not compressed")
+		return nil, "", problem(api.CodeMediaType, "compressed bodies are not supported")
 	}
 	return text, media, nil
 }
 
-// json reads a body of JSON; ok is false where there is none.
+// json reads a body of JSON; ok is false if there is none.
 func (s *Server) json(r *request) (v expr.Value, ok bool, err error) {
 	limit, most := "request-bytes", s.limits.Body
 	if r.visit.pools == s.open {
@@ -264,62 +244,43 @@ func (s *Server) json(r *request) (v expr.Value, ok bool, err error) {
 	if err != nil || len(text) == 0 {
 		return expr.Null, false, err
 	}
-	v, err = expr.ParseJSON(text)
-	if err == nil {
-		err = unambiguous(text)
-	}
+	v, err = parseBody(text)
 	if err != nil {
-		return expr.Null, false, problem(CodeBadJSON, "the body is not JSON: "+err.Error())
+		return expr.Null, false, problem(api.CodeBadJSON, "the body is not JSON: "+err.Error())
 	}
 	return v, true, nil
 }
 
-// object reads a body that is an object with these members at most; without a body it
-// is the empty one.
-func (s *Server) object(r *request, members ...string) (expr.Value, error) {
+// object reads a body that is an object with these members at most; no body counts as {}.
+func (s *Server) object(r *request, members ...string) (*dialect.Members, error) {
 	v, ok, err := s.json(r)
-	if err != nil || !ok {
-		return expr.EmptyObject, err
+	if err != nil {
+		return nil, err
 	}
-	return v, onlyMembers("", v, members...)
-}
-
-// onlyMembers refuses what is not an object, and members that it should not have.
-func onlyMembers(pointer string, v expr.Value, members ...string) error {
-	if !v.IsObject() {
-		p := problem(CodeBadJSON, "the body must be a JSON object, not "+v.Kind().String())
-		p.Errors = []Detail{{Pointer: pointer, Message: "must be an object"}}
-		return p
-	}
-	for _, m := range v.Members() {
-		if slices.Contains(members, m.Key) {
-			continue
-		}
-		p := problem(CodeUnknownField, fmt.Sprintf("there is no member %q here", m.Key))
-		p.Hint = "the members are " + strings.Join(members, ", ")
-		if near := dialect.Suggest(m.Key, members); near != "" {
-			p.Hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		p.Errors = []Detail{{Pointer: pointer + "/" + escapePointer(m.Key), Message: "there is no such member", Hint: p.Hint}}
-		return p
-	}
-	return nil
-}
-
-func escapePointer(key string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
-}
-
-// text reads a member that is a string, "" where it is absent.
-func text(v expr.Value, pointer, name string) (string, error) {
-	m, ok := v.Get(name)
 	if !ok {
-		return "", nil
+		v = expr.EmptyObject
 	}
-	if m.Kind() != expr.KindString {
-		p := problem(CodeUnknownField, fmt.Sprintf("%s must be a string, not %s", name, m.Kind()))
-		p.Errors = []Detail{{Pointer: pointer + "/" + name, Message: "must be a string"}}
-		return "", p
+	body := dialect.ReadMembers(v, "the body", "", members...)
+	return body, memberProblem(body)
+}
+
+// memberProblem is the problem for the first mistake in an object of a body.
+func memberProblem(m *dialect.Members) error {
+	wrong, _ := errors.AsType[*dialect.MemberError](m.Err())
+	switch {
+	case wrong == nil:
+		return nil
+	case wrong.Mistake == dialect.NotObject:
+		return memberProblemAs(api.CodeBadJSON, wrong)
+	case wrong.Mistake == dialect.UnknownMember || wrong.Mistake == dialect.NotString:
+		return memberProblemAs(api.CodeUnknownField, wrong)
 	}
-	return m.Str(), nil
+	return memberProblemAs(api.CodeInput, wrong)
+}
+
+func memberProblemAs(code api.Code, wrong *dialect.MemberError) *problemError {
+	p := problem(code, wrong.Message)
+	p.Hint = wrong.Hint
+	p.Errors = []api.ProblemDetail{{Pointer: wrong.Pointer, Message: wrong.Message, Hint: wrong.Hint}}
+	return p
 }

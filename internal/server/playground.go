@@ -3,11 +3,11 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -15,27 +15,26 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
-// The playground tries a definition out: the engine runs it under virtual time over a
-// store that forgets, functions answer from mocks, and nothing is fetched or kept. A run
-// that stops half-way is gone on with by asking again, for more: each begins anew, and
-// two with the same content never differ.
+// The playground runs a definition under virtual time, over a store in memory. Mocks answer for
+// functions; nothing is fetched or kept. A run that stopped is continued by a request for more steps:
+// each run begins anew, and two runs with the same content never differ.
 
-// What one run may cost. Beyond it the run ends and says which limit it was.
+// Limits of one run. A run that reaches one ends, and names it.
 const (
 	playSteps     = 10_000           // commits ("playground-steps")
 	playCalls     = 2_000            // of functions ("playground-calls")
-	playInstances = 100              // that are not over, at a time ("playground-instances")
-	playRecords   = 2_000            // that are told ("playground-records")
+	playInstances = 100              // that have not ended, at a time ("playground-instances")
+	playRecords   = 10_000           // in the answer ("playground-records")
 	playBytes     = 4 << 20          // of those ("playground-bytes")
 	playData      = 1 << 20          // of one state ("playground-data")
-	playTime      = 10 * time.Second // of the machine's ("playground-time")
+	playTime      = 10 * time.Second // real time ("playground-time")
 	playRuns      = 4                // at a time ("playground-runs")
 )
 
-// playClock is where virtual time begins unless the request says otherwise: as in scenarios.
+// playClock is the default start of virtual time, as in scenarios.
 var playClock = time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// playAsk is what is to be tried out. Each text is a document in YAML or JSON.
+// playAsk is a parsed [api.PlayRequest].
 type playAsk struct {
 	definition, dialect string
 	input               expr.Value
@@ -43,19 +42,9 @@ type playAsk struct {
 	client              string
 	scene               scenario.Scenario // mocks, events and takes
 	start               time.Time
-	until               time.Time // time does not pass beyond; zero: as far as it must
+	until               time.Time // the end of virtual time; zero: none
 	steps               int       // states to run; -1: all
-	run                 bool      // else it is only checked and drawn
-}
-
-type playView struct {
-	ID          string           `json:"id,omitempty"`
-	Version     string           `json:"version,omitempty"`
-	Dialect     string           `json:"dialect,omitempty"`
-	Job         bool             `json:"job"`
-	Diagnostics []diagnosticView `json:"diagnostics"`
-	Graph       string           `json:"graph,omitempty"`
-	Run         *playRunView     `json:"run,omitempty"`
+	run                 bool      // false: only check and draw
 }
 
 func (s *Server) playground(w http.ResponseWriter, r *request) error {
@@ -66,8 +55,8 @@ func (s *Server) playground(w http.ResponseWriter, r *request) error {
 	return answer(w, http.StatusOK, out)
 }
 
-// tryOut does what a request asks for. Its places are free again before the client reads.
-func (s *Server) tryOut(r *request) (out playView, err error) {
+// tryOut carries out a request. It releases its places before the response is written.
+func (s *Server) tryOut(r *request) (out api.PlayResult, err error) {
 	within, cancel := context.WithTimeout(r.Context(), s.limits.HeavyWait)
 	defer cancel()
 	place, err := s.plays.Wait(within, r.visit.who, 1)
@@ -92,7 +81,7 @@ func (s *Server) tryOut(r *request) (out playView, err error) {
 	defer work.leave()
 	c, wrong := s.cfg.Registry.Compile(documentName, []byte(ask.definition), dialect.NoBundle,
 		dialect.Options{Dialect: ask.dialect, Functions: s.cfg.Functions, Budget: work.budget()})
-	out.Diagnostics = viewDiagnostics(append(wrong, found...))
+	out.Diagnostics = viewDiagnostics(append(wrong, found...), documentName)
 	if c.Program == nil || wrong.HasErrors() {
 		return out, nil
 	}
@@ -117,19 +106,19 @@ var playMembers = []string{"definition", "dialect", "input", "mocks", "events", 
 
 // readPlay reads a request. Mistakes in its documents are diagnostics, whose file is the
 // name of the member.
-func readPlay(body expr.Value) (playAsk, dialect.Diagnostics, error) {
+func readPlay(body *dialect.Members) (playAsk, dialect.Diagnostics, error) {
 	ask := playAsk{start: playClock, steps: -1, run: true}
 	texts := map[string]*string{"definition": &ask.definition, "dialect": &ask.dialect, "client": &ask.client}
 	documents := map[string]string{}
 	for _, name := range playMembers[:9] {
-		got, err := text(body, "", name)
-		if err != nil {
-			return ask, nil, err
-		}
+		got := body.Str(name)
 		if to := texts[name]; to != nil {
 			*to = got
 		}
 		documents[name] = got
+	}
+	if body.Err() != nil {
+		return ask, nil, memberProblem(body)
 	}
 	if ask.definition == "" {
 		return ask, nil, badMember("/definition", "definition is required: the text of a definition")
@@ -148,7 +137,7 @@ func readPlay(body expr.Value) (playAsk, dialect.Diagnostics, error) {
 }
 
 // numbers reads what is not text.
-func (ask *playAsk) numbers(body expr.Value) error {
+func (ask *playAsk) numbers(body *dialect.Members) error {
 	if v, ok := body.Get("steps"); ok {
 		n, whole := v.Int()
 		if !whole || n < 0 || n > playSteps {
@@ -156,13 +145,8 @@ func (ask *playAsk) numbers(body expr.Value) error {
 		}
 		ask.steps = int(n)
 	}
-	if v, ok := body.Get("run"); ok {
-		if v.Kind() != expr.KindBool {
-			return badMember("/run", "run must be true or false")
-		}
-		ask.run = v.Bool()
-	}
-	return nil
+	ask.run = body.Flag("run", true)
+	return memberProblem(body)
 }
 
 // read reads the documents beside the definition.
@@ -189,7 +173,7 @@ func (ask *playAsk) read(documents map[string]string) dialect.Diagnostics {
 	return all
 }
 
-// blank reports whether a document says nothing: blanks and comments alone.
+// blank reports whether a document has only blanks and comments.
 func blank(text string) bool {
 	for _, line := range bytes.Split([]byte(text), []byte("\n")) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -210,34 +194,5 @@ func instant(text, name string, otherwise time.Time) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-// playRecord is a record with the instance that it is of.
-type playRecord struct {
-	Instance string     `json:"instance"`
-	Record   recordView `json:"record"`
-}
-
-type playRunView struct {
-	Status    string            `json:"status"`
-	Message   string            `json:"message"`
-	Clock     time.Time         `json:"clock"`
-	Next      *time.Time        `json:"next,omitempty"`
-	Steps     int               `json:"steps"`
-	Output    *expr.Value       `json:"output,omitempty"`
-	Error     *faultView        `json:"error,omitempty"`
-	Limit     string            `json:"limit,omitempty"`
-	Stopped   []playStopView    `json:"stopped"`
-	Instances []instanceView    `json:"instances"`
-	Records   []json.RawMessage `json:"records"`
-	Waits     []waitView        `json:"waits"`
-	Notes     []string          `json:"notes"`
-}
-
-type playStopView struct {
-	Instance string      `json:"instance"`
-	Node     string      `json:"node"`
-	Place    *placeView  `json:"place,omitempty"`
-	Data     *expr.Value `json:"data,omitempty"`
-}
-
-// elapsed tells a span of virtual time.
+// elapsed formats a span of virtual time.
 func elapsed(d time.Duration) string { return calendar.Duration{Nanos: int64(d)}.String() }

@@ -1,13 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -16,224 +17,159 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
 	"github.com/lockstep-workflows/lockstep/internal/store"
-	"github.com/lockstep-workflows/lockstep/internal/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
-// How a run in the playground ended, beside the statuses that are final.
-const (
-	playWaiting = "waiting" // nothing more can happen by itself
-	playStopped = "stopped" // before a state: all steps are made
-	playLater   = "later"   // the next thing happens after until
-	playLimit   = "limit"   // it was cut off
-	playNone    = "none"    // there is no instance
-)
-
-// play is one run.
+// play is one run in the playground.
 type play struct {
 	ask     playAsk
 	program *ir.Program
-	clock   *engine.VirtualClock
-	engine  *engine.Engine
-	stop    context.CancelFunc
-	room    int // bytes of records that are left
-	view    *playRunView
-	pending []playArrival
-	first   string // instance
-	steps   int    // made
+	run     *trial.Run
+	engine  *engine.Engine          // of the run
+	stop    context.CancelCauseFunc // ends the run
+	room    int                     // how many more bytes of records fit the answer
+	view    *api.PlayRun
+	first   string // the id of the first instance
+	steps   int    // steps made
 	stops   []playStop
-	over    *playLimitError
+	limit   *trial.LimitError // the limit that ended the run; nil: none did
 }
 
+// playStop is an instance that stopped before a state.
 type playStop struct {
 	instance string
 	record   core.Record
 }
 
-// playArrival is an event or a take, with the instant at which it comes.
-type playArrival struct {
-	at      time.Time
-	deliver func(context.Context) error
-}
-
-// playLimitError says which limit a run went beyond.
-type playLimitError struct{ limit, text string }
-
-func (e *playLimitError) Error() string { return e.text + " (limit " + e.limit + ")" }
-
-// play runs a program as far as was asked, until ctx ends. An error is a fault of ours.
-func (s *Server) play(ctx context.Context, ask playAsk, p *ir.Program) (*playRunView, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// play runs a program as far as the request asks. An error is a bug, or that of a client that went away.
+func (s *Server) play(ctx context.Context, ask playAsk, p *ir.Program) (*api.PlayRun, error) {
+	ctx, stop := context.WithCancelCause(ctx) // ends with the limit that is exceeded
+	defer stop(nil)
 	run := &play{
-		ask: ask, program: p, stop: cancel, clock: engine.NewVirtualClock(ask.start), room: playBytes,
-		view: &playRunView{Stopped: []playStopView{}, Instances: []instanceView{}, Records: []json.RawMessage{}, Waits: []waitView{}, Notes: []string{}},
+		ask: ask, program: p, stop: stop, room: playBytes,
+		view: &api.PlayRun{
+			Stopped: []api.PlayStop{}, Instances: []api.Instance{}, Records: []api.PlayRecord{},
+			Waits: []api.Wait{}, Notes: []string{},
+		},
 	}
 	status := ""
 	err := run.build(ctx, s.engine.Languages())
 	if err != nil {
 		err = fmt.Errorf("%w: playground: %w", errInternal, err)
 	} else {
-		status, err = run.happen(ctx)
+		status, err = run.advance(ctx)
 	}
 	if err != nil {
-		if status, err = run.cut(ctx, err); err != nil {
+		if run.limit = limitOf(context.Cause(ctx)); run.limit == nil {
 			return nil, err
 		}
+		status = api.PlayLimit
 	}
-	return run.view, run.tell(context.WithoutCancel(ctx), status)
+	return run.view, run.complete(context.WithoutCancel(ctx), status)
+}
+
+// limitOf is the limit that ended a run; nil if none did.
+func limitOf(cause error) *trial.LimitError {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &trial.LimitError{Limit: "playground-time", Max: int(playTime.Seconds()), Unit: "seconds"}
+	}
+	e, _ := errors.AsType[*trial.LimitError](cause)
+	return e
 }
 
 func (p *play) build(ctx context.Context, languages expr.Languages) error {
-	guard := &scenario.Guard{
-		Store: silent{memory.New()}, Forget: true,
-		Limits:  scenario.Limits{Calls: playCalls, Steps: playSteps, Instances: playInstances},
-		OnLimit: func(e *scenario.LimitError) { p.exceeded(beyond(e)) },
-	}
 	limits := core.DefaultLimits
 	limits.DataBytes = playData
 	var stops []string
 	if p.ask.steps >= 0 {
 		stops = []string{"*"}
 	}
-	created := 0
 	var err error
-	p.engine, err = engine.New(engine.Config{
-		Store: guard, Clock: p.clock, Invoker: mock.New(p.ask.scene.Mocks, nil), Languages: languages,
-		Timezone: "UTC", Inline: true, OnRecord: p.record, Limits: &limits, Stops: stops,
-		Mocked: func(f *ir.Function) bool { return p.ask.scene.Mocks.Answers(f.Name) },
-		NewID: func() string {
-			created++
-			return fmt.Sprintf("instance-%d", created)
+	p.run, err = trial.New(trial.Config{
+		Clock:   engine.NewVirtualClock(p.ask.start),
+		Limits:  trial.Limits{Of: "playground", Calls: playCalls, Steps: playSteps, Instances: playInstances},
+		OnLimit: p.stop,
+		Silent:  func(string) bool { return true }, // input or an event starts a run
+		Engine: engine.Config{
+			Invoker: mock.New(p.ask.scene.Mocks, nil), Languages: languages, OnRecord: p.record, Limits: &limits, Stops: stops,
+			Mocked: func(f *ir.Function) bool { return p.ask.scene.Mocks.Answers(f.Name) },
 		},
 	})
 	if err != nil {
 		return err
 	}
-	return p.engine.Deploy(ctx, p.program)
+	p.run.Until = p.ask.until
+	p.engine = p.run.Engine
+	return p.run.Deploy(ctx, p.program)
 }
 
-// silent is a store without schedules: a run is started by hand or by an event.
-type silent struct{ store.Store }
-
-// PutDefinition leaves the schedule out.
-func (s silent) PutDefinition(ctx context.Context, d store.Definition, _ *store.Schedule, move bool) (store.Definition, error) {
-	return s.Store.PutDefinition(ctx, d, nil, move)
-}
-
-// record keeps what happens. It is called from Poll alone.
+// record adds a record to the answer. Only Poll calls it, so it needs no lock.
 func (p *play) record(id string, r core.Record) {
-	if p.first == "" {
-		p.first = id
-	}
+	p.first = cmp.Or(p.first, id)
 	switch r.Type {
 	case core.RecStopped:
 		p.stops = append(p.stops, playStop{id, r})
 		return // the state's own record follows when it is entered
 	case core.RecControl:
 		if p.ask.steps >= 0 {
-			return // ours
+			return // it comes from step, not from the user
 		}
 	case core.RecFinished:
 		p.stops = slices.DeleteFunc(p.stops, func(s playStop) bool { return s.instance == id })
 	}
-	text, err := encode(playRecord{id, viewRecord(int64(len(p.view.Records)+1), &r)})
-	switch p.room -= len(text); {
-	case err != nil:
-		p.exceeded("playground-bytes", "a record cannot be written")
-	case p.room < 0:
-		p.exceeded("playground-bytes", fmt.Sprintf("the records have more than %d bytes", playBytes))
+	v := api.PlayRecord{Instance: id, Record: ViewRecord(int64(len(p.view.Records)+1), &r)}
+	text, err := encode(v)
+	p.room -= len(text)
+	switch {
+	case err != nil || p.room < 0:
+		p.stop(&trial.LimitError{Limit: "playground-bytes", Max: playBytes, Unit: "bytes of records"})
 	case len(p.view.Records) == playRecords:
-		p.exceeded("playground-records", fmt.Sprintf("there are more than %d records: is this a loop without an end?", playRecords))
+		p.stop(&trial.LimitError{Limit: "playground-records", Max: playRecords, Unit: "records"})
 	default:
-		p.view.Records = append(p.view.Records, text)
+		p.view.Records = append(p.view.Records, v)
 	}
 }
 
-// exceeded ends the run at a limit, the first that is told.
-func (p *play) exceeded(limit, text string) {
-	if p.over == nil {
-		p.over = &playLimitError{limit, text}
-		p.stop()
-	}
-}
-
-// beyond names a limit of scenarios as one of the playground.
-func beyond(e *scenario.LimitError) (limit, text string) {
-	switch e.Limit {
-	case "scenario-calls":
-		return "playground-calls", fmt.Sprintf("more than %d calls of functions: is this a loop without an end?", e.Max)
-	case "scenario-instances":
-		return "playground-instances", fmt.Sprintf("more than %d instances at a time: do workflows start one another without an end?", e.Max)
-	}
-	return "playground-steps", fmt.Sprintf("more than %d steps: is this a loop without an end?", e.Max)
-}
-
-// happen starts the workflow and lets things happen, until nothing more can, or should.
-func (p *play) happen(ctx context.Context) (string, error) {
+// advance starts the workflow and runs it until nothing more can happen or the last step asked for is made.
+func (p *play) advance(ctx context.Context) (string, error) {
 	if refused, err := p.begin(ctx); refused || err != nil {
-		return playNone, err
+		return api.PlayNone, err
 	}
-	p.pending = p.arrivals()
+	for _, e := range p.ask.scene.Events {
+		p.run.At(e.After.AddTo(p.ask.start), func(ctx context.Context) error { return p.send(ctx, e) })
+	}
+	for _, t := range p.ask.scene.Takes {
+		p.run.At(t.After.AddTo(p.ask.start), func(ctx context.Context) error { return p.take(ctx, t) })
+	}
 	for {
-		if err := p.poll(ctx); err != nil {
+		if err := p.run.Poll(ctx); err != nil {
 			return "", err
 		}
 		if len(p.stops) > 0 {
 			if p.steps == p.ask.steps {
-				return playStopped, nil
+				return api.PlayStopped, nil
 			}
 			if err := p.step(ctx); err != nil {
 				return "", err
 			}
 			continue
 		}
-		now := p.clock.Now()
-		next, ok := p.engine.Next()
-		if ok && !next.After(now) {
-			continue // Poll ended before its work did
+		more, err := p.run.Advance(ctx)
+		if err != nil {
+			return "", err
 		}
-		if len(p.pending) > 0 && !p.pending[0].at.After(now) {
-			arrived := p.pending[0]
-			p.pending = p.pending[1:]
-			if err := arrived.deliver(ctx); err != nil {
-				return "", err
-			}
-			continue
-		}
-		if len(p.pending) > 0 && (!ok || p.pending[0].at.Before(next)) {
-			next, ok = p.pending[0].at, true
-		}
-		if !ok {
+		if !more {
 			return p.rest(ctx)
 		}
-		if limit := p.ask.until; !limit.IsZero() && next.After(limit) {
-			p.view.Next = &next
-			return playLater, nil
-		}
-		p.clock.Advance(next)
 	}
 }
 
-// poll does what can be done now, within the limits.
-func (p *play) poll(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	_, err := p.engine.Poll(ctx)
-	if p.over != nil {
-		return p.over
-	}
-	return err
-}
-
-// begin starts the workflow, unless events do. What is refused is a note.
+// begin starts the workflow, unless events do. A refused start becomes a note.
 func (p *play) begin(ctx context.Context) (refused bool, err error) {
 	switch start := p.program.Start; {
 	case p.program.Job:
 		client := p.ask.client
-		if client == "" {
-			client = "client"
-		}
+		client = cmp.Or(client, "client")
 		var job engine.Job
 		job, err = p.engine.CreateJob(ctx, engine.JobRequest{Workflow: p.program.ID, Client: client, Definition: p.ask.input, ID: "instance-1"})
 		p.first = job.ID
@@ -257,29 +193,16 @@ func (p *play) note(format string, args ...any) {
 	p.view.Notes = append(p.view.Notes, fmt.Sprintf(format, args...))
 }
 
-// step lets the first instance that is stopped run the state that it is before.
+// step lets the instance that stopped first run its next state.
 func (p *play) step(ctx context.Context) error {
 	at := p.stops[0]
 	p.stops = p.stops[1:]
 	p.steps++
 	err := p.engine.Control(ctx, at.instance, core.Control{Verb: core.VerbResume})
-	if _, ended := as[*core.Rejected](err); ended {
-		return nil // meanwhile, by another branch
+	if _, ended := errors.AsType[*core.Rejected](err); ended {
+		return nil // another branch ended the instance
 	}
 	return err
-}
-
-// arrivals lists events and takes by time; those of one instant as listed.
-func (p *play) arrivals() []playArrival {
-	var out []playArrival
-	for _, e := range p.ask.scene.Events {
-		out = append(out, playArrival{e.After.AddTo(p.ask.start), func(ctx context.Context) error { return p.send(ctx, e) }})
-	}
-	for _, t := range p.ask.scene.Takes {
-		out = append(out, playArrival{t.After.AddTo(p.ask.start), func(ctx context.Context) error { return p.take(ctx, t) }})
-	}
-	slices.SortStableFunc(out, func(a, b playArrival) int { return a.at.Compare(b.at) })
-	return out
 }
 
 func (p *play) send(ctx context.Context, e scenario.Event) error {
@@ -294,19 +217,19 @@ func (p *play) send(ctx context.Context, e scenario.Event) error {
 		return nil
 	}
 	if err == nil && len(sent.Matched) == 0 && len(sent.Started) == 0 && !sent.Duplicate {
-		p.note("nobody waits for the event %s; it is kept", scenario.Describe(e.Value))
+		p.note("no instance waits for the event %s; it is kept", scenario.Describe(e.Value))
 	}
 	return err
 }
 
 func (p *play) take(ctx context.Context, t scenario.Take) error {
 	if p.first == "" || !p.program.Job {
-		p.note("the take at line %d is for jobs, and this is none", t.At.Pos.Line)
+		p.note("the take at line %d is for a job, but the workflow creates none", t.At.Pos.Line)
 		return nil
 	}
 	status := t.Status.With("state", expr.String(t.State))
 	_, err := p.engine.UpdateJob(ctx, p.first, engine.JobUpdate{Actor: t.Actor, Status: status})
-	if rejected, ok := as[*core.Rejected](err); ok {
+	if rejected, ok := errors.AsType[*core.Rejected](err); ok {
 		p.note("the take at line %d was rejected: %s; open are %s", t.At.Pos.Line, rejected.Msg, scenario.DescribeOffers(rejected.Allowed))
 		return nil
 	}
@@ -317,10 +240,14 @@ func (p *play) take(ctx context.Context, t scenario.Take) error {
 	return err
 }
 
-// rest is the status of a run in which nothing more can happen by itself.
+// rest is the status of a run that cannot advance by itself, or not before the last instant asked for.
 func (p *play) rest(ctx context.Context) (string, error) {
+	if next, ok := p.run.Next(); ok {
+		p.view.Next = next
+		return api.PlayLater, nil
+	}
 	if p.first == "" {
-		return playNone, nil
+		return api.PlayNone, nil
 	}
 	row, err := p.engine.Get(ctx, p.first)
 	if err != nil {
@@ -329,28 +256,20 @@ func (p *play) rest(ctx context.Context) (string, error) {
 	if row.Status.Final() {
 		return string(row.Status), nil
 	}
-	return playWaiting, nil
+	return api.PlayWaiting, nil
 }
 
-// cut makes of an error what the reader is told, if it is one of a limit.
-func (p *play) cut(ctx context.Context, err error) (string, error) {
-	if p.over == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		p.exceeded("playground-time", fmt.Sprintf("the run took longer than %s", playTime))
-	}
-	if p.over == nil {
-		return "", err
-	}
-	p.view.Limit = p.over.limit
-	return playLimit, nil
-}
-
-// tell fills in how things stand now.
-func (p *play) tell(ctx context.Context, status string) error {
+// complete fills in the state of the run.
+func (p *play) complete(ctx context.Context, status string) error {
 	v := p.view
-	v.Status, v.Clock, v.Steps = status, p.clock.Now(), p.steps
+	v.Status, v.Clock, v.Steps = status, p.run.Clock.Now(), p.steps
+	if p.limit != nil {
+		v.Limit = p.limit.Limit
+	}
 	for _, s := range p.stops {
-		data := s.record.Data
-		v.Stopped = append(v.Stopped, playStopView{s.instance, s.record.Node, viewPlace(s.record.Pos), &data})
+		v.Stopped = append(v.Stopped, api.PlayStop{
+			Instance: s.instance, Node: s.record.Node, Place: viewPlace(s.record.Pos), Data: dataOf(s.record.Data),
+		})
 	}
 	rows, err := p.engine.Query(ctx, store.Query{})
 	if err != nil {
@@ -359,12 +278,12 @@ func (p *play) tell(ctx context.Context, status string) error {
 	for i := range rows {
 		v.Instances = append(v.Instances, viewBrief(&rows[i]))
 		if rows[i].ID == p.first {
-			full := viewInstance(&rows[i])
+			full := ViewInstance(&rows[i])
 			v.Output, v.Error = full.Output, full.Error
 		}
 	}
 	summary := ""
-	if p.first != "" && status != playLimit {
+	if p.first != "" && status != api.PlayLimit {
 		waiting, err := p.engine.Waiting(ctx, p.first)
 		if err != nil {
 			return err
@@ -380,26 +299,26 @@ func (p *play) tell(ctx context.Context, status string) error {
 	return nil
 }
 
-// message says in a sentence how the run ended.
+// message says in one sentence how the run ended.
 func (p *play) message(status, summary string) string {
-	passed := elapsed(p.clock.Now().Sub(p.ask.start))
+	now := p.run.Clock.Now()
 	switch status {
-	case playLimit:
-		return "Cut off: " + p.over.Error() + "."
-	case playNone:
+	case api.PlayLimit:
+		return "Stopped: " + p.limit.Error()
+	case api.PlayNone:
 		if len(p.view.Notes) > 0 {
 			return "No instance was created: " + p.view.Notes[0]
 		}
-		return "No instance was created: the workflow begins with an event, and none came that fits."
-	case playStopped:
+		return "No instance was created: the workflow starts with an event, and no event matched."
+	case api.PlayStopped:
 		return fmt.Sprintf("Stopped before %q.", p.stops[0].record.Node)
-	case playLater:
-		return fmt.Sprintf("%s It goes on at %s.", summary, p.view.Next.Format(time.RFC3339))
+	case api.PlayLater:
+		return fmt.Sprintf("%s It continues at %s.", summary, p.view.Next.Format(time.RFC3339))
 	case string(core.Completed):
-		if p.clock.Now().Equal(p.ask.start) {
+		if now.Equal(p.ask.start) {
 			return "Completed at once."
 		}
-		return "Completed after " + passed + " of virtual time."
+		return "Completed after " + elapsed(now.Sub(p.ask.start)) + " of virtual time."
 	}
 	return summary
 }

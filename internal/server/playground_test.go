@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -105,9 +106,9 @@ func TestPlaygroundTellsMistakes(t *testing.T) {
 		`{}`, `{"definition":""}`, `{"definition":"a","steps":-1}`, `{"definition":"a","steps":1e9}`, `{"definition":"a","run":1}`,
 		`{"definition":"a","until":"soon"}`, `{"definition":"a","clock":"9999-01-01T00:00:00Z"}`,
 	} {
-		w.do("POST", "/api/v1/playground", body).problem(CodeInput)
+		w.do("POST", "/api/v1/playground", body).problem(api.CodeInput)
 	}
-	w.do("POST", "/api/v1/playground", `{"definition":"a","inputs":""}`).problem(CodeUnknownField).says(`did you mean`)
+	w.do("POST", "/api/v1/playground", `{"definition":"a","inputs":""}`).problem(api.CodeUnknownField).says(`did you mean`)
 }
 
 func TestPlaygroundJobs(t *testing.T) {
@@ -129,7 +130,7 @@ states:
 	w.play(map[string]any{"definition": definition}).is("run.status", `"none"`)
 	events := "- {event: {type: other, source: shop}}\n- {at: PT5M, event: {type: paid, source: shop, data: {amount: 3}}}"
 	w.play(map[string]any{"definition": definition, "events": events}).is("run.status", `"completed"`).is("run.output", `{"amount":3}`).
-		is("run.clock", `"2026-03-01T00:05:00Z"`).says("nobody waits for the event other")
+		is("run.clock", `"2026-03-01T00:05:00Z"`).says("no instance waits for the event other")
 }
 
 func TestPlaygroundIsBounded(t *testing.T) {
@@ -142,7 +143,7 @@ func TestPlaygroundIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeBusy).is("limit", `"playground-runs"`)
+	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(api.CodeBusy).is("limit", `"playground-runs"`)
 }
 
 func TestPlaygroundIsForThoseWhoMayStart(t *testing.T) {
@@ -153,9 +154,9 @@ func TestPlaygroundIsForThoseWhoMayStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Tokens = tokens })
-	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeUnauthorized)
+	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(api.CodeUnauthorized)
 	w.token = viewer
-	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(CodeForbidden)
+	w.do("POST", "/api/v1/playground", `{"definition":"a"}`).problem(api.CodeForbidden)
 	w.token = author
 	w.play(map[string]any{"definition": playRemind, "mocks": "'*': {echo: true}"}).is("run.status", `"completed"`)
 }
@@ -214,7 +215,7 @@ func TestPlaygroundWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	run, err := w.server.play(ctx, playAsk{steps: -1, start: playClock}, c.Program)
-	if err != nil || run.Status != playLimit || run.Limit != "playground-time" {
+	if err != nil || run.Status != api.PlayLimit || run.Limit != "playground-time" {
 		t.Errorf("%+v %v", run, err)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// receive reads the body of a request, of which no more than most bytes are taken, before
-// the request takes one of the places of those that are served. A body that breaks off, or
-// that is too long, is left to the handler to refuse.
+// receive reads the body of a request, at most most bytes, before the request takes a place among those
+// in flight. The handler refuses a body that is truncated or too long.
 func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	if r.Body == nil || r.Body == http.NoBody || most == 0 {
 		return nil
@@ -33,21 +32,20 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	return nil
 }
 
-// arrived is a body that was read. All of it is in one piece, so that it is there once.
+// arrived is a body in memory, in one piece, so that it is not copied.
 type arrived struct {
 	text  []byte
-	err   error // how it ended, where not at its end
+	err   error // why it ended early
 	ended bool
 	at    int
 	rest  io.ReadCloser
 }
 
-// firstBytes is how much room a body has at first. Its length is not believed before it
-// comes.
+// firstBytes is the initial size of a body's buffer. The announced length is not trusted.
 const firstBytes = 4 << 10
 
-// fill reads the body. The room that it takes is counted, not what of it is used: a
-// buffer doubles, up to the length that the client told and one byte, which tells the end.
+// fill reads the body. The capacity of the buffer counts, not its length: a buffer doubles, up to the
+// announced length and one byte more, which detects the end.
 func (a *arrived) fill(v *visit, length, most int64, pace *pace, deadline func(time.Time)) error {
 	room := most + 1
 	if length >= 0 {
@@ -57,7 +55,7 @@ func (a *arrived) fill(v *visit, length, most int64, pace *pace, deadline func(t
 		if len(a.text) == cap(a.text) {
 			had := int64(cap(a.text))
 			if had >= room {
-				return nil // it is too long
+				return nil // too long
 			}
 			next := min(room, max(firstBytes, 2*had))
 			if err := v.bytes.Grow(next); err != nil {
@@ -83,8 +81,7 @@ func (a *arrived) fill(v *visit, length, most int64, pace *pace, deadline func(t
 	}
 }
 
-// Bytes is the whole body, which the caller may keep. Handlers read it so rather than
-// copying it.
+// Bytes returns the whole body, which the caller may keep, without a copy.
 func (a *arrived) Bytes() ([]byte, error) { return a.text, a.err }
 
 func (a *arrived) Read(p []byte) (int, error) {
@@ -102,26 +99,14 @@ func (a *arrived) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (a *arrived) Close() error { return a.rest.Close() }
 
-// whole reads a body of most bytes.
-func whole(body io.Reader, most int64) ([]byte, error) {
-	a, ok := body.(*arrived)
-	if !ok {
-		return io.ReadAll(http.MaxBytesReader(nil, io.NopCloser(body), most))
-	}
-	if int64(len(a.text)) > most {
-		return nil, &http.MaxBytesError{Limit: most}
-	}
-	return a.Bytes()
-}
-
-// pace is how fast a client must send or read at least.
+// pace is the minimum rate at which a client must send or read.
 type pace struct {
 	begun  time.Time
 	limits *Limits
-	within time.Duration // all of it
+	within time.Duration // for all of it
 }
 
-// next is until when n bytes must have passed: on average minimum-rate, after rate-grace.
+// next is the deadline for n bytes: on average minimum-rate, after rate-grace.
 func (p *pace) next(n int64) time.Time {
 	span := p.limits.RateGrace + time.Duration(float64(n)/float64(p.limits.MinimumRate)*float64(time.Second))
 	return p.begun.Add(min(span, p.within))

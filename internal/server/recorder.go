@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// recorder notes what was answered, and holds the client to reading it.
+// recorder counts what is written, and enforces the rate at which the client reads it.
 type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
 	limits *Limits
-	visit  *visit // nil: it was not let in
+	visit  *visit // nil: the request was not admitted
 
 	hasBody, received bool // the request has a body; all of it was read
-	paced             bool // the answer's length is known, so that it has to be read at a rate
+	paced             bool // the length of the response is known, so a minimum rate applies
 	pace              pace
-	sent              int64 // of it
+	sent              int64 // bytes of the paced part
 }
 
-// Reserve counts n bytes that are about to be written: an answer, or a part of one. The
-// places of the request are given back with it. The error is the answer of one that is
-// refused.
+// Reserve counts n bytes that are about to be written: a response, or a part of one. It releases the
+// places of the request. The error is the response to a refused request.
 func (w *recorder) Reserve(n int) error {
 	if w.visit != nil && n > 0 {
 		if err := w.visit.reserve(int64(n)); err != nil {
@@ -33,8 +32,8 @@ func (w *recorder) Reserve(n int) error {
 	return nil
 }
 
-// WriteHeader notes the status. From now on the client is to read. A connection on which a
-// body is still to come is not used again: nobody reads that.
+// WriteHeader notes the status, and gives the client time to read. A connection with an unread request
+// body is closed after the response.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
@@ -50,7 +49,7 @@ func (w *recorder) deadline(at time.Time) {
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(at)
 }
 
-// writePart is how much is written at a time, and counted as read after that.
+// writePart is how many bytes are written at a time; then they count as read.
 const writePart = 64 << 10
 
 // Write counts.
@@ -82,11 +81,3 @@ func (w *recorder) Write(text []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// reserve is Reserve, of a writer that may be another.
-func reserve(w http.ResponseWriter, n int) error {
-	if r, ok := w.(interface{ Reserve(n int) error }); ok {
-		return r.Reserve(n)
-	}
-	return nil
-}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -37,7 +38,7 @@ func TestSlowBodiesKeepNobodyOut(t *testing.T) {
 		}
 	}
 	w.get("/api/v1/stats").want(200)
-	w.do("POST", "/api/v1/definitions/hello/instances", `{"name":"Ada"}`).problem(CodeBusy).is("limit", `"requests-arriving"`)
+	w.do("POST", "/api/v1/definitions/hello/instances", `{"name":"Ada"}`).problem(api.CodeBusy).is("limit", `"requests-arriving"`)
 	for _, end := range ends {
 		_, _ = end.Write([]byte(`"name":"Ada"}`))
 		_ = end.Close()
@@ -49,7 +50,7 @@ func TestSlowBodiesKeepNobodyOut(t *testing.T) {
 		t.Errorf("%d bytes are kept of requests that are over", n)
 	}
 	small := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.ArrivingBytes = 5 })
-	small.do("POST", "/api/v1/definitions/hello/instances", `{"name":"Ada"}`).problem(CodeBusy).is("limit", `"requests-arriving-bytes"`)
+	small.do("POST", "/api/v1/definitions/hello/instances", `{"name":"Ada"}`).problem(api.CodeBusy).is("limit", `"requests-arriving-bytes"`)
 }
 
 // TestProducerLearnsNothingOfOthers: who only sends events is not told what waits for them.
@@ -88,7 +89,7 @@ func TestDamagedDefinition(t *testing.T) {
 	s := newMemory()
 	newWorld(t, s, nil).deploy("hello")
 	w := newWorld(t, broken{hidden{s}}, nil)
-	a := w.do("POST", "/api/v1/definitions/hello/instances", `{}`).problem(CodeDamaged)
+	a := w.do("POST", "/api/v1/definitions/hello/instances", `{}`).problem(api.CodeDamaged)
 	if a.status != 500 || a.header.Get("Retry-After") != "" {
 		t.Errorf("%d, Retry-After %q", a.status, a.header.Get("Retry-After"))
 	}
@@ -108,22 +109,22 @@ func TestStrictBodies(t *testing.T) {
 		`{"name":"a","name":"b"}`, `{"x":[{"a":1,"a":2}]}`, `{"name":"\ud800"}`, `{"name":"\udc00\ud800"}`, `{"name":"\ud800x"}`,
 		`{"n":` + strings.Repeat("1", 1001) + `}`, `{"n":` + strings.Repeat("[", 128) + strings.Repeat("]", 128) + `}`,
 	} {
-		start(body).problem(CodeBadJSON)
+		start(body).problem(api.CodeBadJSON)
 	}
-	start(`null`).problem(CodeInput)
+	start(`null`).problem(api.CodeInput)
 	for _, body := range []string{`{"name":"\ud83d\ude00","a":{"name":1},"b":["name","name"],"c":"\\ud800"}`, `{}`, ``} {
 		start(body).want(200) // hello is over at once
 	}
 	w.answers.put("charge", failing("CardDeclined"))
 	id := w.do("POST", "/api/v1/definitions/pay/instances?wait=20s", `{"amount":1}`).is("status", `"failed"`).str("id")
 	at := "/api/v1/instances/" + id
-	w.do("POST", at+"/skip", `{"output":1}`).problem(CodeInput)
-	w.do("POST", at+"/retry", `{"data":[]}`).problem(CodeInput)
-	w.do("POST", at+"/retry", `{"reason":"`+strings.Repeat("x", 4097)+`"}`).problem(CodeTooLarge)
-	w.do("DELETE", at, "", "If-Match", "").problem(CodeBadParameter)
-	w.get("/api/v1/instances?q=def:hello@").problem(CodeBadFilter)
+	w.do("POST", at+"/skip", `{"output":1}`).problem(api.CodeInput)
+	w.do("POST", at+"/retry", `{"data":[]}`).problem(api.CodeInput)
+	w.do("POST", at+"/retry", `{"reason":"`+strings.Repeat("x", 4097)+`"}`).problem(api.CodeTooLarge)
+	w.do("DELETE", at, "", "If-Match", "").problem(api.CodeBadParameter)
+	w.get("/api/v1/instances?q=def:hello@").problem(api.CodeBadFilter)
 	dots := strings.Replace(read(t, "testdata/hello.yaml"), "id: hello", `id: ".."`, 1)
-	w.do("POST", "/api/v1/definitions", dots, "Content-Type", "application/yaml").problem(CodeInvalid).says("part of a path")
+	w.do("POST", "/api/v1/definitions", dots, "Content-Type", "application/yaml").problem(api.CodeInvalid).says("used in a path")
 }
 
 // TestPauseInHistory: history has the word of the API.

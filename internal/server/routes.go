@@ -1,18 +1,22 @@
 package server
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+)
 
 // route is one operation of the contract.
 type route struct {
 	method, path string
 	operation    string // its operationId
-	roles        []Role // who may; nil: everybody, without a token
+	roles        []Role // allowed roles; nil: everyone, without a token
 	params       []string
 	handle       func(*Server, http.ResponseWriter, *request) error
 	cost         cost
 }
 
-// Who may do what. The contract says the same, and a test compares them.
+// The roles of the routes. The contract has the same; a test compares them.
 var (
 	readers   = []Role{Viewer, Operator, Author, Admin}
 	operators = []Role{Operator, Admin}
@@ -21,7 +25,7 @@ var (
 	producers = []Role{EventProducer, Operator, Admin}
 )
 
-// routes is everything that is served. What is not here is not there.
+// routes is everything that is served.
 var routes = []route{
 	{"POST", "/api/v1/definitions", "deployDefinition", authors, []string{"dialect", "dry-run"}, (*Server).deployDefinition, normal},
 	{"GET", "/api/v1/definitions", "listDefinitions", readers, []string{"limit", "after", "versions"}, (*Server).listDefinitions, heavy},
@@ -44,10 +48,10 @@ var routes = []route{
 	{"GET", "/api/v1/instances/{instance}/output", "getOutput", readers, nil, (*Server).getOutput, light},
 	{"POST", "/api/v1/instances/{instance}/retry", "retryInstance", operators, nil, (*Server).retryInstance, light},
 	{"POST", "/api/v1/instances/{instance}/skip", "skipInstance", operators, nil, (*Server).skipInstance, light},
-	{"POST", "/api/v1/instances/{instance}/pause", "pauseInstance", operators, nil, (*Server).pauseInstance, light},
-	{"POST", "/api/v1/instances/{instance}/resume", "resumeInstance", operators, nil, (*Server).resumeInstance, light},
+	{"POST", "/api/v1/instances/{instance}/pause", "pauseInstance", operators, nil, intervene(core.VerbSuspend), light},
+	{"POST", "/api/v1/instances/{instance}/resume", "resumeInstance", operators, nil, intervene(core.VerbResume), light},
 	{"POST", "/api/v1/instances/{instance}/cancel", "cancelInstance", operators, nil, (*Server).cancelInstance, light},
-	{"POST", "/api/v1/instances/{instance}/terminate", "terminateInstance", operators, nil, (*Server).terminateInstance, light},
+	{"POST", "/api/v1/instances/{instance}/terminate", "terminateInstance", operators, nil, intervene(core.VerbTerminate), light},
 	{"POST", "/api/v1/instances/{instance}/restart", "restartInstance", operators, nil, (*Server).restartInstance, normal},
 	{"POST", "/api/v1/instances/{instance}/calls/{ticket}", "answerCall", operators, nil, (*Server).answerCall, normal},
 	{"GET", "/api/v1/calls", "listCalls", readers, []string{"instance", "parked", "limit", "after"}, (*Server).listCalls, heavy},

@@ -6,47 +6,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 )
 
-// methods are the routes of one path.
-type methods map[string]*route
-
-// ServeHTTP is never called: the mux only finds the routes of a path.
-func (methods) ServeHTTP(http.ResponseWriter, *http.Request) {}
-
-func byPath() map[string]methods {
-	out := map[string]methods{}
-	for i := range routes {
-		rt := &routes[i]
-		if out[rt.path] == nil {
-			out[rt.path] = methods{}
-		}
-		out[rt.path][rt.method] = rt
-	}
-	return out
-}
-
-// allow lists the methods of a path.
-func (m methods) allow() []string {
-	out := []string{"OPTIONS"}
-	for method := range m {
-		out = append(out, method)
-	}
-	if m["GET"] != nil {
-		out = append(out, "HEAD")
-	}
-	slices.Sort(out)
-	return out
-}
-
-// serve is everything that is common to requests.
+// serve handles a request: trace, dispatch, error, log.
 func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	trace := traceOf(r.Header.Get("Traceparent"))
@@ -73,7 +42,7 @@ func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// guard makes a panic of a handler its error.
+// guard turns a panic of a handler into an error.
 func guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -86,36 +55,29 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// dispatch finds the route of a request, and lets it through to the handler if all is
-// well with it.
+// dispatch finds the route of a request, checks the request, and calls the handler.
 func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity, err error) {
 	if err := s.checkHost(r); err != nil {
 		return nil, who, err
 	}
-	found := s.find(r)
-	if found == nil && s.isPage(r) {
+	match := s.routes.Find(r)
+	rt = match.Route
+	switch {
+	case rt != nil:
+	case !match.PathExists() && s.isPage(r):
 		w.Header().Add("Vary", "Accept")
 		s.cfg.Page.ServeHTTP(w, r)
 		return pageRoute, anonymous, nil
-	}
-	if found == nil {
-		return nil, who, problem(CodeNoRoute, fmt.Sprintf("nothing is served under %.200q", r.URL.Path)).hint("/openapi.yaml lists what is")
-	}
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	rt = found[method]
-	switch {
-	case rt != nil:
+	case !match.PathExists():
+		p := problem(api.CodeNoRoute, fmt.Sprintf("nothing is served under %.200q", r.URL.Path))
+		return nil, who, p.hint("/openapi.yaml lists all paths")
 	case r.Method == http.MethodOptions:
-		w.Header().Set("Allow", strings.Join(found.allow(), ", "))
+		w.Header().Set("Allow", match.Allow())
 		w.WriteHeader(http.StatusNoContent)
 		return nil, who, nil
 	default:
-		p := problem(CodeMethod, fmt.Sprintf("%.20s is not a method of this path; %s are", r.Method, strings.Join(found.allow(), ", ")))
-		p.allow = found.allow()
-		return nil, who, p
+		w.Header().Set("Allow", match.Allow())
+		return nil, who, problem(api.CodeMethod, fmt.Sprintf("%.20s is not a method of this path; %s are", r.Method, match.Allow()))
 	}
 	who = anonymous
 	v := s.openVisit(r)
@@ -129,7 +91,7 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 		v = s.newVisit(wfx.North, s.holderOf(who, r), r)
 	}
 	if err := s.origin.Check(r); err != nil {
-		return rt, who, problem(CodeCrossOrigin, "a page of another site sent this")
+		return rt, who, problem(api.CodeCrossOrigin, "the request comes from a page of another site")
 	}
 	query, err := rt.parseQuery(r.URL.RawQuery)
 	if err == nil {
@@ -144,7 +106,7 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	return rt, who, rt.handle(s, w, &request{Request: r, who: who, query: query, visit: v})
 }
 
-// bodyLimit is how long the body of a request may be; 0: it has none, or none that is read.
+// bodyLimit is the maximum length of a request's body; 0: it is not read.
 func (s *Server) bodyLimit(rt *route) int64 {
 	switch {
 	case rt.method == http.MethodGet || rt.method == http.MethodDelete:
@@ -159,40 +121,14 @@ func (s *Server) bodyLimit(rt *route) int64 {
 	return s.limits.Body
 }
 
-// find looks for the routes of a path. One that is written in an unusual way (a//b,
-// a/../b) is not found, rather than redirected.
-func (s *Server) find(r *http.Request) methods {
-	if at := r.URL.EscapedPath(); at != "/" && path.Clean(at) != at {
-		return nil
-	}
-	h, pattern := s.mux.Handler(r)
-	found, ok := h.(methods)
-	if !ok {
-		return nil
-	}
-	setPathValues(r, pattern)
-	return found
-}
-
-// setPathValues gives the request the parts of its path, as the mux does for a request
-// that it serves itself.
-func setPathValues(r *http.Request, pattern string) {
-	names, parts := strings.Split(pattern, "/"), strings.Split(r.URL.EscapedPath(), "/")
-	for i, name := range names {
-		if len(name) > 2 && name[0] == '{' && i < len(parts) {
-			r.SetPathValue(name[1:len(name)-1], unescape(parts[i]))
-		}
-	}
-}
-
-// overUnixSocket reports whether a request came by a unix socket, which no page reaches.
+// overUnixSocket reports whether a request came over a unix socket, which no page can reach.
 func overUnixSocket(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && addr.Network() == "unix"
 }
 
-// checkHost refuses names that are not this server's, where nothing but the address
-// protects it: the page of another site can have its own name lead here.
+// checkHost refuses a Host that is not this server's, if only the address protects the server: the domain
+// of another site can resolve to this address (DNS rebinding).
 func (s *Server) checkHost(r *http.Request) error {
 	if s.cfg.Tokens != nil || overUnixSocket(r) {
 		return nil
@@ -205,12 +141,11 @@ func (s *Server) checkHost(r *http.Request) error {
 	if net.ParseIP(strings.Trim(host, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(s.cfg.Hosts, name) {
 		return nil
 	}
-	return problem(CodeHost, fmt.Sprintf("%.100q is not a name of this server", r.Host)).
+	return problem(api.CodeHost, fmt.Sprintf("%.100q is not a name of this server (Host header)", r.Host)).
 		hint(fmt.Sprintf("if it is one, start the server with --host %.100s", name))
 }
 
-// checkSideHost is checkHost for a side. On the south, something better than an address may
-// protect the server: then any name will do.
+// checkSideHost is checkHost for a side. If devices on the south are authenticated, any name is accepted.
 func (s *Server) checkSideHost(side wfx.Side, r *http.Request) error {
 	if side == wfx.South && s.cfg.Client != nil {
 		return nil
@@ -218,14 +153,14 @@ func (s *Server) checkSideHost(side wfx.Side, r *http.Request) error {
 	return s.checkHost(r)
 }
 
-func busy(limit string) *Problem {
-	p := problem(CodeBusy, "the server has as many requests as it can serve (limit "+limit+")")
+func busy(limit string) *problemError {
+	p := problem(api.CodeBusy, "the server has reached its limit of requests (limit "+limit+")")
 	p.Limit, p.retry = limit, 1
 	return p
 }
 
-// fail answers with a problem, unless the answer has begun: then it must be cut off, so
-// that the client does not take it for whole.
+// fail answers with a problem, unless the response has begun: then the connection must be cut, so that the
+// client does not take the response for complete.
 func (s *Server) fail(w *recorder, r *http.Request, err error, trace trace) (whole bool) {
 	p := *problemOf(err)
 	if p.Status >= http.StatusInternalServerError {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
@@ -25,9 +26,9 @@ import (
 func TestPathsAndMethods(t *testing.T) {
 	w := newWorldAtRest(t, newMemory(), nil)
 	for _, path := range []string{"/none", "/api", "/api/v1", "/api/v1/", "/api/v1/instances/", "/api//v1/stats", "/api/v1/../v1/stats", "/api/v1/stats/x", "/api/v2/stats"} {
-		w.get(path).problem(CodeNoRoute)
+		w.get(path).problem(api.CodeNoRoute)
 	}
-	a := w.do("PUT", "/api/v1/instances/x", "{}").problem(CodeMethod)
+	a := w.do("PUT", "/api/v1/instances/x", "{}").problem(api.CodeMethod)
 	if got := a.header.Get("Allow"); got != "DELETE, GET, HEAD, OPTIONS" {
 		t.Errorf("Allow %q", got)
 	}
@@ -37,11 +38,11 @@ func TestPathsAndMethods(t *testing.T) {
 	if a := w.do("HEAD", "/api/v1/stats", "").want(200); a.text != "" || a.header.Get("Content-Length") == "" {
 		t.Errorf("HEAD gives %q, %v", a.text, a.header)
 	}
-	w.get("/api/v1/stats?x=1").problem(CodeBadParameter)
-	w.get("/api/v1/instances?lmit=1").problem(CodeBadParameter).says(`did you mean \"limit\"?`)
-	w.get("/api/v1/stats?%zz").problem(CodeBadParameter)
+	w.get("/api/v1/stats?x=1").problem(api.CodeBadParameter)
+	w.get("/api/v1/instances?lmit=1").problem(api.CodeBadParameter).says(`did you mean \"limit\"?`)
+	w.get("/api/v1/stats?%zz").problem(api.CodeBadParameter)
 	w.get("/problems/not-found").want(200).is("status", "404")
-	w.get("/problems/none").problem(CodeNotFound)
+	w.get("/problems/none").problem(api.CodeNotFound)
 	w.get("/openapi.json").want(200).is("openapi", `"3.1.0"`)
 	w.get("/openapi.yaml").want(200).says("openapi: 3.1.0")
 	w.get("/healthz").want(200)
@@ -64,7 +65,7 @@ func TestTraces(t *testing.T) {
 	var log lockedBuffer
 	w := newWorldAtRest(t, newMemory(), func(c *Config, _ *engine.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
-	a := w.do("GET", "/api/v1/instances/none", "", "Traceparent", "00-"+id+"-00f067aa0ba902b7-01").problem(CodeNotFound).is("traceId", `"`+id+`"`)
+	a := w.do("GET", "/api/v1/instances/none", "", "Traceparent", "00-"+id+"-00f067aa0ba902b7-01").problem(api.CodeNotFound).is("traceId", `"`+id+`"`)
 	if got := a.header.Get("Traceparent"); !strings.HasPrefix(got, "00-"+id+"-") || strings.Contains(got, "00f067aa0ba902b7") || !strings.HasSuffix(got, "-01") {
 		t.Errorf("traceparent %q", got)
 	}
@@ -100,9 +101,9 @@ func (l *lockedBuffer) String() string {
 
 func TestBodyLimits(t *testing.T) {
 	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.Body, c.Limits.Definition = 100, 300 })
-	w.put(greeting("1", strings.Repeat("x", 300)), "").problem(CodeTooLarge).is("limit", `"document-bytes"`)
+	w.put(greeting("1", strings.Repeat("x", 300)), "").problem(api.CodeTooLarge).is("limit", `"document-bytes"`)
 	w.put(greeting("1", "x"), "").want(201)
-	w.do("POST", "/api/v1/definitions/greet/instances", `{"a":"`+strings.Repeat("x", 100)+`"}`).problem(CodeTooLarge).is("limit", `"request-bytes"`)
+	w.do("POST", "/api/v1/definitions/greet/instances", `{"a":"`+strings.Repeat("x", 100)+`"}`).problem(api.CodeTooLarge).is("limit", `"request-bytes"`)
 }
 
 // sick is a store that fails as it is told.
@@ -170,31 +171,31 @@ func TestStoreTrouble(t *testing.T) {
 	}
 	s.fail(fmt.Errorf("write: %w", store.ErrFull))
 	for _, a := range writes() {
-		if a.problem(CodeStorageFull).header.Get("Retry-After") == "" {
+		if a.problem(api.CodeStorageFull).header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
 		}
 	}
-	w.get("/readyz").problem(CodeNotReady).is("errors", `[{"code":"storage-full","message":"there is no space left in the store"}]`)
+	w.get("/readyz").problem(api.CodeNotReady).is("errors", `[{"code":"storage-full","message":"there is no space left in the store"}]`)
 	s.fail(fmt.Errorf("write: %w: a.db is gone", store.ErrMoved))
 	for _, a := range writes() {
-		if a.problem(CodeStore).says("deleted, moved or replaced"); strings.Contains(a.text, "a.db") {
+		if a.problem(api.CodeStore).says("deleted, moved or replaced"); strings.Contains(a.text, "a.db") {
 			t.Errorf("%s", a.text)
 		}
 	}
 	s.fail(errors.New("the database is gone"))
 	for _, a := range writes() {
-		if a.problem(CodeStore).header.Get("Retry-After") == "" || strings.Contains(a.text, "database") {
+		if a.problem(api.CodeStore).header.Get("Retry-After") == "" || strings.Contains(a.text, "database") {
 			t.Errorf("%s", a.text)
 		}
 	}
 	s.fail(fmt.Errorf("write: %w: %w", store.ErrUncertain, context.DeadlineExceeded))
 	for _, a := range writes() {
-		a.problem(CodeUncertain).says("it is not known whether this happened")
+		a.problem(api.CodeUncertain).says("it is not known whether this happened")
 		if a.status != 504 || strings.Contains(a.text, "nothing happened") {
 			t.Errorf("%d %s", a.status, a.text)
 		}
 	}
-	w.get("/readyz").problem(CodeNotReady).is("errors", `[{"code":"store-read","message":"the store cannot be read"}]`)
+	w.get("/readyz").problem(api.CodeNotReady).is("errors", `[{"code":"store-read","message":"the store cannot be read"}]`)
 	w.get("/healthz").want(200)
 	w.get("/api/v1/instances/count").want(200).is("count", "0")
 	w.get("/api/v1/events").want(200).is("items", "[]")
@@ -214,7 +215,7 @@ func TestReadinessFollowsWrites(t *testing.T) {
 	} {
 		s := &unwritable{newMemory(), err}
 		w := newWorld(t, s, nil)
-		if a := w.get("/readyz").problem(CodeNotReady).says(`"code":"` + code + `"`); strings.Contains(a.text, "secret") {
+		if a := w.get("/readyz").problem(api.CodeNotReady).says(`"code":"` + code + `"`); strings.Contains(a.text, "secret") {
 			t.Errorf("%s", a.text)
 		}
 		s.err = nil
@@ -238,7 +239,7 @@ func TestBatchTakenInPart(t *testing.T) {
 	s.left.Store(2)
 	w := newWorld(t, s, nil)
 	text := `[{"specversion":"1.0","id":"1","source":"s","type":"t"},{"specversion":"1.0","id":"2","source":"s","type":"t"},{"specversion":"1.0","id":"3","source":"s","type":"t"}]`
-	w.batch(text).problem(CodeStore).says("the first 2 of 3 events were taken")
+	w.batch(text).problem(api.CodeStore).says("the first 2 of 3 events were accepted")
 	s.left.Store(100)
 	w.batch(text).want(202).is("duplicates", "2").is("accepted", "1")
 }
@@ -291,7 +292,7 @@ func TestOverCapacity(t *testing.T) {
 		wg.Go(func() { w.list(t) })
 		<-b.asked
 	}
-	a := w.get("/api/v1/stats").problem(CodeBusy).is("limit", `"requests-in-flight"`)
+	a := w.get("/api/v1/stats").problem(api.CodeBusy).is("limit", `"requests-in-flight"`)
 	if a.header.Get("Retry-After") != "1" {
 		t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
 	}
@@ -321,7 +322,7 @@ func (w *world) list(t *testing.T) {
 func TestPanic(t *testing.T) {
 	var log lockedBuffer
 	w := newWorld(t, panicking{newMemory()}, func(c *Config, _ *engine.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	a := w.get("/api/v1/stats").problem(CodeInternal)
+	a := w.get("/api/v1/stats").problem(api.CodeInternal)
 	if strings.Contains(a.text, "ouch") || !strings.Contains(log.String(), "ouch") {
 		t.Errorf("answer %s, log %s", a.text, log.String())
 	}

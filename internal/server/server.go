@@ -16,34 +16,37 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 )
 
-// Config says what a server works with. Engine and Registry are required.
+// Config configures a server. Engine and Registry are required.
 type Config struct {
 	Engine   *engine.Engine
 	Registry *dialect.Registry
 
-	Outbound  *effecthttp.Client // fetches what definitions refer to; nil: nothing is fetched
-	Functions []string           // names that the catalogue of functions has
-	Tokens    *Tokens            // nil: everybody may do everything
-	Hosts     []string           // names of this server beside localhost, where there are no tokens
+	Outbound  *effecthttp.Client // fetches documents that definitions refer to; nil: nothing is fetched
+	Functions []string           // names in the catalogue of functions
+	Tokens    *Tokens            // nil: everyone may do everything
+	Hosts     []string           // names of this server besides localhost, if there are no tokens
 	Sources   []event.Source     // for /metrics
-	Origins   []string           // of other sites whose pages may send requests: scheme://host[:port]
+	Origins   []string           // other sites whose pages may send requests: scheme://host[:port]
 
-	// Client says which device sends a request to the south, and whether it is held to its
-	// own jobs; nil: the X-Client-Id header does. See wfx.Config.
+	// Client identifies the device that sends a request to the south, and says whether it is restricted
+	// to its own jobs; nil: the X-Client-Id header does. See wfx.Config.
 	Client func(*http.Request) (id string, restricted bool, err error)
 
-	// Page is shown to people, on the north: its document to whoever accepts text/html, and
-	// the files that PageFile reports. nil: none.
+	// Page is the page for people, on the north: its document for requests that accept text/html, and the
+	// files that PageFile reports. nil: none.
 	Page     http.Handler
 	PageFile func(path string) bool
 
 	Schemas []Schema // for editors
 
+	Downloads *Downloads // files below /download/, on both sides; nil: none
+
 	Log     *slog.Logger // none: nothing is logged
-	Clock   engine.Clock // RealClock; the engine's, where that has another
+	Clock   engine.Clock // default RealClock; use the engine's clock if it has another
 	Version string       // for /metrics and /version
 	Commit  string       // for /version
 	Limits  Limits       // DefaultLimits where 0
@@ -55,14 +58,14 @@ type Server struct {
 	engine *engine.Engine
 	limits Limits
 	log    *slog.Logger
-	mux    *http.ServeMux
+	routes web.Table[route]
 	origin *http.CrossOriginProtection
 
 	north, south *pools
-	open         *pools      // of requests that need no credential
-	plays        *admit.Pool // a place for each run in the playground
+	open         *pools      // for requests that need no credential
+	plays        *admit.Pool // one place for each run in the playground
 	memory       *admit.Memory
-	compiles     *admit.Pool // a place for each definition that is being compiled
+	compiles     *admit.Pool // one place for each compilation
 	drawings     drawings
 	figures      figures
 	tail         *feed.Tail
@@ -85,7 +88,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, engine: cfg.Engine, limits: cfg.Limits.withDefaults(), log: cfg.Log,
-		mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(), stopping: make(chan struct{}),
+		origin: http.NewCrossOriginProtection(), stopping: make(chan struct{}),
 	}
 	for _, origin := range cfg.Origins {
 		if err := s.origin.AddTrustedOrigin(origin); err != nil {
@@ -98,54 +101,52 @@ func New(cfg Config) (*Server, error) {
 	s.compiles = newCompilations()
 	s.figures.init()
 	s.tail = feed.NewTail(cfg.Engine, encodeChange)
-	for path, methods := range byPath() {
-		s.mux.Handle(path, methods)
+	for i := range routes {
+		s.routes.Add(routes[i].method, routes[i].path, &routes[i])
 	}
-	var err error
-	if s.jobs, err = s.newJobs(); err != nil {
-		return nil, err
-	}
+	s.jobs = s.newJobs()
 	return s, nil
 }
 
-// Handler serves operators and everybody else: this package's own interface, and that of
-// wfx as its north has it. Streams that it serves end with [Server.Stop].
+// Handler serves the north: the API of this package, and the wfx API for operators. Its streams end with
+// [Server.Stop].
 func (s *Server) Handler() http.Handler { return s.handler(wfx.North) }
 
-// South serves devices: the interface of wfx as its south has it, and nothing else.
+// South serves the south: the wfx API for devices, and nothing else.
 func (s *Server) South() http.Handler { return s.handler(wfx.South) }
 
 func (s *Server) handler(side wfx.Side) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(side, w, r) })
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(side, w, r) })
+	return s.withDownloads(side, s.cfg.Downloads, api)
 }
 
-// Stop ends streams and requests that wait. It is for those who do not use Serve.
+// Stop ends streams and waiting requests. It is for callers that do not use ServeSides.
 func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
 
-// Listeners are where a server is reached.
+// Listeners are the listeners of a server, by side.
 type Listeners struct {
 	North, South []net.Listener
-	Downloads    *Downloads // files below /download/, on both sides; nil: none
 }
 
-// Serve runs the engine and serves operators on the listeners until ctx ends; see
-// [Server.ServeSides].
-func (s *Server) Serve(ctx context.Context, north ...net.Listener) error {
-	return s.ServeSides(ctx, Listeners{North: north})
-}
-
-// ServeSides runs the engine and serves it on the listeners until ctx ends. Then it takes
-// no more requests, ends streams and waits, finishes the requests in flight, and lets the
-// engine come to rest. The error is the first that kept a listener from being served.
+// ServeSides runs the engine and serves it on the listeners until ctx ends; see
+// [Server.ServeListeners]. Then it stops the engine.
 func (s *Server) ServeSides(ctx context.Context, on Listeners) error {
 	run, rest := context.WithCancel(context.WithoutCancel(ctx))
 	defer rest()
 	idle := make(chan error, 1)
 	go func() { idle <- s.engine.Run(run) }()
+	err := s.ServeListeners(ctx, on)
+	rest()
+	return errors.Join(err, <-idle)
+}
 
+// ServeListeners serves the engine, which the caller runs, on the listeners until ctx ends. Then it accepts
+// no more requests, ends streams and waits, and finishes the requests in flight. The error is the first of
+// a listener.
+func (s *Server) ServeListeners(ctx context.Context, on Listeners) error {
 	sides := []*http.Server{
-		s.httpServer(s.withDownloads(wfx.North, on.Downloads, s.Handler())),
-		s.httpServer(s.withDownloads(wfx.South, on.Downloads, s.South())),
+		s.httpServer(s.Handler()),
+		s.httpServer(s.South()),
 	}
 	failed := make(chan error, len(on.North)+len(on.South))
 	for i, listeners := range [][]net.Listener{on.North, on.South} {
@@ -169,13 +170,12 @@ func (s *Server) ServeSides(ctx context.Context, on Listeners) error {
 	for _, h := range sides {
 		closing.Go(func() {
 			if h.Shutdown(late) != nil {
-				_ = h.Close() // those that are still in flight were not acknowledged
+				_ = h.Close() // requests still in flight were not answered
 			}
 		})
 	}
 	closing.Wait()
-	rest()
-	return errors.Join(err, <-idle)
+	return err
 }
 
 func (s *Server) httpServer(handler http.Handler) *http.Server {

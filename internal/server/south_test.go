@@ -33,7 +33,7 @@ func newFleet(t *testing.T, l Listening, devices Devices, files *Downloads) *fle
 	t.Helper()
 	f := &fleet{t: t, jobs: map[string]string{}}
 	f.world = newWorldAtRest(t, newMemory(), func(c *Config, _ *engine.Config) {
-		c.Registry, c.Tokens = dialect.NewRegistry(wfxdef.FrontEnd{}), devices.Tokens
+		c.Registry, c.Tokens, c.Downloads = dialect.NewRegistry(wfxdef.FrontEnd{}), devices.Tokens, files
 		if devices != (Devices{}) {
 			c.Client = devices.Client
 		}
@@ -54,7 +54,7 @@ func newFleet(t *testing.T, l Listening, devices Devices, files *Downloads) *fle
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
-		served <- f.world.server.ServeSides(ctx, Listeners{North: []net.Listener{north}, South: []net.Listener{south}, Downloads: files})
+		served <- f.world.server.ServeSides(ctx, Listeners{North: []net.Listener{north}, South: []net.Listener{south}})
 	}()
 	over := false
 	f.stop = func() error {

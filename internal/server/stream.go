@@ -3,46 +3,28 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
-	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/query"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-type changeView struct {
-	Instance   string             `json:"instance"`
-	Definition string             `json:"definition"`
-	Status     core.Status        `json:"status"`
-	Time       time.Time          `json:"time"`
-	Records    []streamRecordView `json:"records"`
-}
-
-type streamRecordView struct {
-	Time    time.Time  `json:"time"`
-	Type    string     `json:"type"`
-	Node    string     `json:"node,omitempty"`
-	Depth   int        `json:"depth,omitempty"`
-	Name    string     `json:"name,omitempty"`
-	Attempt int        `json:"attempt,omitempty"`
-	At      *time.Time `json:"at,omitempty"`
-	Error   string     `json:"error,omitempty"`
-	Text    string     `json:"text,omitempty"`
-	Status  string     `json:"status,omitempty"`
-}
-
-func viewChange(item *store.FeedItem) changeView {
-	v := changeView{item.Instance, item.Definition, item.Status, item.At.Std(), []streamRecordView{}}
+func viewChange(item *store.FeedItem) api.StreamChange {
+	v := api.StreamChange{
+		Instance: item.Instance, Definition: item.Definition, Status: api.Status(item.Status), Time: item.At.Std(),
+		Records: []api.StreamRecord{},
+	}
 	for i := range item.Records {
 		r := &item.Records[i]
-		rec := streamRecordView{
+		rec := api.StreamRecord{
 			Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Depth: r.Depth, Name: verbOf(r), Attempt: r.Attempt,
-			At: timeOf(r.At), Text: r.Text, Status: string(r.Status),
+			At: timeOf(r.At), Text: r.Text, Status: api.Status(r.Status),
 		}
 		if r.Fault != nil {
 			rec.Error = r.Fault.Name
@@ -52,7 +34,7 @@ func viewChange(item *store.FeedItem) changeView {
 	return v
 }
 
-// follower says what one stream asks for.
+// follower is what one stream asked for.
 type follower struct {
 	s *Server
 
@@ -60,7 +42,7 @@ type follower struct {
 	filter               *query.Filter
 }
 
-// stream follows the feed from the position that the client saw last, or from now.
+// stream follows the feed from the last position of the client, or from now.
 func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	place, err := r.visit.pools.streams.Take(r.visit.who, 1)
 	if err != nil {
@@ -79,12 +61,12 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	pos, first := after, "ready"
+	pos, first := after, api.StreamReady
 	if after < 0 || after > end {
 		pos = end
 	}
 	if after > end { // a position of another database
-		first = "reset"
+		first = api.StreamReset
 	}
 	feed.WriteHead(w)
 	if r.Method == http.MethodHead {
@@ -94,12 +76,12 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 		Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
 		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here",
 		Pos: pos, Frames: f.frames,
-		Forgot: func(oldest int64) []byte { return frame(oldest, "reset", []byte(`{}`)) },
+		Forgot: func(oldest int64) []byte { return frame(oldest, api.StreamReset, []byte(`{}`)) },
 	}
 	return reader.Run(r.Context(), w, frame(pos, first, []byte(`{}`)))
 }
 
-// lastEventID is the position that the client saw last, -1 where there is none.
+// lastEventID is the last position of the client, or -1.
 func lastEventID(r *request) (int64, error) {
 	name, text := "Last-Event-ID", r.Header.Get("Last-Event-ID")
 	if text == "" {
@@ -115,16 +97,16 @@ func lastEventID(r *request) (int64, error) {
 	return pos, nil
 }
 
-// frames is what the stream sends of an item.
+// frames are the events that the stream sends for an item.
 func (f *follower) frames(ctx context.Context, it *feed.Item) ([][]byte, error) {
 	wanted, err := f.wants(ctx, it)
 	if err != nil || !wanted {
 		return nil, err
 	}
-	return [][]byte{frame(it.Pos, "change", it.Text)}, nil
+	return [][]byte{frame(it.Pos, api.StreamChanged, it.Text)}, nil
 }
 
-// wants reports whether a change is asked for.
+// wants reports whether the client asked for a change.
 func (f *follower) wants(ctx context.Context, it *feed.Item) (bool, error) {
 	if f.instance != "" && it.Instance != f.instance || f.definition != "" && it.Definition != f.definition {
 		return false, nil
@@ -133,19 +115,19 @@ func (f *follower) wants(ctx context.Context, it *feed.Item) (bool, error) {
 		return true, nil
 	}
 	row, err := f.s.engine.Get(ctx, it.Instance)
-	if _, missing := as[*engine.NotFoundError](err); missing {
+	if _, missing := errors.AsType[*engine.NotFoundError](err); missing {
 		return false, nil
 	}
-	row.Status = it.Status // as it was then
+	row.Status = it.Status // at the time of the change
 	return f.filter.Selects(&row), err
 }
 
-// frame is one event of a stream. Its id is the position that the reader has with it.
+// frame is one event of a stream. Its id is the position after it.
 func frame(pos int64, name string, data []byte) []byte {
 	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", pos, name, data)
 }
 
-// encodeChange writes a StreamChange.
+// encodeChange encodes an [api.StreamChange].
 func encodeChange(item *store.FeedItem) ([]byte, error) {
 	text, err := encode(viewChange(item))
 	return bytes.TrimSpace(text), err

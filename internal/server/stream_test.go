@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
@@ -139,9 +140,9 @@ func TestStream(t *testing.T) {
 			t.Errorf("change %s", m.data)
 		}
 		w.do("HEAD", "/api/v1/stream", "").want(200)
-		w.get("/api/v1/stream?q=x:y").problem(CodeBadFilter)
-		w.get("/api/v1/stream?last-event-id=x").problem(CodeBadParameter)
-		w.do("GET", "/api/v1/stream", "", "Last-Event-ID", "-1").problem(CodeBadParameter)
+		w.get("/api/v1/stream?q=x:y").problem(api.CodeBadFilter)
+		w.get("/api/v1/stream?last-event-id=x").problem(api.CodeBadParameter)
+		w.do("GET", "/api/v1/stream", "", "Last-Event-ID", "-1").problem(api.CodeBadParameter)
 	})
 }
 
@@ -406,7 +407,7 @@ func TestTooManyStreams(t *testing.T) {
 	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.Streams = 1 })
 	r := w.stream("")
 	r.want("ready")
-	w.get("/api/v1/stream").problem(CodeBusy).is("limit", `"open-streams"`)
+	w.get("/api/v1/stream").problem(api.CodeBusy).is("limit", `"open-streams"`)
 	_ = r.body.Close()
 }
 

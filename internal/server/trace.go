@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -16,7 +15,7 @@ type trace struct {
 	id, span, flags string
 }
 
-// traceOf goes on with the trace of a traceparent header, or begins one.
+// traceOf continues the trace of a traceparent header, or begins a new one.
 func traceOf(header string) trace {
 	t := trace{id: randomHex(16), span: randomHex(8), flags: "00"}
 	parts := strings.Split(strings.TrimSpace(header), "-")
@@ -47,7 +46,7 @@ func randomHex(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// account logs a request and counts it. Queries are not logged: they may hold data.
+// account logs and counts a request. Queries are not logged: they may contain data.
 func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, t trace, took time.Duration) {
 	operation := "none"
 	if rt != nil {
@@ -66,11 +65,4 @@ func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, 
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("operation", operation),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Duration("took", took),
 		slog.String("who", who.name), slog.String("trace_id", t.id))
-}
-
-func unescape(segment string) string {
-	if text, err := url.PathUnescape(segment); err == nil {
-		return text
-	}
-	return segment
 }

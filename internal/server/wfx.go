@@ -2,18 +2,25 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 )
 
-// newJobs makes the view of jobs that clients of wfx have. It shares the tail of the feed
-// and the places of streams with this package's own.
-func (s *Server) newJobs() (*wfx.View, error) {
+// newJobs makes the view of jobs for clients of wfx. It shares the tail of the feed and the places of
+// streams with this package.
+func (s *Server) newJobs() *wfx.View {
+	client := s.cfg.Client
+	if client == nil {
+		client = wfx.HeaderClient
+	}
 	return wfx.New(wfx.Config{
 		Engine: s.engine, Registry: s.cfg.Registry, Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
-		Stream: enterStream, Heavy: enterHeavy, Client: s.cfg.Client, AllowOrigin: s.allowOrigin, Version: s.cfg.Version, Commit: s.cfg.Commit,
+		Stream: enterStream, Heavy: enterHeavy, Client: client, AllowOrigin: s.allowOrigin,
+		Version: s.cfg.Version, Commit: s.cfg.Commit,
 		Compiling: func(ctx context.Context) (*dialect.Budget, func(), error) {
 			ctx, cancel := context.WithTimeout(ctx, deployTime)
 			work, err := s.compiling(ctx, visitOf(ctx).who, "deploy-time", deployTime)
@@ -30,8 +37,8 @@ func (s *Server) newJobs() (*wfx.View, error) {
 	})
 }
 
-// access is who may do what of wfx's interface on the north, where there are tokens. On
-// the south it is the device that counts, see Config.Client.
+// access maps the operations of the wfx API to roles, on the north, if there are tokens. On the south the
+// device decides, see Config.Client.
 var access = map[wfx.Access][]Role{
 	wfx.Open:    nil,
 	wfx.Read:    readers,
@@ -40,13 +47,14 @@ var access = map[wfx.Access][]Role{
 	wfx.Author:  authors,
 }
 
-// dispatchJobs is dispatch for wfx's interface.
+// dispatchJobs is dispatch for the wfx API.
 func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *route, who identity, err error) {
 	if err := s.checkSideHost(side, r); err != nil {
 		return nil, who, err
 	}
 	rt, who = &route{operation: "wfx.none"}, anonymous
-	op := s.jobs.Find(r)
+	match := s.jobs.Find(r)
+	op := match.Route
 	if op != nil {
 		rt = &route{method: r.Method, operation: "wfx." + op.ID, roles: access[op.Access], cost: jobCost(op, r)}
 	}
@@ -66,13 +74,13 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
-	err = s.jobs.Serve(side, w, r, func(client string) error {
+	err = s.jobs.Serve(side, w, r, match, func(client string) error {
 		if side == wfx.South && rt.roles != nil {
 			*v = *s.newVisit(side, s.deviceHolder(client, r), r)
 		}
 		return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
 	})
-	if p, ok := as[*Problem](err); ok && p.Code == CodeBusy && w.status == 0 { // in the words of wfx's clients
+	if p, ok := errors.AsType[*problemError](err); ok && p.Code == api.CodeBusy && w.status == 0 { // as clients of wfx expect it
 		w.Header().Set("Retry-After", itoa(int64(p.retry)))
 		(&wfx.Refusal{Status: p.Status, Message: p.Detail}).Write(w)
 		err = nil
@@ -80,8 +88,8 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 	return rt, who, err
 }
 
-// jobCost is what an operation may cost. Histories and response filters are heavy, which
-// the view says itself.
+// jobCost is the cost of an operation. Histories and response filters are heavy; the view accounts for
+// these itself.
 func jobCost(op *wfx.Operation, r *http.Request) cost {
 	switch {
 	case op.Stream || op.Access == wfx.Open:
@@ -92,7 +100,7 @@ func jobCost(op *wfx.Operation, r *http.Request) cost {
 	return normal
 }
 
-// jobBodyLimit is how long the body of an operation may be.
+// jobBodyLimit is the maximum length of an operation's body.
 func (s *Server) jobBodyLimit(side wfx.Side, op *wfx.Operation) int64 {
 	switch {
 	case !op.Body():
@@ -105,7 +113,7 @@ func (s *Server) jobBodyLimit(side wfx.Side, op *wfx.Operation) int64 {
 	return s.limits.Body
 }
 
-// enterHeavy and enterStream take places for the request that a context is of.
+// enterHeavy and enterStream take places for the request that a context belongs to.
 func enterHeavy(ctx context.Context) (release func(), err error) {
 	v := visitOf(ctx)
 	if err := v.enterHeavy(ctx); err != nil {

@@ -111,7 +111,7 @@ const MaxStateBytes = 4 << 20
 // EventQuery selects kept events. Empty fields select all.
 type EventQuery struct {
 	Type    string // only those of a type, which are found without looking at others
-	Untaken bool   // only those that nobody took: they are compared
+	Untaken bool   // only unmatched events; not indexed
 
 	Newest bool  // newest first
 	After  int64 // Next of the page before

@@ -17,9 +17,9 @@ type Definition struct {
 	Digest      string // of the content
 	Program     []byte // as ir.Encode writes it
 	Source      []byte // the document as it was deployed; nil where it is not known
-	Diagnostics []byte // what there was to say against it then, as JSON; nil: nothing
+	Diagnostics []byte // as JSON, from when it was deployed; nil: none
 	Deployed    core.Time
-	Current     bool // live for starts by events and schedules
+	Current     bool // events and schedules start this version
 }
 
 // Schedule is when a definition starts next by itself.
@@ -29,40 +29,42 @@ type Schedule struct {
 	Next       core.Time
 }
 
-// Instance is one run: what can be asked without reading its state.
+// Instance is the row of one run: what can be read without its state.
 type Instance struct {
 	ID  string
 	Seq int64 // given by the store when it is created
 	Rev int64 // counts commits, from 1
 
-	Definition, Version, Digest string // for ever
+	Records int64 // in its history; counted by the store
+
+	Definition, Version, Digest string // never change
 
 	Status  core.Status
 	Active  []string // the states it is in, outermost first
 	Created core.Time
 	Updated core.Time
-	Ended   core.Time // while Status is final
-	Wake    core.Time // where HasWake: when its earliest timer is due
+	Ended   core.Time // only where Status is final
+	Wake    core.Time // when its earliest timer is due; only where HasWake
 	HasWake bool
 	More    bool // a step ran out of fuel
 
 	Output expr.Value
 	Fault  *core.Fault
 	Labels expr.Value
-	Keys   []core.Key // correlation attributes that consumed events fixed
+	Keys   []core.Key // correlation attributes fixed by consumed events
 	Offers []Offer    // what actors may choose now
 
 	Parent  string      // the instance that spawned it
-	Ticket  core.Ticket // and under which ticket
+	Ticket  core.Ticket // the parent's ticket for it
 	Awaited bool        // the parent waits for its end
-	Depth   int         // of instances that wait for one another above it
+	Depth   int         // how many ancestors wait for it, directly or through one another
 
 	RestartOf string // the instance that this one repeats
 
-	Job Job // what a job is found by
+	Job Job // set for jobs only
 
-	PauseReason string // why it paused by itself: core.TooExpensive
-	Quarantine  string // why it is set aside: an invariant broke
+	PauseReason string // why the engine paused it: core.TooExpensive
+	Quarantine  string // why it is set aside, after a broken invariant; "": it is not
 }
 
 // Fixed reports whether all these correlation attributes are fixed to these values.
@@ -72,11 +74,11 @@ func (in *Instance) Fixed(keys []core.Key) bool {
 	})
 }
 
-// Job is what jobs are found by: instances of state machines that actors advance.
+// Job holds what jobs are searched by. A job is an instance of a state machine that actors advance.
 type Job struct {
-	Client string // the device that it is for; it never changes
-	State  string // the one it is in; "": the instance is no job
-	Group  string // of that state; "": none
+	Client string // the device that the job is for; it never changes
+	State  string // the current state; "": the instance is not a job
+	Group  string // the group of that state; "": none
 }
 
 // Offer is a choice that is open under a ticket.
@@ -85,8 +87,8 @@ type Offer struct {
 	ir.Offer
 }
 
-// NewInstance is an instance that is yet to take its start. It is created with Rev
-// 1 and the start as its first message; where the id exists, nothing happens.
+// NewInstance is an instance that has not started yet. It is created with Rev 1 and the start
+// as its first message. If the id exists, nothing happens.
 type NewInstance struct {
 	Instance Instance
 	Start    core.Start
@@ -96,29 +98,29 @@ type NewInstance struct {
 type Message struct {
 	Seq   int64
 	To    string
-	At    core.Time // when it came
+	At    core.Time // when it arrived
 	Input core.Input
 	Event int64 // Seq of the event it carries, if any
 }
 
-// Call is a function call that was decided on and has no answer yet.
+// Call is a committed function call that has no answer yet.
 type Call struct {
 	Seq      int64
 	Instance string
 	Created  core.Time // of the instance; given by the store
-	Parked   bool      // it waits for a person; a Shared store tells
-	Part     int       // of a Shared store: the node that has it makes the call; 0: where its instance is
+	Parked   bool      // it waits for a person; set by Shared stores only
+	Shard    int       // in a Shared store: the node that holds it makes the call; 0: the instance's shard
 	core.Invoke
 }
 
-// Emit is an event that was decided on and has not gone yet where it is to go. One that
-// goes to two places is two emits.
+// Emit is a committed event that has not been delivered yet. An event with two destinations
+// is two emits.
 type Emit struct {
 	Seq        int64
 	Instance   string
 	Definition string
 	Event      event.Event
-	Sink       bool // it goes out to the sink; else it is ingested here
+	Sink       bool // the destination is the sink; else the event is ingested here
 }
 
 // Subscription is an instance's wait for an event.
@@ -128,23 +130,24 @@ type Subscription struct {
 	Ticket      core.Ticket
 	Name        string // of the event in the definition
 	Filter      event.Filter
+	Fresh       bool // in [View.Subscriptions]: it may yet get an event that came before; a [Shared] store need not say so
 }
 
-// Event is an event that came, kept for a time: for waits that begin later, and to
-// know duplicates.
+// Event is a received event. It is kept for a time, for subscriptions that begin later and to
+// recognize duplicates.
 type Event struct {
 	Seq      int64
 	Event    event.Event
 	Received core.Time
 	Until    core.Time
 	Producer string // the instance that produced it, if one did
-	Origin   string // and its definition
+	Origin   string // the producer's definition
 
-	Taken bool     // some instance has it, or a start used it; the store tells
-	Again bool     // it must be routed again; View.Event tells
-	For   []string // instances that it belongs to and that have not taken it
-	Used  []string // definitions that started with it, or gather it for a start
-	Why   []string // what differed from what others wait for
+	Taken bool     // an instance has it, or a start used it; set by the store
+	Again bool     // it must be routed again; set by View.Event
+	For   []string // instances that it is kept for and that have not taken it
+	Used  []string // definitions that it started, or is gathered for
+	Why   []string // why subscriptions did not match
 }
 
 // Gathering is a start that needs several events and has some of them.
@@ -152,32 +155,48 @@ type Gathering struct {
 	Seq                int64 // 0: new
 	Definition, Digest string
 	Keys               []core.Key // fixed by the events it has
-	Key                string     // what an event must have to fit, in the engine's words; empty: it may fit any
-	Events             []int64    // by position in the definition's start; 0: not there yet
-	Until              core.Time  // 0: another content of the definition is the current one now; the store sees to that
+	Key                string     // what an event must have to fit, as the engine encodes it; "": any event may fit
+	Events             []int64    // by position in the definition's start; 0: has not come yet
+	Until              core.Time  // the store sets it to 0 when another content of the definition becomes current
 }
 
 // Commit is the outcome of one step of one instance.
 type Commit struct {
-	Instance Instance // as it is now; Rev and Created as they were read, Rev 0 to create it
-	Deployed int64    // where not 0: what Shared.Deployments was; ErrOutdated if it is another now
-	Unread   bool     // nobody looked into the inbox: the commit conflicts where something is in it; a Shared store may miss what comes while it writes
-	Pages    []core.Page
-	Records  []core.Record
+	Instance Instance // the new row, with Rev and Created as they were read; Rev 0 creates it
+	Deployed int64    // if not 0: the Shared.Deployments that the step saw; ErrOutdated if it changed
+
+	// Unread: the inbox was not read, so the commit conflicts if a message is in it. A Shared store
+	// may miss a message that arrives while it writes.
+	Unread bool
+
+	Pages   []core.Page
+	Records []core.Record
 
 	Taken   []int64 // messages that the step took, by Seq
-	Release []int64 // those of Taken whose event nobody waited for: it is kept for the instance
+	Release []int64 // those of Taken whose event was refused: the event is kept for the instance
 
 	Calls       []Call
-	Answered    []core.Ticket // calls that are over: answered, or nobody waits
+	Answered    []core.Ticket // calls that are over: answered, or no longer waited for
 	Emits       []Emit
 	Subscribe   []Subscription // replaces one of the same ticket
 	Unsubscribe []core.Ticket
 	Children    []NewInstance
 	Messages    []Message // for others, or for itself
+
+	// Event, if not nil, is ingested in the same transaction. The step took it directly: its routing has
+	// one delivery, to this instance, which puts no message into the inbox. The commit fails with the
+	// router's error, or ErrDuplicate. A [Shared] store may refuse it.
+	Event *Arrival
 }
 
-// Delivery gives an event to an instance under the ticket of a subscription, which
+// Arrival is an event as [Store.Ingest] takes it.
+type Arrival struct {
+	Event Event
+	Emit  int64
+	Route EventRouter
+}
+
+// Delivery gives an event to an instance under the ticket of a subscription. The subscription
 // is closed to other events until the instance has taken or refused this one.
 type Delivery struct {
 	Event    int64
@@ -186,13 +205,13 @@ type Delivery struct {
 	Reply    core.Reply
 }
 
-// Routing is what becomes of events.
+// Routing is what a router decided about events.
 type Routing struct {
 	Deliver []Delivery
 	Start   []NewInstance
-	Events  []Event     // with Until, For, Used and Why as they are now; they need not be routed again, but for those in Again
+	Events  []Event     // with their new Until, For, Used and Why; only those in Again are routed again
 	Gather  []Gathering // new or changed
 	Drop    []int64     // gatherings that are over
 	Again   []int64     // events that must be routed again
-	Checked []string    // instances whose subscriptions are not fresh any more
+	Checked []string    // instances whose subscriptions are no longer fresh
 }

@@ -7,85 +7,86 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 )
 
-// Shared is a store that several processes, the nodes, use at a time. Every node may
-// commit to every instance: that is safe by the revision alone. So that they do not all do the same
-// work, each node that has joined has a part of the instances, for a short time that it
-// renews.
+// Shared is a store that several processes, the nodes, use at the same time. Every node may
+// commit to every instance: comparing revisions makes that safe. So that nodes do not all do
+// the same work, instances are divided into shards, and each joined node holds some of the
+// shards under a short lease that it renews.
 //
-// What a joined node does not have is left out of its lists of work: Ready, Emits, Outbound,
-// Unchecked, Again, Expired, Schedules and Suspects. While its time is over, they are empty. Where it has not joined, the lists have everything.
+// A joined node's lists of work contain only its shards: Ready, Emits, Outbound, Unchecked,
+// Again, Expired, Schedules and Suspects. They are empty once its lease has expired. A process
+// that has not joined sees everything.
 type Shared interface {
 	Store
 
-	// Join makes this process a node. It renews what it has until the function that is
-	// returned is called, which gives everything back.
+	// Join makes this process a node. It renews its lease until leave is called, which
+	// releases its shards.
 	Join(ctx context.Context, m Member) (leave func(context.Context) error, err error)
 
-	// Has reports whether an instance is in a part that this node has. One that has not
-	// joined has all of them.
+	// Has reports whether this node holds the shard of an instance. A process that has not
+	// joined holds all shards.
 	Has(instance string) bool
 
-	// Place is the part for the calls that this node decides on for an instance: that of
-	// the instance, or where another node has that, one that this node has. So a call is
-	// made where it was decided on, and by others only once they have the part.
-	Place(instance string) (part int)
+	// CallShard is the shard for calls that this node commits for an instance: the instance's
+	// shard, or if another node holds that, one that this node holds. So the node that commits
+	// a call makes it, and another node does so only after taking over the shard.
+	CallShard(instance string) (shard int)
 
-	// HasPart reports whether the calls of a part are this node's to make.
-	HasPart(part int) bool
+	// HasShard reports whether this node makes the calls of a shard.
+	HasShard(shard int) bool
 
-	// Leased reports whether this node may begin calls now, by its own clock. One that was
-	// stopped for a while learns so that its time is over.
+	// Leased reports whether this node may begin calls now, by its own clock. A process that
+	// was stopped for a while learns from it that its lease has expired.
 	Leased() bool
 
-	// Parts counts changes of what Has and HasPart tell.
-	Parts() int64
+	// ShardChanges counts changes of the answers of Has and HasShard.
+	ShardChanges() int64
 
-	// Handed lists the calls that became this node's to make: other nodes decided on
-	// them, or had them before. It tells each of them once, or again after an error.
+	// Handed lists the calls that this node has to make since it was last asked, and that
+	// other nodes committed or had before. It lists each call once, or again after an error.
 	Handed(ctx context.Context) ([]Call, error)
 
-	// HandOver has the calls of an instance handed anew to the node that has it.
+	// HandOver hands the calls of an instance to the node that holds the instance's shard.
 	HandOver(ctx context.Context, instance string) error
 
-	// Park notes that a call waits for a person, for all nodes to see.
+	// Park marks a call as waiting for a person, visible to all nodes.
 	Park(ctx context.Context, instance string, t core.Ticket) error
 
-	// Deployments counts changes of the definitions. Who asks after a change was made sees it.
+	// Deployments counts changes of the definitions. A call that begins after a change counts it.
 	Deployments(ctx context.Context) (int64, error)
 
 	// Since lists the instances that ended, were set aside or deleted after a position of
-	// the feed, by commits of any node, and the position behind them: the end of the feed
-	// where there are fewer than limit. A store may list others, too.
+	// the feed, by any node, and the position to continue from: the end of the feed if there
+	// were fewer than limit. A store may list other instances, too.
 	Since(ctx context.Context, after int64, limit int) (instances []string, next int64, err error)
 
-	// Hints gets something when other nodes may have written, true where there may be work for
-	// this one; or never: nobody relies on it.
+	// Hints receives a value when other nodes may have written; true if there may be work for
+	// this one. It is an optimization: a store may never send any.
 	Hints() <-chan bool
 
-	// Now is the time of the store's own clock. It may be late, by as long as an answer takes,
-	// and is never early.
+	// Now is the time of the store's own clock. It may be behind by a round trip, and is
+	// never ahead.
 	Now() time.Time
 
-	// Nodes lists those that have joined and were heard of lately, by name.
+	// Nodes lists the joined nodes whose heartbeat is recent, by name.
 	Nodes(ctx context.Context) ([]Node, error)
 }
 
 // Member is how a node describes itself.
 type Member struct {
 	Name, Address, Version string
-	Calls                  func() []int // the parts of the calls in flight here, one for each call
-	Stuck                  func() bool  // this node makes no progress: it does not renew its lease; nil: never
+	Calls                  func() []int // the shard of each call in flight here
+	Stuck                  func() bool  // reports no progress, which stops renewing the lease; nil: never
 }
 
-// Node is one process of those that use a store together.
+// Node is one of the processes that share a store.
 type Node struct {
 	ID       string
 	Name     string
 	Address  string // of its API
 	Version  string
 	Since    time.Time
-	Seen     time.Time // when it was heard of last
-	Shards   int       // of the instances, this many of Of parts are its
-	Of       int
-	InFlight int // calls
+	Seen     time.Time // its last heartbeat
+	Shards   int       // how many shards it holds
+	Of       int       // how many shards there are
+	InFlight int       // calls
 }

@@ -5,10 +5,11 @@
 //
 // which counts tests and subtests. A package that fails without a failing test
 // (it does not build, it panics, it runs out of time) counts as one failure.
+// While nothing ends, a line every half minute says which tests are running.
 //
 // Each argument is one invocation's arguments, separated by blanks:
 //
-//	testcount "-race ./core/... ./engine/..." "./expr/..."
+//	testcount "-race ./internal/core/... ./internal/engine/..." "./expr/..."
 //
 // It exits with 1 when anything failed.
 package main
@@ -18,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -51,13 +53,31 @@ func run(args []string, total *tally) error {
 		return err
 	}
 	before := total.failed
-	readErr := total.read(out, os.Stdout)
+	fmt.Printf("go test %s\n", summary(args))
+	r := newReport(total, os.Stdout, time.Now)
+	stop := r.progressEvery(30 * time.Second)
+	readErr := r.read(out)
+	stop()
 	err = cmd.Wait()
 	if readErr != nil {
 		return readErr
 	}
 	if err != nil && total.failed == before {
-		return err // it failed before it could say what
+		return err // it failed before any test was reported
 	}
 	return nil
+}
+
+// summary is a command line with the number of packages in place of their names.
+func summary(args []string) string {
+	packages := 0
+	var kept []string
+	for _, arg := range args {
+		if strings.Contains(arg, "/") {
+			packages++
+			continue
+		}
+		kept = append(kept, arg)
+	}
+	return fmt.Sprintf("%s(%d packages; the first build takes minutes)", strings.Join(append(kept, ""), " "), packages)
 }

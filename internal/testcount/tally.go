@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // tally counts what "go test -json" reports.
@@ -34,43 +37,68 @@ type pkg struct {
 	output map[string][]string // by test, "" for the package itself
 	broken []string            // tests that failed, in the order in which they ended
 	cached bool
+	test   string // the one that started last, and when
+	since  time.Time
 }
 
-// read adds one run to the tally and shows each package when it ends.
-func (t *tally) read(in io.Reader, out io.Writer) error {
-	packages := map[string]*pkg{}
-	builds := map[string][]string{} // output by import path
+// report shows one run of go test: each package when it ends and, in between, what is running.
+type report struct {
+	total *tally
+	now   func() time.Time
+
+	mu       sync.Mutex // progress is printed by a goroutine of its own
+	out      io.Writer
+	packages map[string]*pkg
+	builds   map[string][]string // output by import path
+	quiet    bool                // no package ended since the last line of progress
+}
+
+func newReport(total *tally, out io.Writer, now func() time.Time) *report {
+	return &report{total: total, now: now, out: out, packages: map[string]*pkg{}, builds: map[string][]string{}}
+}
+
+// read adds the run to the tally.
+func (r *report) read(in io.Reader) error {
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
-			var e event
-			if json.Unmarshal(line, &e) != nil {
-				fmt.Fprintf(out, "%s", line) // not an event: show it as it is
-			} else if e.ImportPath != "" {
-				builds[e.ImportPath] = append(builds[e.ImportPath], e.Output)
-			} else {
-				t.take(e, packages, builds, out)
-			}
+			r.line(line)
 		}
 		switch {
 		case err == io.EOF:
-			return t.finish(packages, out)
+			return r.finish()
 		case err != nil:
 			return err
 		}
 	}
 }
 
+func (r *report) line(line []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var e event
+	switch {
+	case json.Unmarshal(line, &e) != nil:
+		fmt.Fprintf(r.out, "%s", line) // not an event: show it as it is
+	case e.ImportPath != "":
+		r.builds[e.ImportPath] = append(r.builds[e.ImportPath], e.Output)
+	default:
+		r.take(e)
+	}
+}
+
 // take handles one event of a package.
-func (t *tally) take(e event, packages map[string]*pkg, builds map[string][]string, out io.Writer) {
-	p := packages[e.Package]
+func (r *report) take(e event) {
+	p := r.packages[e.Package]
 	if p == nil {
 		p = &pkg{output: map[string][]string{}}
-		packages[e.Package] = p
+		r.packages[e.Package] = p
 	}
 	ended := e.Action == "pass" || e.Action == "fail" || e.Action == "skip"
 	switch {
+	case e.Action == "run":
+		p.test, p.since = e.Test, r.now()
 	case e.Action == "output":
 		p.output[e.Test] = append(p.output[e.Test], e.Output)
 		p.cached = p.cached || e.Test == "" && strings.Contains(e.Output, "\t(cached)")
@@ -78,11 +106,56 @@ func (t *tally) take(e event, packages map[string]*pkg, builds map[string][]stri
 		p.ended(e)
 	case ended:
 		if e.Action == "fail" && p.failed == 0 {
-			p.failed++ // without a test of its own to blame
+			p.failed++ // no test is to blame
 		}
-		p.show(e, builds[e.FailedBuild], out)
-		t.add(p)
-		delete(packages, e.Package)
+		p.show(e, r.builds[e.FailedBuild], r.out)
+		r.quiet = false
+		r.total.add(p)
+		delete(r.packages, e.Package)
+	}
+}
+
+// progressEvery prints what is running at each interval in which no package ended, until stop
+// is called.
+func (r *report) progressEvery(interval time.Duration) (stop func()) {
+	ticker := time.NewTicker(interval)
+	done := make(chan struct{})
+	var printing sync.WaitGroup
+	printing.Go(func() {
+		for {
+			select {
+			case <-ticker.C:
+				r.progress()
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		ticker.Stop()
+		close(done)
+		printing.Wait()
+	}
+}
+
+// progress prints for each package the test that started last, unless a package ended since
+// the last time.
+func (r *report) progress() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.quiet {
+		r.quiet = true
+		return
+	}
+	running := false
+	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
+		if p := r.packages[name]; p.test != "" {
+			running = true
+			fmt.Fprintf(r.out, "…    %s: %d passed, in %s for %.0fs\n", name, p.passed, p.test, r.now().Sub(p.since).Seconds())
+		}
+	}
+	if !running {
+		fmt.Fprintln(r.out, "…    building")
 	}
 }
 
@@ -142,15 +215,10 @@ func showTest(lines []string, out io.Writer) {
 	}
 }
 
-// rest prints the output of what never ended and of the package itself: a panic
-// or a deadline leaves its trace there.
+// rest prints the output of tests that never ended and of the package itself, where a panic or a
+// deadline leaves its trace.
 func (p *pkg) rest(out io.Writer) {
-	tests := make([]string, 0, len(p.output))
-	for test := range p.output {
-		tests = append(tests, test)
-	}
-	slices.Sort(tests)
-	for _, test := range tests {
+	for _, test := range slices.Sorted(maps.Keys(p.output)) {
 		for _, text := range p.output[test] {
 			if !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "FAIL") && text != "PASS\n" {
 				fmt.Fprint(out, text)
@@ -166,17 +234,14 @@ func (t *tally) add(p *pkg) {
 }
 
 // finish counts packages whose end was never reported.
-func (t *tally) finish(packages map[string]*pkg, out io.Writer) error {
-	names := make([]string, 0, len(packages))
-	for name := range packages {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		p := packages[name]
+func (r *report) finish() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
+		p := r.packages[name]
 		p.failed++
-		p.show(event{Action: "fail", Package: name}, nil, out)
-		t.add(p)
+		p.show(event{Action: "fail", Package: name}, nil, r.out)
+		r.total.add(p)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRead(t *testing.T) {
@@ -69,7 +70,7 @@ func TestRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var total tally
 			var out strings.Builder
-			if err := total.read(strings.NewReader(c.in), &out); err != nil {
+			if err := newReport(&total, &out, time.Now).read(strings.NewReader(c.in)); err != nil {
 				t.Fatal(err)
 			}
 			if out.String() != c.out {
@@ -79,5 +80,25 @@ func TestRead(t *testing.T) {
 				t.Errorf("got %q, want %q", total, c.total)
 			}
 		})
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var out strings.Builder
+	var now time.Time
+	r := newReport(&tally{}, &out, func() time.Time { return now })
+	r.progress() // the first interval may have printed something
+	r.progress()
+	r.line([]byte(`{"Action":"start","Package":"p"}`))
+	r.line([]byte(`{"Action":"run","Package":"p","Test":"TestA"}`))
+	r.line([]byte(`{"Action":"pass","Package":"p","Test":"TestA"}`))
+	r.line([]byte(`{"Action":"run","Package":"p","Test":"TestB"}`))
+	now = now.Add(40 * time.Second)
+	r.progress()
+	r.line([]byte(`{"Action":"skip","Package":"q"}`))
+	r.progress() // q ended
+	want := "…    building\n…    p: 1 passed, in TestB for 40s\n-    q (no tests)\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 }

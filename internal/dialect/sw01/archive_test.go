@@ -19,7 +19,7 @@ type sample struct{ name, text string }
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var all []sample
-	for _, pattern := range []string{"../../examples/*.yaml", "../../examples/*.json", "../../examples/*/*.yaml", "../../examples/*/*.json"} {
+	for _, pattern := range []string{"../../../examples/*.yaml", "../../../examples/*.json", "../../../examples/*/*.yaml", "../../../examples/*/*.json"} {
 		paths, _ := filepath.Glob(pattern)
 		for _, path := range paths {
 			text, err := os.ReadFile(path)

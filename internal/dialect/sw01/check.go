@@ -12,9 +12,8 @@ import (
 type checker struct {
 	r *dialect.Reporter
 	w *workflow
-	hinter
-	triggers   map[string]*trigger
-	names      []string // of triggers
+	dialect.Hinter
+	triggers   dialect.Names[*trigger]
 	catalogue  []string // functions that are known to exist
 	catalogued map[string]bool
 	scopes     []*scope            // the workflow's own first
@@ -22,11 +21,16 @@ type checker struct {
 }
 
 func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
-	c := &checker{r: r, w: w, catalogue: opts.Functions, triggers: map[string]*trigger{}, homes: map[string][]*scope{}, catalogued: map[string]bool{}}
+	c := &checker{
+		r: r, w: w, triggers: dialect.Names[*trigger]{What: "event", Code: codeDuplicate},
+		catalogue: opts.Functions, catalogued: map[string]bool{}, homes: map[string][]*scope{},
+	}
 	for _, name := range opts.Functions {
 		c.catalogued[name] = true
 	}
-	c.collectTriggers()
+	for _, t := range w.triggers {
+		t.used = !c.triggers.Add(r, t.name, t) // that the second of two is never used follows
+	}
 	c.collect(w.scope)
 	c.label()
 	for _, s := range c.scopes {
@@ -50,39 +54,18 @@ func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	}
 }
 
-func (c *checker) collectTriggers() {
-	for _, t := range c.w.triggers {
-		if first := c.triggers[t.name.Text]; first != nil {
-			c.duplicate(t.name, first.name, "event")
-			t.used = true // that it is never used follows
-			continue
-		}
-		c.triggers[t.name.Text] = t
-		c.names = append(c.names, t.name.Text)
-	}
-}
-
-func (c *checker) duplicate(again, first *dialect.Node, what string) {
-	c.r.Errorf(again, codeDuplicate, "%s %q is defined twice; the first is at line %d", what, again.Text, first.Pos().Line)
-}
-
 // collect finds the states of a scope and of the branches in it by name and id. A
-// branch is a namespace of its own (001 §并行状态, 004 and 000 §Parallel State).
+// branch is a namespace of its own (0.1 E §并行状态, 0.1 K and 0.1 C §Parallel State).
 func (c *checker) collect(s *scope) {
 	c.scopes = append(c.scopes, s)
-	s.byName, s.byID = map[string]*state{}, map[string]*state{}
+	s.byName.What, s.byName.Code = "state", codeDuplicate
+	s.byID.What, s.byID.Code = "state id", codeDuplicate
 	for _, one := range s.states {
-		if first := s.byName[text(one.name)]; one.name != nil && first != nil {
-			c.duplicate(one.name, first.name, "state")
-		} else if one.name != nil {
-			s.byName[one.name.Text] = one
-			c.live(s, one.name.Text)
+		if s.byName.Add(c.r, one.name, one) {
+			c.live(s, one.name)
 		}
-		if first := s.byID[text(one.id)]; one.id != nil && first != nil {
-			c.duplicate(one.id, first.id, "state id")
-		} else if one.id != nil {
-			s.byID[one.id.Text] = one
-			c.live(s, one.id.Text)
+		if s.byID.Add(c.r, one.id, one) {
+			c.live(s, one.id)
 		}
 		if one.typ == typeEnd {
 			s.ends = append(s.ends, one)
@@ -90,8 +73,9 @@ func (c *checker) collect(s *scope) {
 	}
 	for _, one := range s.states {
 		if b, ok := one.body.(*parallelState); ok {
-			c.branchNames(b)
+			branches := dialect.Names[*branch]{What: "branch", Code: codeDuplicate}
 			for _, br := range b.branches {
+				branches.Add(c.r, br.name, br)
 				c.collect(br.scope)
 			}
 		}
@@ -99,24 +83,13 @@ func (c *checker) collect(s *scope) {
 }
 
 // live notes a name or id of a state in a scope.
-func (c *checker) live(s *scope, name string) {
-	s.names = append(s.names, name)
-	if in := c.homes[name]; len(in) < 2 && !slices.Contains(in, s) {
-		c.homes[name] = append(in, s)
+func (c *checker) live(s *scope, n *dialect.Node) {
+	if n == nil {
+		return
 	}
-}
-
-func (c *checker) branchNames(b *parallelState) {
-	seen := map[string]*dialect.Node{}
-	for _, br := range b.branches {
-		if br.name == nil {
-			continue
-		}
-		if first := seen[br.name.Text]; first != nil {
-			c.duplicate(br.name, first, "branch")
-			continue
-		}
-		seen[br.name.Text] = br.name
+	s.names = append(s.names, n.Text)
+	if in := c.homes[n.Text]; len(in) < 2 && !slices.Contains(in, s) {
+		c.homes[n.Text] = append(in, s)
 	}
 }
 
@@ -126,7 +99,7 @@ func (c *checker) label() {
 	taken := map[string]bool{}
 	for _, sc := range c.scopes {
 		for _, s := range sc.states {
-			s.label = text(s.name)
+			s.label = s.name.Literal()
 			if taken[s.label] && sc.branch != nil {
 				s.label = sc.path() + "/" + s.label
 			}
@@ -138,7 +111,7 @@ func (c *checker) label() {
 // path names a branch from the outside in.
 func (s *scope) path() string {
 	parent := s.branch.parent
-	name := text(s.branch.name)
+	name := s.branch.name.Literal()
 	if name == "" {
 		name = fmt.Sprint(s.branch.number)
 	}
@@ -146,7 +119,7 @@ func (s *scope) path() string {
 }
 
 // findStart decides where a scope begins: at the state that startsAt names, or that is
-// marked, else at the first (SEMANTICS §Control flow).
+// marked, else at the first (semantics.md §Control flow).
 func (c *checker) findStart(s *scope) {
 	if s.startsAt != nil {
 		s.start = c.find(s, &reference{node: s.startsAt}, "startsAt")
@@ -167,7 +140,7 @@ func (c *checker) findStart(s *scope) {
 	s.start = s.states[0]
 	hint := "start: true"
 	if c.w.form == camel {
-		hint = "startsAt: " + text(s.start.name)
+		hint = "startsAt: " + s.start.name.Literal()
 	}
 	c.r.Warnf(s.start.node, codeNoStart, "no state of %s is marked as start; %s, the first, is taken", s.title(), s.start.title()).
 		WithHint("add %s", hint)
@@ -208,16 +181,16 @@ func (s *state) references() []*reference {
 	return out
 }
 
-// find finds a state by name, else by id (000 §Transitions). Transitions stay inside
+// find finds a state by name, else by id (0.1 C §Transitions). Transitions stay inside
 // of a branch, and outside of those of others.
 func (c *checker) find(in *scope, ref *reference, what string) *state {
 	n := ref.node
-	byName, byID := in.byName[n.Text], in.byID[n.Text]
+	byName, byID := in.byName.Get(n.Text), in.byID.Get(n.Text)
 	switch {
 	case byName == nil:
 		byName = byID
 	case byID != nil && byID != byName:
-		c.r.Warnf(n, codeAmbiguous, "%q is the name of one state and the id of another, %q; the name counts", n.Text, text(byID.name))
+		c.r.Warnf(n, codeAmbiguous, "%q is the name of one state and the id of another, %q; the name counts", n.Text, byID.name.Literal())
 	}
 	if byName != nil {
 		ref.likely = byName
@@ -236,8 +209,9 @@ func (c *checker) find(in *scope, ref *reference, what string) *state {
 		d.Message = fmt.Sprintf("%s %q: no such state", what, n.Text)
 	}
 	near := c.DidYouMean(d, n.Text, in.names)
-	if ref.likely = in.byName[near]; ref.likely == nil {
-		ref.likely = in.byID[near]
+	ref.likely = in.byName.Get(near)
+	if ref.likely == nil {
+		ref.likely = in.byID.Get(near)
 	}
 	return nil
 }
@@ -300,14 +274,14 @@ func (c *checker) reachable(s *scope) {
 		}
 	}
 	for _, one := range s.states {
-		if twin := s.byName[text(one.name)]; !one.reachable && (twin == one || twin == nil) {
+		if twin := s.byName.Get(one.name.Literal()); !one.reachable && (twin == one || twin == nil) {
 			c.r.Warnf(one.node, codeUnreachable, "%s is unreachable", one.title())
 		}
 	}
 }
 
 // lapses reports whether a state waits for events only for a time, in each of its
-// entries: then the workflow ends (001 §事件状态: timeout).
+// entries: then the workflow ends (0.1 E §事件状态: timeout).
 func (s *state) lapses() bool {
 	b, ok := s.body.(*eventState)
 	return ok && !slices.ContainsFunc(b.entries, func(e *entry) bool { return e.timeout == nil })

@@ -7,12 +7,13 @@ import (
 // events resolves the events of an expression.
 func (c *checker) events(e *entry) {
 	for _, leaf := range e.expression.leaves() {
-		if leaf.trigger = c.triggers[leaf.name]; leaf.trigger != nil {
+		leaf.trigger = c.triggers.Get(leaf.name)
+		if leaf.trigger != nil {
 			leaf.trigger.used = true
 			continue
 		}
 		d := c.r.Errorf(leaf.at, codeNoEvent, "no event is named %q", leaf.name)
-		if near := c.triggers[c.DidYouMean(d, leaf.name, c.names)]; near != nil {
+		if near := c.triggers.Get(c.DidYouMean(d, leaf.name, c.triggers.List())); near != nil {
 			near.used = true
 		}
 	}
@@ -22,7 +23,7 @@ func (c *checker) events(e *entry) {
 const maxAlternatives = 64
 
 // startEvents checks that a workflow which begins with events can begin: each way to
-// satisfy the expression needs an event (SEMANTICS §Functions, events, errors: half of
+// satisfy the expression needs an event (semantics.md §Functions, events, errors: half of
 // an `and` in a start state is no instance yet).
 func (c *checker) startEvents() {
 	s := c.w.scope.start
@@ -44,7 +45,7 @@ func (c *checker) startEvents() {
 			c.r.Errorf(e.text, codeTooMany, "the workflow begins with this state, and there are more than %d ways to satisfy it (limit start-alternatives)", maxAlternatives)
 			return
 		case slices.ContainsFunc(sets, func(set []int) bool { return len(set) == 0 }):
-			c.r.Errorf(e.text, codeNot, "the workflow begins with this state, and no event is needed to satisfy %q", text(e.text)).
+			c.r.Errorf(e.text, codeNot, "the workflow begins with this state, and no event is needed to satisfy %q", e.text.Literal()).
 				WithHint("join \"not\" with an event that starts the workflow, by \"and\"")
 		}
 	}
@@ -101,7 +102,7 @@ func alternatives(e *eventExpr, next *int) ([][]int, bool) {
 }
 
 // correlation warns where several events of a workflow can belong to different
-// instances and nothing tells to which (004 and 000 §Trigger Definition).
+// instances and nothing tells to which (0.1 K and 0.1 C §Trigger Definition).
 func (c *checker) correlation() {
 	var used []*trigger
 	for _, t := range c.w.triggers {
@@ -134,7 +135,7 @@ func (c *checker) repeatedEvents(b *eventState) {
 				continue
 			}
 			if seen[leaf.trigger] {
-				c.r.Warnf(leaf.at, codeRepeatedEvent, "event %q stands in an earlier entry of this state, which takes it", leaf.name)
+				c.r.Warnf(leaf.at, codeRepeatedEvent, "event %q is in an earlier entry of this state, which takes it", leaf.name)
 			}
 			here = append(here, leaf.trigger)
 		}

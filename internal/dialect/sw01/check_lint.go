@@ -51,7 +51,7 @@ func (c *checker) literals(k *condition) {
 	if k.value == nil {
 		return
 	}
-	word := strings.ToLower(strings.TrimSpace(spelled(k.value)))
+	word := strings.ToLower(strings.TrimSpace(k.value.Literal()))
 	switch k.op {
 	case choice.Less, choice.LessOrEqual, choice.Greater, choice.GreaterOrEqual:
 		if k.value.Kind == expr.KindBool {
@@ -59,7 +59,7 @@ func (c *checker) literals(k *condition) {
 		}
 	case choice.Exists:
 		if word != "true" && word != "false" {
-			c.r.Warnf(k.value, codeLiteral, "Exists takes true or false; %s counts as true", shown(k.value))
+			c.r.Warnf(k.value, codeLiteral, "Exists takes true or false; %s counts as true", k.value.Quoted())
 		}
 	}
 }
@@ -70,10 +70,10 @@ func (c *checker) retries(a *action) {
 	var all *retry
 	seen := map[string]*retry{}
 	for _, r := range a.retries {
-		name := spelled(r.match)
+		name := r.match.Literal()
 		if len(name) >= 4 && strings.EqualFold(name[:4], "SYS.") && !isCategory(name) {
-			d := c.r.Warnf(r.match, codeNoCategory, "%q is no SYS name: only an error or a result of just that name is matched", name)
-			c.oneOf(d, name, []string{sysTimeout, sysFail, sysMatchAny, sysPerm, sysParameter, sysFilter})
+			d := c.r.Warnf(r.match, codeNoCategory, "%q is not a SYS name: it matches only an error or a result of exactly that name", name)
+			c.MeantOneOf(d, name, []string{SysTimeout, SysFail, SysMatchAny, SysPermission, SysInvalidParameter, SysFilterError})
 		}
 		first := seen[name]
 		if first == nil && all != nil && isCategory(name) {
@@ -91,12 +91,12 @@ func (c *checker) retries(a *action) {
 	}
 }
 
-func isAny(match string) bool { return match == sysMatchAny || match == "*" }
+func isAny(match string) bool { return match == SysMatchAny || match == "*" }
 
 // isCategory reports whether a retry is for a kind of errors, not for one error or result.
 func isCategory(match string) bool {
 	switch match {
-	case sysTimeout, sysFail, sysPerm, sysParameter, sysFilter:
+	case SysTimeout, SysFail, SysPermission, SysInvalidParameter, SysFilterError:
 		return true
 	}
 	return isAny(match)

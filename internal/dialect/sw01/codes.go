@@ -1,5 +1,11 @@
 package sw01
 
+import (
+	_ "embed" // of codes.md
+
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+)
+
 // The codes of this dialect. They are stable: a code is never given another
 // meaning. SV1xx is about the shape of one value, SV2xx about what refers to
 // something else, SV3xx about the flow and about what is allowed but odd.
@@ -55,3 +61,9 @@ const (
 	codeNoCorrelation = "SV325" // warning
 	codeNoCategory    = "SV326" // warning
 )
+
+//go:embed codes.md
+var codesPage string
+
+// Codes explains every code of this dialect.
+func Codes() []dialect.Explanation { return dialect.ParseExplanations(codesPage) }

@@ -10,7 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// eventState waits for events, then acts (001 §事件状态, 004 and 000 §Event State).
+// eventState waits for events, then acts (0.1 E §事件状态, 0.1 K and 0.1 C §Event State).
 //
 // Whatever it waits for, the state is a region: what it lends to expressions ends with
 // it, and each entry leaves it to a state of its own. A state whose time is up leaves
@@ -23,11 +23,11 @@ func (c *compiler) eventState(s *state, b *eventState) ir.NodeID {
 		if e.next != nil {
 			next = e.next
 		}
-		done := c.output(s, c.out(at, &ir.Eval{}, c.leave(s, next)))
+		done := c.output(s, c.Out(at, &ir.Eval{}, c.leave(s, next)))
 		w.act = append(w.act, c.actions(at, e.actions, done))
 	}
 	if s.lapses() {
-		w.lapse = c.out(at, &ir.Eval{}, c.left(s, c.lapsed(s)))
+		w.lapse = c.Out(at, &ir.Eval{}, c.left(s, c.lapsed(s)))
 	}
 	var first ir.NodeID
 	switch {
@@ -38,18 +38,18 @@ func (c *compiler) eventState(s *state, b *eventState) ir.NodeID {
 	default:
 		first = w.general()
 	}
-	r := ir.Region{Name: at.name, Entry: first, Catch: c.given(s)}
-	return c.node(at, &ir.Enter{Region: c.region(r)}, 0) // it is left by Out
+	r := ir.Region{Name: at.Name, Entry: first, Catch: c.given(s)}
+	return c.Enter(at, r, 0) // it is left by Out
 }
 
 // lapsed is where a state goes whose events did not come in time: to the END state if
-// there is exactly one, else the workflow has failed (SEMANTICS §Control flow).
+// there is exactly one, else the workflow has failed (semantics.md §Control flow).
 func (c *compiler) lapsed(s *state) ir.NodeID {
 	at := placeOf(s)
 	if ends := s.scope.ends; len(ends) == 1 {
 		return c.entries[ends[0].index]
 	}
-	return c.node(at, &ir.Raise{Error: sysTimeout, Detail: s.awaited()}, 0)
+	return c.Node(at, &ir.Raise{Error: SysTimeout, Detail: s.awaited()}, 0)
 }
 
 // awaited tells what a state waited for in vain, and how long.
@@ -60,7 +60,7 @@ func (s *state) awaited() string {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s for %s", e.timeout.value, strings.TrimSpace(text(e.text))))
+		parts = append(parts, fmt.Sprintf("%s for %s", e.timeout.value, strings.TrimSpace(e.text.Literal())))
 	}
 	return fmt.Sprintf("the events did not come in time: it waited %s", strings.Join(parts, ", and "))
 }
@@ -72,7 +72,7 @@ const fewEntries = 4
 type waiting struct {
 	c       *compiler
 	s       *state
-	at      place
+	at      ir.Place
 	entries []*entry
 	starts  bool        // the workflow begins with it
 	act     []ir.NodeID // what follows each entry
@@ -97,7 +97,7 @@ func (w *waiting) one() ir.NodeID {
 			put, next = w.keep(e, wrapEvent), w.unwrap(e, []string{wrapEvent}, next)
 		}
 		for _, leaf := range e.expression.leaves() {
-			arm := ir.Arm{Event: ir.EventID(leaf.trigger.id), Put: put, Next: next}
+			arm := ir.Arm{Event: leaf.trigger.id, Put: put, Next: next}
 			if !slices.ContainsFunc(await.Arms, func(a ir.Arm) bool { return a.Event == arm.Event }) {
 				await.Arms = append(await.Arms, arm)
 				w.startsWith(arm.Event)
@@ -113,7 +113,7 @@ func (w *waiting) together() ir.NodeID {
 	await := &ir.Await{Timeout: span(e.timeout), OnTimeout: w.lapse}
 	var keys []string
 	for _, leaf := range e.expression.leaves() {
-		arm := ir.Arm{Event: ir.EventID(leaf.trigger.id), Put: ir.Put{Mode: ir.PutMerge, Warn: true}}
+		arm := ir.Arm{Event: leaf.trigger.id, Put: ir.Put{Mode: ir.PutMerge, Warn: true}}
 		if slices.ContainsFunc(await.Arms, func(a ir.Arm) bool { return a.Event == arm.Event }) {
 			continue
 		}
@@ -132,7 +132,7 @@ func (w *waiting) together() ir.NodeID {
 		await.Arms[i].Next = next
 	}
 	if await.Need = len(await.Arms); w.starts && await.Need > 1 {
-		w.c.p.Start.All, w.c.p.Start.Window = true, span(e.timeout)
+		w.c.Program.Start.All, w.c.Program.Start.Window = true, span(e.timeout)
 	}
 	return w.await(await, next)
 }
@@ -140,12 +140,12 @@ func (w *waiting) together() ir.NodeID {
 // await adds the Await, over wrapped data where events are filtered.
 func (w *waiting) await(op *ir.Await, next ir.NodeID) ir.NodeID {
 	if !w.filtered() {
-		return w.c.node(w.at, op, next)
+		return w.c.Node(w.at, op, next)
 	}
 	if op.Timeout.Set {
 		op.OnTimeout = w.bare(op.OnTimeout)
 	}
-	return w.wrapped(w.c.node(w.at, op, next))
+	return w.wrapped(w.c.Node(w.at, op, next))
 }
 
 // startsWith notes an event that starts instances, and returns which of them it is.
@@ -153,8 +153,8 @@ func (w *waiting) startsWith(id ir.EventID) int {
 	if !w.starts {
 		return -1
 	}
-	w.c.p.Start.Events = append(w.c.p.Start.Events, id)
-	return len(w.c.p.Start.Events) - 1
+	w.c.Program.Start.Events = append(w.c.Program.Start.Events, id)
+	return len(w.c.Program.Start.Events) - 1
 }
 
 // longest returns the longest timeout of the entries, nil where one has none. Months

@@ -17,7 +17,7 @@ import (
 func (w *waiting) general() ir.NodeID {
 	c := w.c
 	pick := &ir.Branch{}
-	fan := &ir.Fan{Need: c.expr(jsonpath.TemplateLang, "1", w.at.pos), Join: ir.JoinMerge}
+	fan := &ir.Fan{Need: c.Expr(jsonpath.TemplateLang, "1", w.at.Pos), Join: ir.JoinMerge}
 	depth := 0
 	for _, e := range w.entries {
 		depth = max(depth, e.expression.normal(false).depth())
@@ -25,14 +25,14 @@ func (w *waiting) general() ir.NodeID {
 	for i, e := range w.entries {
 		g := &general{waiting: w, entry: e, number: i}
 		root := e.expression.normal(false)
-		won := c.node(w.at, &ir.Eval{
-			From: c.expr(jsonpath.TemplateLang, fmt.Sprintf(`{%q:"%d"}`, wrapWon, i), w.at.pos),
+		won := c.Node(w.at, &ir.Eval{
+			From: c.Expr(jsonpath.TemplateLang, fmt.Sprintf(`{%q:"%d"}`, wrapWon, i), w.at.Pos),
 			Put:  ir.Put{Mode: ir.PutMerge},
 		}, 0)
-		r := ir.Region{Name: text(e.text), Entry: g.wait(root, depth, won), Collect: true}
-		fan.Branches = append(fan.Branches, ir.FanBranch{Region: c.region(r)})
+		r := ir.Region{Name: e.text.Literal(), Entry: g.wait(root, depth, won), Collect: true}
+		fan.Branches = append(fan.Branches, c.Branch(r))
 		pick.Cases = append(pick.Cases, ir.Case{
-			When: c.condition(is("$."+wrapWon, strconv.Itoa(i)), posOf(e.node)),
+			When: c.condition(is("$."+wrapWon, strconv.Itoa(i)), e.node.IRPos()),
 			Next: w.unwrap(e, g.keys, w.act[i]),
 		})
 		w.startsWithAny(root, g.slots, e)
@@ -40,7 +40,7 @@ func (w *waiting) general() ir.NodeID {
 	if long := w.longest(); long != nil {
 		fan.Branches = append(fan.Branches, ir.FanBranch{Region: w.clock(long, depth)})
 	}
-	wait := c.node(w.at, fan, c.node(w.at, pick, w.bare(w.lapse)))
+	wait := c.Node(w.at, fan, c.Node(w.at, pick, w.bare(w.lapse)))
 	return w.wrapped(wait)
 }
 
@@ -48,9 +48,9 @@ func (w *waiting) general() ir.NodeID {
 // decided when its time is up, and comes first: see deepen.
 func (w *waiting) clock(long *amount, depth int) ir.RegionID {
 	entry := w.deepen(depth, 0, func(next ir.NodeID) ir.NodeID {
-		return w.c.node(w.at, &ir.Await{Timeout: span(long), OnTimeout: next}, next)
+		return w.c.Node(w.at, &ir.Await{Timeout: span(long), OnTimeout: next}, next)
 	})
-	return w.c.region(ir.Region{Name: w.at.name, Entry: entry})
+	return w.c.Region(ir.Region{Name: w.at.Name, Entry: entry})
 }
 
 // deepen puts an Await into regions inside each other. Where one event satisfies two
@@ -61,8 +61,8 @@ func (w *waiting) deepen(levels int, next ir.NodeID, await func(next ir.NodeID) 
 	if levels == 0 {
 		return await(next)
 	}
-	r := ir.Region{Name: w.at.name, Entry: w.deepen(levels-1, 0, await)}
-	return w.c.node(w.at, &ir.Enter{Region: w.c.region(r)}, next)
+	r := ir.Region{Name: w.at.Name, Entry: w.deepen(levels-1, 0, await)}
+	return w.c.Enter(w.at, r, next)
 }
 
 // depth is how many branches are around the events of an expression.
@@ -97,13 +97,13 @@ func (g *general) wait(e *eventExpr, levels int, next ir.NodeID) ir.NodeID {
 	}
 	fan := &ir.Fan{Join: ir.JoinMerge}
 	if e.op == "or" {
-		fan.Need = g.c.expr(jsonpath.TemplateLang, "1", g.at.pos)
+		fan.Need = g.c.Expr(jsonpath.TemplateLang, "1", g.at.Pos)
 	}
 	for _, item := range e.items {
-		r := ir.Region{Name: g.at.name, Entry: g.wait(item, levels-1, 0), Collect: true}
-		fan.Branches = append(fan.Branches, ir.FanBranch{Region: g.c.region(r)})
+		r := ir.Region{Name: g.at.Name, Entry: g.wait(item, levels-1, 0), Collect: true}
+		fan.Branches = append(fan.Branches, g.c.Branch(r))
 	}
-	return g.c.node(g.at, fan, next)
+	return g.c.Node(g.at, fan, next)
 }
 
 // event waits for an event. When the entry's time is up it has lost: its branch goes on
@@ -111,24 +111,23 @@ func (g *general) wait(e *eventExpr, levels int, next ir.NodeID) ir.NodeID {
 func (g *general) event(e *eventExpr, next ir.NodeID) ir.NodeID {
 	key := fmt.Sprintf("%s%d_%d", wrapEvent, g.number, len(g.keys))
 	g.keys = append(g.keys, key)
-	arm := ir.Arm{Event: ir.EventID(e.trigger.id), Put: g.keep(g.entry, key), Next: next}
+	arm := ir.Arm{Event: e.trigger.id, Put: g.keep(g.entry, key), Next: next}
 	if g.starts {
 		// An event that stands twice is two: each of the branches finds its own.
-		g.c.p.Events = append(g.c.p.Events, g.c.event(e.trigger))
-		arm.Event = ir.EventID(len(g.c.p.Events) - 1)
+		arm.Event = g.c.Event(event(e.trigger))
 		g.slots = append(g.slots, g.startsWith(arm.Event))
 	}
 	await := &ir.Await{Arms: []ir.Arm{arm}, Need: 1, Timeout: span(g.entry.timeout)}
 	if await.Timeout.Set {
 		await.OnTimeout = g.never()
 	}
-	return g.c.node(g.at, await, next)
+	return g.c.Node(g.at, await, next)
 }
 
 // noEvent waits until an event did not come; once it comes, that can never be.
 func (g *general) noEvent(e *eventExpr, next ir.NodeID) ir.NodeID {
-	return g.c.node(g.at, &ir.Await{
-		Arms: []ir.Arm{{Event: ir.EventID(e.trigger.id), Next: g.never()}}, Need: 1,
+	return g.c.Node(g.at, &ir.Await{
+		Arms: []ir.Arm{{Event: e.trigger.id, Next: g.never()}}, Need: 1,
 		Timeout: span(g.entry.timeout), OnTimeout: next,
 	}, next)
 }
@@ -138,13 +137,12 @@ func (g *general) noEvent(e *eventExpr, next ir.NodeID) ir.NodeID {
 func (g *general) never() ir.NodeID {
 	c := g.c
 	if c.silence == 0 {
-		c.p.Events = append(c.p.Events, ir.Event{
+		c.silence = 1 + c.Event(ir.Event{
 			Name: "none: the time is over", Type: "none",
 			Correlate: []ir.Correlation{{Attribute: "none", Value: c.own("$.none", g.at)}},
 		})
-		c.silence = ir.EventID(len(c.p.Events))
 	}
-	return c.node(g.at, &ir.Await{Arms: []ir.Arm{{Event: c.silence - 1}}, Need: 1}, 0)
+	return c.Node(g.at, &ir.Await{Arms: []ir.Arm{{Event: c.silence - 1}}, Need: 1}, 0)
 }
 
 // startsWithAny notes the sets of events that satisfy an entry of the start state.
@@ -161,6 +159,6 @@ func (w *waiting) startsWithAny(root *eventExpr, slots []int, e *entry) {
 		if len(need.Slots) > 1 {
 			need.Window = span(e.timeout)
 		}
-		w.c.p.Start.Any = append(w.c.p.Start.Any, need)
+		w.c.Program.Start.Any = append(w.c.Program.Start.Any, need)
 	}
 }

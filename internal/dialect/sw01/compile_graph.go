@@ -10,14 +10,14 @@ import (
 func (c *compiler) graph() {
 	for _, s := range c.w.states {
 		state := ir.State{
-			Name: s.label, ID: text(s.id), Type: strings.ToLower(s.typ), Start: s == s.scope.start,
-			Metadata: jsonText(s.metadata), Pos: posOf(s.node),
+			Name: s.label, ID: s.id.Literal(), Type: strings.ToLower(s.typ), Start: s == s.scope.start,
+			Metadata: s.metadata.JSON(), Pos: s.node.IRPos(),
 		}
 		if s.scope.branch != nil {
 			state.In = s.scope.path()
 		}
 		state.End = s.typ == typeEnd || s.end != nil || s.next == nil && s.typ != typeSwitch && s.typ != typeEvent
-		c.p.States = append(c.p.States, state)
+		c.Program.States = append(c.Program.States, state)
 		c.edges(s)
 	}
 }
@@ -44,10 +44,10 @@ func (c *compiler) edges(s *state) {
 			if s.end != nil {
 				next = nil
 			}
-			c.edge(s, next, ir.EdgeEvent, text(e.text))
+			c.edge(s, next, ir.EdgeEvent, e.text.Literal())
 		}
 		if ends := s.scope.ends; s.lapses() && len(ends) == 1 {
-			c.p.Edges = append(c.p.Edges, ir.Edge{From: s.label, To: ends[0].label, Kind: ir.EdgeTimeout, Label: "when the time is up"})
+			c.Program.Edges = append(c.Program.Edges, ir.Edge{From: s.label, To: ends[0].label, Kind: ir.EdgeTimeout, Label: "when the time is up"})
 		}
 	default:
 		next := s.next
@@ -61,7 +61,7 @@ func (c *compiler) edges(s *state) {
 	for _, a := range s.actions() {
 		for _, r := range a.retries {
 			if r.next != nil && !r.unused {
-				c.edge(s, r.next, ir.EdgeError, spelled(r.match))
+				c.edge(s, r.next, ir.EdgeError, r.match.Literal())
 			}
 		}
 	}
@@ -76,5 +76,5 @@ func (c *compiler) edge(s *state, to *reference, kind ir.EdgeKind, label string)
 	case s.scope.branch != nil:
 		return
 	}
-	c.p.Edges = append(c.p.Edges, out)
+	c.Program.Edges = append(c.Program.Edges, out)
 }

@@ -15,25 +15,25 @@ type category struct {
 
 // The categories that are told apart from SYS.Fail, and what shows them.
 var categories = []category{
-	{sysTimeout, []string{sysTimeout, faultTimeout}, nil},
-	{sysPerm, []string{sysPerm}, permissionCodes},
-	{sysParameter, []string{sysParameter}, parameterCodes},
-	{sysFilter, []string{sysFilter, faultExpression}, nil},
+	{SysTimeout, []string{SysTimeout, faultTimeout}, nil},
+	{SysPermission, []string{SysPermission}, permissionCodes},
+	{SysInvalidParameter, []string{SysInvalidParameter}, parameterCodes},
+	{SysFilterError, []string{SysFilterError, faultExpression}, nil},
 }
 
-// catches are the retries of an action. The first that matches wins (SEMANTICS
+// catches are the retries of an action. The first that matches wins (semantics.md
 // §Functions, events, errors); in the core a specific handler beats a general one, so
 // what stands behind a general one is left out here.
-func (c *compiler) catches(at place, a *action) []ir.Catch {
+func (c *compiler) catches(at ir.Place, a *action) []ir.Catch {
 	k := catching{c: c, at: at, action: a, handled: map[string]bool{}, added: map[ir.Catch]bool{}}
 	for _, r := range a.retries {
 		if r.unused {
 			continue
 		}
-		switch name := spelled(r.match); {
+		switch name := r.match.Literal(); {
 		case isAny(name):
 			k.any(r)
-		case name == sysFail:
+		case name == SysFail:
 			if k.rest == nil && !k.closed {
 				k.rest = r
 			}
@@ -49,7 +49,7 @@ func (c *compiler) catches(at place, a *action) []ir.Catch {
 // catching collects the handlers of one action.
 type catching struct {
 	c       *compiler
-	at      place
+	at      ir.Place
 	action  *action
 	out     []ir.Catch
 	added   map[ir.Catch]bool // what they are for
@@ -105,7 +105,7 @@ func (k *catching) kind(one category, r *retry) {
 			k.named(name)
 		}
 	}
-	k.named(sysFail)
+	k.named(SysFail)
 	for _, code := range one.codes {
 		k.add(ir.Catch{Code: code}, r)
 	}
@@ -116,7 +116,7 @@ func (k *catching) kind(one category, r *retry) {
 func (k *catching) named(name string) {
 	own := k.first(name, "")
 	for _, r := range k.action.retries {
-		code := spelled(r.match)
+		code := r.match.Literal()
 		if r.unused || isCategory(code) || isAny(code) || k.first(name, code) == own {
 			continue
 		}
@@ -129,7 +129,7 @@ func (k *catching) named(name string) {
 // first is the first retry that is for a fault, nil where none is.
 func (k *catching) first(name, code string) *retry {
 	for _, r := range k.action.retries {
-		match := spelled(r.match)
+		match := r.match.Literal()
 		if !r.unused && (isAny(match) || match == Category(name, code, "") || !isCategory(match) && (match == name || match == code)) {
 			return r
 		}
@@ -141,7 +141,7 @@ func (k *catching) first(name, code string) *retry {
 func (k *catching) literal(name string, r *retry) {
 	switch {
 	case k.closed:
-	case k.rest == nil || Category(name, name, "") != sysFail:
+	case k.rest == nil || Category(name, name, "") != SysFail:
 		k.add(ir.Catch{Error: name}, r)
 		k.add(ir.Catch{Code: name}, r)
 	default:
@@ -149,8 +149,8 @@ func (k *catching) literal(name string, r *retry) {
 	}
 	result := k.handler(ir.Catch{Error: resultName(r)}, r)
 	if result.Next == 0 {
-		result.Next = k.c.node(k.at, &ir.Raise{
-			Error:  sysFail,
+		result.Next = k.c.Node(k.at, &ir.Raise{
+			Error:  SysFail,
 			Detail: fmt.Sprintf("function %q gave %q, which is to be tried again, and no attempt is left", k.action.function.name.Text, name),
 		}, 0)
 	}
@@ -187,11 +187,11 @@ func (k *catching) handler(out ir.Catch, r *retry) ir.Catch {
 		return out // it is not for this action to handle
 	}
 	if r.max > 0 {
-		out.Retry = &ir.Retry{Name: spelled(r.match), Delay: span(r.interval), Max: r.max}
+		out.Retry = &ir.Retry{Name: r.match.Literal(), Delay: span(r.interval), Max: r.max}
 	}
 	if r.next != nil {
-		out.Next = k.c.node(k.at, &ir.Raise{
-			Error: givenUp(r), Detail: fmt.Sprintf("a call failed with %s, and no attempt is left", spelled(r.match)),
+		out.Next = k.c.Node(k.at, &ir.Raise{
+			Error: givenUp(r), Detail: fmt.Sprintf("a call failed with %s, and no attempt is left", r.match.Literal()),
 		}, 0)
 	}
 	return out

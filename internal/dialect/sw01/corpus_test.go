@@ -11,7 +11,7 @@ import (
 
 // corpus is where the definitions published with the specification are kept; they are
 // no part of the project.
-const corpus = "../../../shared/corpus"
+const corpus = "../../../../shared/corpus"
 
 // What is wrong in the published definitions. Most of them are patterns with words in the
 // place of values; the worked example has a transition to a state that is misspelt.

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// Keys that only one side of the family has (SEMANTICS §Detection).
+// Keys that only one side of the family has (semantics.md §Detection).
 var (
 	kebabMarks = []string{"trigger-defs", "next-state", "event-expression", "action-mode", "time-delay", "exec-status"}
 	camelMarks = []string{"triggerDefs", "startsAt", "eventExpression"}

@@ -1,6 +1,5 @@
 // Package sw01 is the front-end for the 0.1 family of Serverless Workflow: the
-// earliest draft (seed 001, E), the draft in kebab-case with END states (seed 004,
-// K), and the draft in camelCase (seed 000, C).
+// earliest draft (E), the draft in kebab-case with END states (K), and the draft in camelCase (C).
 //
 // The three are one language in three spellings. Parsing takes every spelling of
 // a key in every form, so that what follows knows only one; where a form *means*
@@ -17,5 +16,5 @@
 // compile_state.go tells how a state becomes nodes, compile_action.go how a call is
 // filtered, timed and tried again, compile_event.go how a state waits for a boolean
 // expression over events. status.go tells how an instance ended in the words of 0.1.
-// codes.go lists the diagnostics; schema.json is for editors.
+// codes.go lists the diagnostics, codes.md explains them; schema.json is for editors.
 package sw01

@@ -30,7 +30,8 @@ func parseExpression(t testing.TB, source string, names ...string) (*eventExpr, 
 		t.Fatal(found)
 	}
 	r := &dialect.Reporter{}
-	p := &parser{r: r, w: &workflow{}}
+	p := newParser(r, early)
+	p.w = &workflow{}
 	for _, name := range names {
 		n, _ := dialect.Read("f.json", []byte(fmt.Sprintf("%q", name)))
 		p.w.triggers = append(p.w.triggers, &trigger{name: n.Root})
@@ -101,7 +102,7 @@ func TestMalformedEventExpressions(t *testing.T) {
 	for source, want := range map[string]string{
 		"A or":        "1:6 malformed event expression: the name of an event is missing",
 		"or A":        `1:2 malformed event expression: the name of an event is missing before "or"`,
-		"A B":         `1:4 malformed event expression: expected "and" or "or" before "B"; a name with blanks stands in quotes: 'A B'`,
+		"A B":         `1:4 malformed event expression: expected "and" or "or" before "B"; put a name with blanks in quotes: 'A B'`,
 		"(A or B":     "1:9 malformed event expression: a parenthesis is not closed",
 		"A)":          `1:3 malformed event expression: expected "and" or "or" before ")"`,
 		"'A":          "1:2 malformed event expression: the quote is not closed",

@@ -6,9 +6,9 @@ import "strings"
 type form uint8
 
 const (
-	early form = iota // 001: kebab-case, functions by name
-	kebab             // 004: kebab-case, function objects
-	camel             // 000: camelCase, SUBFLOW, ids
+	early form = iota // E: kebab-case, functions by name
+	kebab             // K: kebab-case, function objects
+	camel             // C: camelCase, SUBFLOW, ids
 )
 
 // Family is how all forms together are called with --dialect.
@@ -40,6 +40,18 @@ func (f form) spell(key string) string {
 	return kebabCase(key)
 }
 
+// ways lists how a key, given in camelCase, may be spelled in any form: the form's own way
+// first. Paths of filters may also be in PascalCase (0.1 E §过滤器机制).
+func (f form) ways(key string) []string {
+	switch {
+	case key == "eventID":
+		return []string{key, "eventId", "event-id"}
+	case strings.HasSuffix(key, "Path"):
+		return []string{f.spell(key), key, kebabCase(key), strings.ToUpper(key[:1]) + key[1:]}
+	}
+	return []string{f.spell(key), key, kebabCase(key)}
+}
+
 func kebabCase(key string) string {
 	var b strings.Builder
 	for _, c := range key {
@@ -52,13 +64,13 @@ func kebabCase(key string) string {
 	return b.String()
 }
 
-// waits says what an absent wait-for-completion of a branch means (001 §Parallel
-// State: when all branches are complete; 004 and 000: the schema's default).
+// waits says what an absent wait-for-completion of a branch means (0.1 E §Parallel
+// State: when all branches are complete; K and C: the schema's default).
 func (f form) waits() bool { return f == early }
 
-// zeroDelay says whether nothing is an amount of time (001: a positive integer; 004:
+// zeroDelay says whether nothing is an amount of time (E: a positive integer; K:
 // at least 0).
 func (f form) zeroDelay() bool { return f != early }
 
-// seconds says whether a bare number is an amount of time (SEMANTICS §Time).
+// seconds says whether a bare number is an amount of time (semantics.md §Time).
 func (f form) seconds() bool { return f != camel }

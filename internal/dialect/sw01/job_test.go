@@ -12,10 +12,10 @@ func TestJobFunctions(t *testing.T) {
 		{"{name: f, type: 'job:fleet.update'}", "job:fleet.update", ""}, // the data is what it is called with
 		{"{name: f, type: jobs, parameters: {release: a}}", "", ""},
 		{"{name: f, type: 'job:', parameters: {client: a}}", "", "SV212 job: names no workflow"},
-		{"{name: f, type: 'job:a b', parameters: {client: a}}", "", `SV212 no job workflow can have the name "a b"`},
-		{"{name: f, type: 'job:a', parameters: {}}", "", `SV213 function "f" creates a job, and needs "client"`},
-		{"{name: f, type: 'job:a', parameters: {client: a, tags: b}}", "", "SV213 the tags of a job must be a list"},
-		{"{name: f, type: 'job:a', parameters: {client: a, tag: [b]}}", "job:a", `SV214 function "f" creates a job, for which "tag" means nothing; did you mean "tags"?`},
+		{"{name: f, type: 'job:a b', parameters: {client: a}}", "", `SV212 "a b" is not a valid name of a job workflow`},
+		{"{name: f, type: 'job:a', parameters: {}}", "", `SV213 function "f" creates a job and needs "client"`},
+		{"{name: f, type: 'job:a', parameters: {client: a, tags: b}}", "", "SV213 the tags of a job must be an array"},
+		{"{name: f, type: 'job:a', parameters: {client: a, tag: [b]}}", "job:a", `SV214 function "f" creates a job, which has no argument "tag"; did you mean "tags"?`},
 	} {
 		got, found := compileText(t, "f.yaml", "name: jobs\nstates:\n- {name: A, type: OPERATION, start: true, action-mode: SEQUENTIAL, actions: [{function: "+c.function+"}], next-state: E}\n- {name: E, type: END}\n")
 		text := ""

@@ -11,7 +11,7 @@ import (
 // The definitions in the manual are sound: the first as a whole, the others as far as
 // excerpts can be, whose states lead to states that are not shown.
 func TestManual(t *testing.T) {
-	page, err := os.ReadFile("../../docs/definitions-0.1.md")
+	page, err := os.ReadFile("../../../docs/definitions-0.1.md")
 	if err != nil {
 		t.Fatal(err)
 	}

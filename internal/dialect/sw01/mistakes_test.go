@@ -20,8 +20,8 @@ func TestManyDanglingReferences(t *testing.T) {
 			fmt.Fprintf(&b, "- {name: s%d, type: DELAY, time-delay: 1, next-state: q%dx}\n", i, i)
 		}
 		doc, _ := dialect.Read("f.yaml", []byte(b.String()))
-		w := parse(&dialect.Reporter{}, kebab, doc)
-		c := checker{hinter: hinter{dialect.Hinter{Spent: dialect.MaxHinting}}, r: &dialect.Reporter{}, w: w, homes: map[string][]*scope{}}
+		w := newParser(&dialect.Reporter{}, kebab).workflow(doc)
+		c := checker{Hinter: dialect.Hinter{Spent: dialect.MaxHinting}, r: &dialect.Reporter{}, w: w, homes: map[string][]*scope{}}
 		c.collect(w.scope)
 		each := testing.AllocsPerRun(1, func() {
 			for _, s := range w.states {
@@ -50,7 +50,7 @@ states:
 	want := "the events did not come in time: it waited PT1H for A and not B, and PT1M for B"
 	if !slices.ContainsFunc(c.Program.Nodes, func(n ir.Node) bool {
 		raise, ok := n.Op.(*ir.Raise)
-		return ok && raise.Error == sysTimeout && raise.Detail == want
+		return ok && raise.Error == SysTimeout && raise.Detail == want
 	}) {
 		t.Errorf("nothing says %q", want)
 	}

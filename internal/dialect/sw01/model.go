@@ -3,10 +3,10 @@ package sw01
 import (
 	"fmt"
 
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // The definition as it was written, every value with its place. A nil pointer is
@@ -26,7 +26,7 @@ type workflow struct {
 	derivedID            string   // where the document has none
 }
 
-// trigger is an event that the workflow waits for (001 §触发器定义, 004 and 000
+// trigger is an event that the workflow waits for (0.1 E §触发器定义, K and C
 // §Trigger Definition).
 type trigger struct {
 	node, name  *dialect.Node
@@ -34,8 +34,8 @@ type trigger struct {
 	eventID     *dialect.Node // E: the event's type or id
 	token       *token
 
-	used bool // decided by check
-	id   int  // in the program's table
+	used bool       // decided by check
+	id   ir.EventID // in the program's table
 }
 
 // token says where an event bears what tells which instance it belongs to.
@@ -53,8 +53,8 @@ type scope struct {
 	states   []*state
 
 	start  *state // decided by check
-	byName map[string]*state
-	byID   map[string]*state
+	byName dialect.Names[*state]
+	byID   dialect.Names[*state]
 	names  []string // and ids, as they stand
 	ends   []*state // its END states
 }
@@ -64,7 +64,7 @@ func (s *scope) title() string {
 	switch {
 	case s.branch == nil:
 		return "the workflow"
-	case text(s.branch.name) != "":
+	case s.branch.name.Literal() != "":
 		return fmt.Sprintf("branch %q", s.branch.name.Text)
 	}
 	return "the branch"
@@ -210,7 +210,7 @@ type branch struct {
 	scope  *scope
 }
 
-// filter is the three paths by which data passes (001 §过滤器机制, 004 and 000
+// filter is the three paths by which data passes (0.1 E §过滤器机制, K and C
 // §Filter Mechanism).
 type filter struct {
 	input  *path
@@ -242,25 +242,11 @@ func (s *state) title() string {
 	return fmt.Sprintf("state %q", s.name.Text)
 }
 
-// text returns a string node's text, "" for one that is not there.
-func text(n *dialect.Node) string {
-	s, _ := n.Str()
-	return s
-}
-
-// spelled returns the text of a string, or a number or word as it is written.
-func spelled(n *dialect.Node) string {
-	if n == nil || n.Kind == expr.KindString {
-		return text(n)
-	}
-	return n.Raw()
-}
-
 func (s *eventState) ways() []way {
 	var out []way
 	for _, e := range s.entries {
 		if e.next != nil {
-			out = append(out, way{e.next, spelled(e.text), wayEvent})
+			out = append(out, way{e.next, e.text.Literal(), wayEvent})
 		}
 		out = append(out, e.actions.ways()...)
 	}
@@ -293,7 +279,7 @@ func (a actions) ways() []way {
 	for _, one := range a.list {
 		for _, r := range one.retries {
 			if r.next != nil {
-				out = append(out, way{r.next, spelled(r.match), wayError})
+				out = append(out, way{r.next, r.match.Literal(), wayError})
 			}
 		}
 	}

@@ -7,24 +7,24 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 )
 
-// Outline is a checked definition in the terms that all forms share, with every
-// reference resolved: for tools that translate definitions. Nobody changes it.
+// Outline is a checked definition in the terms that all forms of 0.1 share, with every
+// reference resolved. It is read-only, for tools that translate definitions.
 type Outline struct {
-	Form                   string // the name of the front-end
-	ID                     string
-	Name, Version          string
-	Description            string
-	Metadata, Extensions   expr.Value
-	HasMetadata, HasExtens bool
-	Triggers               []*Trigger
-	Scope                  *Scope
+	Form                       string // the name of the front-end
+	ID                         string
+	Name, Version              string
+	Description                string
+	Metadata, Extensions       expr.Value
+	HasMetadata, HasExtensions bool
+	Triggers                   []*Trigger
+	Scope                      *Scope
 }
 
 // Trigger is an event that the workflow waits for.
 type Trigger struct {
 	Pos                         dialect.Pos
 	Name, Source, Type, EventID string
-	Token                       string // "" where there is none
+	Token                       string // "": none
 	TokenPos                    dialect.Pos
 }
 
@@ -75,7 +75,7 @@ type Action struct {
 	Filter         Filter
 }
 
-// Retry is what is done about one outcome of a call.
+// Retry handles one outcome of a call.
 type Retry struct {
 	Pos      dialect.Pos
 	Match    expr.Value
@@ -84,7 +84,7 @@ type Retry struct {
 	Next     *State
 }
 
-// Entry is what an EVENT state does about one event expression.
+// Entry is what an EVENT state does on one event expression.
 type Entry struct {
 	Pos        dialect.Pos
 	Text       string
@@ -119,7 +119,7 @@ type Condition struct {
 	HasValue bool
 }
 
-// Filter is the three paths by which data passes.
+// Filter is the three paths of a data filter.
 type Filter struct {
 	Input, Output *Path
 	Result        []string
@@ -140,10 +140,10 @@ type Amount struct {
 	Until string
 }
 
-// Outline reads and checks a definition. It is nil where the diagnostics have an error.
+// Outline reads and checks a definition. It is nil if the diagnostics include an error.
 func (e FrontEnd) Outline(doc *dialect.Document, opts dialect.Options) (*Outline, dialect.Diagnostics) {
 	r := &dialect.Reporter{File: doc.File}
-	w := parse(r, e.form, doc)
+	w := newParser(r, e.form).workflow(doc)
 	check(r, w, opts)
 	if r.HasErrors() {
 		return nil, r.Diagnostics()
@@ -160,20 +160,25 @@ type outliner struct {
 
 func (o *outliner) workflow(w *workflow) *Outline {
 	out := &Outline{
-		Form: w.form.name(), ID: w.identity(), Name: text(w.name), Version: spelled(w.version), Description: text(w.description),
-		Metadata: w.metadata.Value(), Extensions: w.extensions.Value(), HasMetadata: w.metadata != nil, HasExtens: w.extensions != nil,
+		Form: w.form.name(), ID: w.identity(),
+		Name: w.name.Literal(), Version: w.version.Literal(), Description: w.description.Literal(),
+		Metadata: w.metadata.Value(), HasMetadata: w.metadata != nil,
+		Extensions: w.extensions.Value(), HasExtensions: w.extensions != nil,
 	}
 	for _, t := range w.triggers {
-		one := &Trigger{Pos: t.node.Pos(), Name: text(t.name), Source: text(t.source), Type: text(t.typ), EventID: text(t.eventID)}
+		one := &Trigger{
+			Pos: t.node.Pos(), Name: t.name.Literal(), Source: t.source.Literal(),
+			Type: t.typ.Literal(), EventID: t.eventID.Literal(),
+		}
 		if t.token != nil {
 			one.Token, one.TokenPos = t.token.from, t.token.node.Pos()
 		}
 		o.triggers[t] = one
 		out.Triggers = append(out.Triggers, one)
 	}
-	for _, s := range w.states { // first all of them: they refer to each other
+	for _, s := range w.states { // create all of them before filling any: they refer to each other
 		o.states[s] = &State{
-			Pos: s.node.Pos(), Name: text(s.name), Label: s.label, Type: s.typ, End: s.end != nil,
+			Pos: s.node.Pos(), Name: s.name.Literal(), Label: s.label, Type: s.typ, End: s.end != nil,
 			Filter: o.filter(s.filter), Metadata: s.metadata.Value(),
 		}
 	}
@@ -203,7 +208,7 @@ func (o *outliner) fill(s *state, out *State) {
 	case *eventState:
 		for _, e := range b.entries {
 			out.Entries = append(out.Entries, &Entry{
-				Pos: e.node.Pos(), Text: spelled(e.text), Expression: o.expression(e.expression), Timeout: o.amount(e.timeout),
+				Pos: e.node.Pos(), Text: e.text.Literal(), Expression: o.expression(e.expression), Timeout: o.amount(e.timeout),
 				Actions: o.actions(e.actions), Filter: o.path(e.filter), Next: o.to(e.next),
 			})
 		}
@@ -219,7 +224,7 @@ func (o *outliner) fill(s *state, out *State) {
 			out.Branches = append(out.Branches, o.scope(br.scope))
 		}
 	case *subflowState:
-		out.Workflow, out.Wait = text(b.workflow), b.wait
+		out.Workflow, out.Wait = b.workflow.Literal(), b.wait
 	case *endState:
 		out.Failure = b.failure
 	}
@@ -236,7 +241,7 @@ func (o *outliner) actions(a actions) Actions {
 	out := Actions{Parallel: a.parallel}
 	for _, one := range a.list {
 		act := &Action{
-			Pos: one.node.Pos(), Function: text(one.function.name), Type: text(one.function.typ),
+			Pos: one.node.Pos(), Function: one.function.name.Literal(), Type: one.function.typ.Literal(),
 			Timeout: o.amount(one.timeout), Filter: o.filter(one.filter),
 		}
 		if p := one.function.parameters; p != nil {

@@ -12,42 +12,44 @@ import (
 // said of one value by itself: kinds, required parameters, spelling, expressions.
 // It never stops at an error, so that one pass finds all.
 type parser struct {
-	r    *dialect.Reporter
-	form form
-	w    *workflow
-	hinter
+	*dialect.Reader
+	form       form
+	w          *workflow
 	byEvent    map[string]bool // the names of events, once they are needed
 	eventNames []string
-	asked      func(*fields) // where set, told of every object when it is done: for tests
 }
 
-// parse reads a document.
-func parse(r *dialect.Reporter, f form, doc *dialect.Document) *workflow {
-	p := &parser{r: r, form: f}
-	return p.workflow(doc)
+// fieldCodes are the codes of the reader.
+var fieldCodes = dialect.FieldCodes{
+	Type: codeType, Missing: codeMissing, Empty: codeEmpty, Choice: codeChoice, Number: codeNumber,
+	Unknown: codeUnknownKey, Both: codeExclusive, Twice: codeTwice, Unquoted: codeQuoteIt,
 }
 
-// workflow reads the top level (001 §工作流规范, 004 and 000 §Workflow Definition).
+func newParser(r *dialect.Reporter, f form) *parser {
+	return &parser{Reader: &dialect.Reader{Reporter: r, Codes: fieldCodes, Ways: f.ways}, form: f}
+}
+
+// workflow reads the top level (0.1 E §工作流规范, 0.1 K and 0.1 C §Workflow Definition).
 func (p *parser) workflow(doc *dialect.Document) *workflow {
 	w := &workflow{form: p.form, node: doc.Root, derivedID: idFromFile(doc.File)}
 	p.w = w
 	w.scope = &scope{node: doc.Root}
 	if !doc.Root.Is(expr.KindObject) {
-		p.r.Errorf(doc.Root, codeNotObject, "a definition is an object with states")
+		p.Errorf(doc.Root, codeNotObject, "a definition is an object with states")
 		return w
 	}
-	f := p.fields(doc.Root, "the workflow")
-	w.id = f.optionalName("id")
-	w.name = f.optionalName("name")
-	w.description = f.str("description")
-	w.version = f.literal("version")
-	f.literal("schemaVersion")
+	f := p.Fields(doc.Root, "the workflow")
+	w.id = f.OptionalName("id")
+	w.name = f.OptionalName("name")
+	w.description = f.Str("description")
+	w.version = f.Literal("version")
+	f.Literal("schemaVersion")
 	w.execStatus = p.execStatus(f)
 	p.triggers(f)
 	p.states(f, w.scope)
-	w.metadata = f.get("metadata")
-	w.extensions = f.get("extensions")
-	f.done()
+	w.metadata = f.Get("metadata")
+	w.extensions = f.Get("extensions")
+	f.Done()
 	p.named()
 	return w
 }
@@ -58,9 +60,9 @@ func (p *parser) named() {
 	switch w := p.w; {
 	case w.id != nil || w.name != nil || p.form == early:
 	case p.form == kebab:
-		p.r.Warnf(w.node, codeNoName, "the workflow has no \"name\"; it is called %q after its file", w.derivedID)
+		p.Warnf(w.node, codeNoName, "the workflow has no \"name\"; it is called %q after its file", w.derivedID)
 	default:
-		p.r.Warnf(w.node, codeNoName, "the workflow has no \"id\"; it is called %q after its file", w.derivedID)
+		p.Warnf(w.node, codeNoName, "the workflow has no \"id\"; it is called %q after its file", w.derivedID)
 	}
 }
 
@@ -92,43 +94,34 @@ func idFromFile(file string) string {
 }
 
 // execStatus reads the status that a definition may bear: it is kept and shown.
-func (p *parser) execStatus(f *fields) *dialect.Node {
-	words := statuses(p.form)
-	n := f.str("execStatus")
-	if n == nil {
+func (p *parser) execStatus(f *dialect.Fields) *dialect.Node {
+	word, at := f.Choice("execStatus", statuses(p.form)...)
+	if word == "" {
 		return nil
 	}
-	for _, w := range words {
-		if n.Text == w {
-			return n
-		}
-	}
-	p.oneOf(p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell("execStatus"), n.Text), n.Text, words)
-	return nil
+	return at
 }
 
-// triggers reads the events (001 §触发器定义, 004 and 000 §Trigger Definition).
-func (p *parser) triggers(f *fields) {
-	list, _ := f.list("triggerDefs")
+// triggers reads the events (0.1 E §触发器定义, 0.1 K and 0.1 C §Trigger Definition).
+func (p *parser) triggers(f *dialect.Fields) {
+	list, _ := f.List("triggerDefs")
 	for _, n := range list {
-		t := p.fields(n, "trigger")
+		t := p.Fields(n, "a trigger")
 		if t == nil {
 			continue
 		}
-		one := &trigger{node: n, name: t.name("name")}
-		if one.name != nil {
-			t.what = "trigger " + quote(one.name.Text)
-		}
-		one.source = t.optionalName("source")
-		one.typ = t.optionalName("type")
-		one.eventID = t.optionalName("eventID")
+		one := &trigger{node: n, name: t.Name("name")}
+		t.Called(one.name)
+		one.source = t.OptionalName("source")
+		one.typ = t.OptionalName("type")
+		one.eventID = t.OptionalName("eventID")
 		one.token = p.token(t)
-		t.done()
-		if t.peek("source") == nil {
-			p.r.Warnf(n, codeAnyEvent, "%s has no \"source\": it matches events of any source", t.what)
+		t.Done()
+		if t.Peek("source") == nil {
+			p.Warnf(n, codeAnyEvent, "%s has no \"source\": it matches events of any source", t.What)
 		}
-		if t.peek("type") == nil && t.peek("eventID") == nil {
-			p.r.Warnf(n, codeAnyEvent, "%s has no %q: it matches events of any type", t.what, p.typeKey())
+		if t.Peek("type") == nil && t.Peek("eventID") == nil {
+			p.Warnf(n, codeAnyEvent, "%s has no %q: it matches events of any type", t.What, p.typeKey())
 		}
 		if one.name != nil {
 			p.w.triggers = append(p.w.triggers, one)
@@ -145,20 +138,20 @@ func (p *parser) typeKey() string {
 }
 
 // token reads the correlation token: a path into the event, or the name of an
-// attribute or of a field of its data (SEMANTICS §Functions, events, errors).
-func (p *parser) token(f *fields) *token {
-	n := f.optionalName("correlationToken")
+// attribute or of a field of its data (semantics.md §Functions, events, errors).
+func (p *parser) token(f *dialect.Fields) *token {
+	n := f.OptionalName("correlationToken")
 	if n == nil {
 		return nil
 	}
 	from := strings.TrimSpace(n.Text)
 	if strings.HasPrefix(from, "$") {
-		path := p.path(n, f.spell("correlationToken"))
+		path := p.path(n)
 		if path == nil {
 			return nil
 		}
 		if !path.Definite || path.Root {
-			p.r.Errorf(n, codeNotPath, "%s must select one value, and %s does not", f.spell("correlationToken"), from)
+			p.Errorf(n, codeNotPath, "%s must select one value, and %s does not", n.Name(), from)
 			return nil
 		}
 		from = path.src
@@ -167,9 +160,9 @@ func (p *parser) token(f *fields) *token {
 }
 
 // states reads the states of the workflow or of a branch, and where they begin.
-func (p *parser) states(f *fields, s *scope) {
-	s.startsAt = f.optionalName("startsAt")
-	for _, n := range f.needList("states") {
+func (p *parser) states(f *dialect.Fields, s *scope) {
+	s.startsAt = f.OptionalName("startsAt")
+	for _, n := range f.NeedList("states") {
 		one := p.state(n, s)
 		if one != nil {
 			s.states = append(s.states, one)

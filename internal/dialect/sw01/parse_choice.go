@@ -2,6 +2,7 @@ package sw01
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -9,8 +10,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/choice"
 )
 
-// operators are the ways to spell each comparison; case does not matter (001 §分支
-// 状态, 000 §Switch State: EQ …; 004 §Single condition: Equals …).
+// operators are the ways to spell each comparison; case does not matter (0.1 E §分支
+// 状态, 0.1 C §Switch State: EQ …; 0.1 K §Single condition: Equals …).
 var operators = []struct{ name, op string }{
 	{"EQ", choice.Equal},
 	{"LT", choice.Less},
@@ -35,13 +36,13 @@ var joins = []string{"single", "and", "or", "not"}
 
 // choice reads one way out of a SWITCH.
 func (p *parser) choice(n *dialect.Node) *switchChoice {
-	f := p.fields(n, "choice")
+	f := p.Fields(n, "a choice")
 	if f == nil {
 		return nil
 	}
-	f.fold = true
-	c := &switchChoice{node: n, next: ref(f.name("nextState")), when: p.condition(f, 0)}
-	f.done()
+	f.Fold = true
+	c := &switchChoice{node: n, next: ref(f.Name("nextState")), when: p.condition(f, 0)}
+	f.Done()
 	return c
 }
 
@@ -49,92 +50,91 @@ func (p *parser) choice(n *dialect.Node) *switchChoice {
 const maxConditions = 32
 
 // condition reads a comparison, or a list of conditions under single, and, or, not.
-// Nesting is allowed (SEMANTICS §Control flow: Switch).
-func (p *parser) condition(f *fields, depth int) *condition {
+// Nesting is allowed (semantics.md §Control flow: Switch).
+func (p *parser) condition(f *dialect.Fields, depth int) *condition {
 	var found *dialect.Node
 	var join string
 	for _, key := range joins {
-		n := f.get(key)
+		n := f.Get(key)
 		switch {
 		case n == nil:
 		case found == nil:
 			found, join = n, key
 		default:
-			p.r.Errorf(later(found, n).KeySpan(), codeExclusive, "%s has both %q and %q; only one of them can hold", f.what, found.Name(), n.Name()).
-				WithHint("put one into the other")
+			f.Both(found, n).WithHint("put one into the other")
 		}
 	}
 	if found == nil {
 		return p.comparison(f)
 	}
 	for _, key := range []string{"path", "operator", "value"} {
-		if n := f.get(key); n != nil {
-			p.r.Errorf(n.KeySpan(), codeExclusive, "%s has both %q and %q; only one of them can hold", f.what, found.Name(), n.Name())
+		if n := f.Get(key); n != nil {
+			f.Both(found, n)
 		}
 	}
 	items := found.Items
 	switch {
 	case depth >= maxConditions:
-		p.r.Errorf(found, codeTooMany, "conditions are nested more than %d deep (limit condition-nesting)", maxConditions)
+		p.Errorf(found, codeTooMany, "conditions are nested more than %d deep (limit condition-nesting)", maxConditions)
 		return nil
 	case found.Kind == expr.KindObject:
 		items = []*dialect.Node{found}
 	case found.Kind != expr.KindArray:
-		p.r.Errorf(found, codeType, "%s must be a list of conditions, not %s", found.Name(), article(found.Kind))
+		p.Expected(found, found.Name(), "an array of conditions")
 		return nil
 	case len(items) == 0:
-		p.r.Errorf(found, codeEmpty, "%s must not be empty", found.Name())
+		p.Errorf(found, codeEmpty, "%s must not be empty", found.Name())
 		return nil
 	}
-	c, broken := &condition{node: f.node, op: "and"}, false
+	c, broken := &condition{node: f.Node, op: "and"}, false
 	if join == "or" {
 		c.op = "or"
 	}
 	for _, item := range items {
-		in := p.fields(item, "condition")
+		in := p.Fields(item, "a condition")
 		if in == nil {
 			broken = true
 			continue
 		}
-		in.fold = true
-		if n := in.optionalName("nextState"); n != nil {
-			p.r.Warnf(n.KeySpan(), codeIgnored, "%s inside of %s is ignored", n.Name(), found.Name()).WithHint("it belongs to the choice")
+		in.Fold = true
+		if n := in.OptionalName("nextState"); n != nil {
+			p.Warnf(n.KeySpan(), codeIgnored, "%s inside of %s is ignored", n.Name(), found.Name()).WithHint("it belongs to the choice")
 		}
 		one := p.condition(in, depth+1)
 		broken = broken || one == nil
 		c.items = append(c.items, one)
-		in.done()
+		in.Done()
 	}
 	if broken { // nobody knows when it holds
 		return nil
 	}
 	if join == "not" {
-		return &condition{node: f.node, op: "not", items: []*condition{c}}
+		return &condition{node: f.Node, op: "not", items: []*condition{c}}
 	}
 	return c
 }
 
 // comparison reads path, operator and value.
-func (p *parser) comparison(f *fields) *condition {
-	c := &condition{node: f.node}
-	if f.peek("path") == nil && f.peek("operator") == nil && f.peek("value") == nil {
-		f.p.r.Errorf(f.node, codeMissing, "%s needs \"path\", \"operator\" and \"value\", or one of \"single\", \"and\", \"or\", \"not\"", f.what)
-		for _, key := range []string{"path", "operator", "value"} {
-			f.get(key)
-		}
+func (p *parser) comparison(f *dialect.Fields) *condition {
+	c := &condition{node: f.Node}
+	if f.Peek("path") == nil && f.Peek("operator") == nil && f.Peek("value") == nil {
+		p.Errorf(f.Node, codeMissing, "%s needs \"path\", \"operator\" and \"value\", or one of \"single\", \"and\", \"or\", \"not\"", f.What)
+		f.Allow("path", "operator", "value")
 		return nil
 	}
-	c.path = p.path(f.need("path"), f.spell("path"))
-	c.value = f.get("value")
+	c.path = p.path(f.Need("path"))
+	c.value = f.Get("value")
 	c.op = p.operator(f)
 	switch {
 	case c.value == nil && c.op != choice.Exists && c.op != "":
-		if d := f.missing("value"); f.null("value") {
+		d := f.Missing("value")
+		null := func(m *dialect.Node) bool { return m.IsNull() && strings.EqualFold(m.Name(), "value") }
+		if slices.ContainsFunc(f.Node.Members, null) {
 			d.WithHint(`to compare with null, write it as text: "null"`)
 		}
 		return nil
 	case c.value.Is(expr.KindArray) || c.value.Is(expr.KindObject):
-		p.r.Errorf(c.value, codeType, "%s must be text, a number or a boolean, not %s", f.spell("value"), article(c.value.Kind))
+		p.Expected(c.value, c.value.Name(), "a string, a number or a boolean")
 		return nil
 	case c.path == nil || c.op == "":
 		return nil
@@ -142,8 +142,8 @@ func (p *parser) comparison(f *fields) *condition {
 	return c
 }
 
-func (p *parser) operator(f *fields) string {
-	n := f.name("operator")
+func (p *parser) operator(f *dialect.Fields) string {
+	n := f.Name("operator")
 	if n == nil {
 		return ""
 	}
@@ -154,14 +154,14 @@ func (p *parser) operator(f *fields) string {
 		}
 		names = append(names, o.name)
 	}
-	d := p.r.Errorf(n, codeChoice, "%s cannot be %q", f.spell("operator"), n.Text)
+	d := p.Errorf(n, codeChoice, "%s cannot be %q", n.Name(), n.Text)
 	switch word := strings.ToUpper(strings.TrimSpace(n.Text)); {
 	case unequal[word]: // the opposite is nearest, and the worst advice
 		d.WithHint("there is none; put an EQ into \"not\"")
 	case mathematical[word] != "":
 		d.WithHint("did you mean %q?", mathematical[word])
 	default:
-		p.oneOf(d, n.Text, names)
+		p.MeantOneOf(d, n.Text, names)
 	}
 	return ""
 }
@@ -217,5 +217,5 @@ func (c *condition) label() string {
 		}
 		return c.path.src + " exists"
 	}
-	return fmt.Sprintf("%s %s %s", c.path.src, choice.Sign(c.op), spelled(c.value))
+	return fmt.Sprintf("%s %s %s", c.path.src, choice.Sign(c.op), c.value.Literal())
 }

@@ -2,6 +2,7 @@ package sw01
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// eventExpr is a boolean expression over events (SEMANTICS §Functions, events,
+// eventExpr is a boolean expression over events (semantics.md §Functions, events,
 // errors: Event expressions).
 type eventExpr struct {
 	op    string // "", "and", "or", "not"
@@ -40,21 +41,21 @@ func (p *parser) eventExpression(n *dialect.Node) *eventExpr {
 	e := x.or()
 	words := x.err == nil && x.token != "" // that nothing joins
 	if words {
-		x.fail("expected \"and\" or \"or\" before %s", quote(x.token))
+		x.fail("expected \"and\" or \"or\" before %s", strconv.Quote(x.token))
 	}
 	if x.err == nil && x.leaves > maxEvents {
 		p.w.vague = true
-		p.r.Errorf(n, codeTooMany, "an event expression has at most %d events (limit event-expression)", maxEvents)
+		p.Errorf(n, codeTooMany, "an event expression has at most %d events (limit event-expression)", maxEvents)
 		return nil
 	}
 	if x.err != nil {
 		p.w.vague = true
-		d := p.r.Errorf(n.ColumnIn(x.errAt), codeEventExpr, "malformed event expression: %v", x.err)
+		d := p.Errorf(n.ColumnIn(x.errAt), codeEventExpr, "malformed event expression: %v", x.err)
 		switch near := p.nearEvent(whole); {
 		case near != "":
 			d.WithHint("did you mean %q?", near)
 		case words && !x.operators && strings.ContainsAny(whole, " \t"):
-			d.WithHint("a name with blanks stands in quotes: '%s'", whole)
+			d.WithHint("put a name with blanks in quotes: '%s'", whole)
 		}
 		return nil
 	}
@@ -225,7 +226,7 @@ func (x *exprScanner) not() *eventExpr {
 	case !x.quoted && x.token == "":
 		x.fail("the name of an event is missing")
 	case x.is("and", "or", "&&", "||", ")"):
-		x.fail("the name of an event is missing before %s", quote(x.token))
+		x.fail("the name of an event is missing before %s", strconv.Quote(x.token))
 	default:
 		e := &eventExpr{name: x.token, at: x.node.SpanIn(at, end)}
 		x.leaves++

@@ -1,7 +1,6 @@
 package sw01
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,62 +9,60 @@ import (
 
 // state reads what all types of states share, then the body of its type.
 func (p *parser) state(n *dialect.Node, in *scope) *state {
-	f := p.fields(n, "state")
+	f := p.Fields(n, "a state")
 	if f == nil {
 		return nil
 	}
-	s := &state{node: n, scope: in, index: len(p.w.states), name: f.name("name"), id: f.optionalName("id")}
+	s := &state{node: n, scope: in, index: len(p.w.states), name: f.Name("name"), id: f.OptionalName("id")}
 	p.w.states = append(p.w.states, s)
-	if s.name != nil {
-		f.what = fmt.Sprintf("state %q", s.name.Text)
-	}
+	f.Called(s.name)
 	s.typ = p.stateType(f)
-	if on, at := f.flag("start", false); on {
+	if on, at := f.Flag("start", false); on {
 		s.start = at
 	}
-	if on, at := f.flag("end", false); on {
+	if on, at := f.Flag("end", false); on {
 		s.end = at
 	}
-	s.next = ref(f.optionalName("nextState"))
+	s.next = ref(f.OptionalName("nextState"))
 	s.filter = p.filter(f)
-	s.metadata = f.get("metadata")
+	s.metadata = f.Get("metadata")
 	s.body = p.body(f, s)
-	if s.typ != "" { // else nobody knows what belongs there
-		f.done()
+	if s.typ != "" { // without a type, the allowed keys are unknown
+		f.Done()
 	}
 	p.exits(f, s)
 	return s
 }
 
-// exits warns of ways out that are never taken.
-func (p *parser) exits(f *fields, s *state) {
-	next := f.peek("nextState")
+// exits warns about next states that are never reached.
+func (p *parser) exits(f *dialect.Fields, s *state) {
+	next := f.Peek("nextState")
 	switch {
 	case next == nil || s.typ == "":
 	case s.typ == typeEnd:
-		p.r.Warnf(next.KeySpan(), codeTwoExits, "%s is an END state: its %s is ignored", f.what, next.Name())
+		p.Warnf(next.KeySpan(), codeTwoExits, "%s is an END state: its %s is ignored", f.What, next.Name())
 	case s.end != nil:
-		p.r.Warnf(next.KeySpan(), codeTwoExits, "%s has both %s and end: true; the workflow ends there", f.what, next.Name())
+		p.Warnf(next.KeySpan(), codeTwoExits, "%s has both %s and end: true; the workflow ends there", f.What, next.Name())
 	case s.typ == typeSwitch:
-		p.r.Warnf(next.KeySpan(), codeIgnored, "%s is a SWITCH: its %s is ignored", f.what, next.Name()).
+		p.Warnf(next.KeySpan(), codeIgnored, "%s is a SWITCH: its %s is ignored", f.What, next.Name()).
 			WithHint("put it into its choices or its default")
 	}
 }
 
-func (p *parser) stateType(f *fields) string {
-	n := f.name("type")
+func (p *parser) stateType(f *dialect.Fields) string {
+	n := f.Name("type")
 	if n == nil {
 		return ""
 	}
 	if upper := strings.ToUpper(n.Text); slices.Contains(stateTypes, upper) {
 		return upper
 	}
-	// Read on as what it was meant to be.
-	return p.oneOf(p.r.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
+	// Go on with the type that was probably meant.
+	return p.MeantOneOf(p.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
 }
 
 // body reads what belongs to one type of states.
-func (p *parser) body(f *fields, s *state) body {
+func (p *parser) body(f *dialect.Fields, s *state) body {
 	switch s.typ {
 	case typeEvent:
 		return p.eventState(f)
@@ -80,31 +77,31 @@ func (p *parser) body(f *fields, s *state) body {
 	case typeSubflow:
 		return p.subflowState(f)
 	case typeEnd:
-		status, _ := f.choice("status", "SUCCESS", "FAILURE")
+		status, _ := f.ChoiceFold("status", "SUCCESS", "FAILURE")
 		return &endState{failure: status == "FAILURE"}
 	}
 	return nil
 }
 
-// eventState reads 001 §事件状态, 004 and 000 §Event State.
-func (p *parser) eventState(f *fields) *eventState {
+// eventState reads 0.1 E §事件状态, 0.1 K and 0.1 C §Event State.
+func (p *parser) eventState(f *dialect.Fields) *eventState {
 	s := &eventState{}
-	for _, n := range f.needList("events") {
-		e := p.fields(n, "event")
+	for _, n := range f.NeedList("events") {
+		e := p.Fields(n, "an event")
 		if e == nil {
 			continue
 		}
-		one := &entry{node: n, text: e.name("eventExpression")}
+		one := &entry{node: n, text: e.Name("eventExpression")}
 		if one.text != nil {
 			one.expression = p.eventExpression(one.text)
 		}
 		one.timeout = p.eventTimeout(e)
 		one.actions = p.actions(e)
 		one.filter = p.eventFilter(e)
-		one.next = ref(e.optionalName("nextState"))
-		e.done()
-		if leaf := one.expression.firstNot(); leaf != nil && e.peek("timeout") == nil {
-			p.r.Errorf(leaf.at, codeNot, "\"not\" needs a timeout: without one nobody knows when the event did not come").
+		one.next = ref(e.OptionalName("nextState"))
+		e.Done()
+		if leaf := one.expression.firstNot(); leaf != nil && e.Peek("timeout") == nil {
+			p.Errorf(leaf.at, codeNot, "\"not\" needs a timeout: without one, the event could still come").
 				WithHint("add %s to the event", p.form.spell("timeout"))
 		}
 		s.entries = append(s.entries, one)
@@ -112,58 +109,50 @@ func (p *parser) eventState(f *fields) *eventState {
 	return s
 }
 
-// switchState reads 001 §分支状态, 004 and 000 §Switch State.
-func (p *parser) switchState(f *fields) *switchState {
-	s := &switchState{}
-	for _, n := range f.needList("choices") {
-		if c := p.choice(n); c != nil {
-			s.choices = append(s.choices, c)
-		}
-	}
-	s.otherwise = ref(f.optionalName("default"))
-	if f.peek("default") == nil && f.peek("end") == nil {
-		p.r.Warnf(f.node, codeNoDefault, "%s has no default: where no choice matches, it fails with SYS.Fail", f.what)
+// switchState reads 0.1 E §分支状态, 0.1 K and 0.1 C §Switch State.
+func (p *parser) switchState(f *dialect.Fields) *switchState {
+	s := &switchState{choices: dialect.Each(f.NeedList("choices"), p.choice), otherwise: ref(f.OptionalName("default"))}
+	if f.Peek("default") == nil && f.Peek("end") == nil {
+		p.Warnf(f.Node, codeNoDefault, "%s has no default: where no choice matches, it fails with SYS.Fail", f.What)
 	}
 	return s
 }
 
-// parallelState reads 001 §并行状态, 004 and 000 §Parallel State.
-func (p *parser) parallelState(f *fields, parent *state) *parallelState {
+// parallelState reads 0.1 E §并行状态, 0.1 K and 0.1 C §Parallel State.
+func (p *parser) parallelState(f *dialect.Fields, parent *state) *parallelState {
 	s := &parallelState{}
-	for _, n := range f.needList("branches") {
-		b := p.fields(n, "branch")
+	for _, n := range f.NeedList("branches") {
+		b := p.Fields(n, "a branch")
 		if b == nil {
 			continue
 		}
-		one := &branch{node: n, name: b.optionalName("name"), number: 1 + len(s.branches), parent: parent}
-		if one.name != nil {
-			b.what = fmt.Sprintf("branch %q", one.name.Text)
-		}
-		var at *dialect.Node
-		if one.wait, at = b.flag("waitForCompletion", p.form.waits()); at == nil && b.peek("waitForCompletion") == nil && !one.wait {
-			p.r.Warnf(n, codeWait, "%s has no %s: nobody waits for it", b.what, p.form.spell("waitForCompletion")).
+		one := &branch{node: n, name: b.OptionalName("name"), number: 1 + len(s.branches), parent: parent}
+		b.Called(one.name)
+		one.wait, _ = b.Flag("waitForCompletion", p.form.waits())
+		if b.Peek("waitForCompletion") == nil && !one.wait {
+			p.Warnf(n, codeWait, "%s has no %s: the workflow does not wait for it", b.What, p.form.spell("waitForCompletion")).
 				WithHint("add %s: true or false", p.form.spell("waitForCompletion"))
 		}
 		one.scope = &scope{node: n, branch: one}
 		p.states(b, one.scope)
-		b.done()
+		b.Done()
 		s.branches = append(s.branches, one)
 	}
 	return s
 }
 
-// subflowState reads 000 §SubFlow State.
-func (p *parser) subflowState(f *fields) *subflowState {
-	s := &subflowState{workflow: f.name("workflowId")}
-	s.wait, _ = f.flag("waitForCompletion", false)
-	if f.peek("waitForCompletion") == nil {
-		p.r.Warnf(f.node, codeWait, "%s has no %s: nobody waits for the sub-workflow", f.what, p.form.spell("waitForCompletion")).
+// subflowState reads 0.1 C §SubFlow State.
+func (p *parser) subflowState(f *dialect.Fields) *subflowState {
+	s := &subflowState{workflow: f.Name("workflowId")}
+	s.wait, _ = f.Flag("waitForCompletion", false)
+	if f.Peek("waitForCompletion") == nil {
+		p.Warnf(f.Node, codeWait, "%s has no %s: the workflow does not wait for the sub-workflow", f.What, p.form.spell("waitForCompletion")).
 			WithHint("add %s: true or false", p.form.spell("waitForCompletion"))
 	}
 	return s
 }
 
-// ref returns a reference to a state, nil where its name is not there.
+// ref returns a reference to a state, nil if there is no name.
 func ref(n *dialect.Node) *reference {
 	if n == nil {
 		return nil

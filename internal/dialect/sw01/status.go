@@ -1,14 +1,14 @@
 package sw01
 
-// The names of errors that 0.1 defines (001 §错误). They are categories: a function's
+// The names of errors that 0.1 defines (0.1 E §错误). They are categories: a function's
 // own error has a name of its own and belongs to one of them.
 const (
-	sysTimeout   = "SYS.Timeout"
-	sysFail      = "SYS.Fail"
-	sysMatchAny  = "SYS.MatchAny"
-	sysPerm      = "SYS.Permission"
-	sysParameter = "SYS.InvalidParameter"
-	sysFilter    = "SYS.FilterError"
+	SysTimeout          = "SYS.Timeout"
+	SysFail             = "SYS.Fail"
+	SysMatchAny         = "SYS.MatchAny"
+	SysPermission       = "SYS.Permission"
+	SysInvalidParameter = "SYS.InvalidParameter"
+	SysFilterError      = "SYS.FilterError"
 )
 
 // Names of faults that the core raises; core's constants are not for front-ends.
@@ -18,7 +18,7 @@ const (
 	faultExpression = "ExpressionError"
 )
 
-// Codes of answers that belong to a category (SEMANTICS §Functions, events, errors).
+// Codes of answers that belong to a category (semantics.md §Functions, events, errors).
 var (
 	permissionCodes = []string{"401", "403"}
 	parameterCodes  = []string{"400", "422"}
@@ -29,26 +29,26 @@ var (
 // code; retries match by the same rule.
 func Category(name, code, status string) string {
 	switch name {
-	case sysTimeout, sysPerm, sysParameter, sysFilter, sysFail:
+	case SysTimeout, SysPermission, SysInvalidParameter, SysFilterError, SysFail:
 		return name
 	case faultTimeout:
-		return sysTimeout
+		return SysTimeout
 	case faultExpression:
-		return sysFilter
+		return SysFilterError
 	}
 	for _, c := range []string{code, status} {
 		switch c {
 		case "401", "403":
-			return sysPerm
+			return SysPermission
 		case "400", "422":
-			return sysParameter
+			return SysInvalidParameter
 		}
 	}
-	return sysFail
+	return SysFail
 }
 
-// statuses are the words of a form for how a workflow ended (004 and 000 §Workflow
-// Definition). The earliest draft has none; it takes those of 004.
+// statuses are the words of a form for how a workflow ended (0.1 K and 0.1 C §Workflow
+// Definition). The earliest draft has none; it takes those of K.
 func statuses(f form) []string {
 	if f == camel {
 		return []string{"Success", "Fail", "Timeout", "Invalid"}
@@ -64,9 +64,9 @@ func (e FrontEnd) ExecStatus(name, code, status string) (word, category string) 
 		return words[0], ""
 	}
 	switch category = Category(name, code, status); category {
-	case sysTimeout:
+	case SysTimeout:
 		return words[2], category
-	case sysParameter:
+	case SysInvalidParameter:
 		return words[3], category
 	}
 	return words[1], category

@@ -49,7 +49,7 @@ var schemaJSON []byte
 // an error. Its digest is for the registry to fill in.
 func (e FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
 	r := &dialect.Reporter{File: src.Document.File, Budget: src.Budget}
-	w := parse(r, e.form, src.Document)
+	w := newParser(r, e.form).workflow(src.Document)
 	check(r, w, src.Options)
 	if r.HasErrors() {
 		return nil, r.Diagnostics()

@@ -29,7 +29,7 @@ type worked struct {
 // TestWorkedExamples runs the examples of 0.1 that the specification works out in its
 // pictures. Their definitions misspell a function and a state; a copy puts that right.
 func TestWorkedExamples(t *testing.T) {
-	const corpus = "../../../shared/corpus"
+	const corpus = "../../../../shared/corpus"
 	text, err := os.ReadFile(filepath.Join(corpus, "worked.json"))
 	if err != nil {
 		t.Logf("no examples in %s: this checkout has none", corpus)

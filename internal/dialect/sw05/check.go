@@ -1,7 +1,6 @@
 package sw05
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -14,36 +13,31 @@ type checker struct {
 	w *workflow
 	dialect.Hinter
 
-	states    index[*state]
-	ids       index[*state]
-	functions index[*function]
-	events    index[*event]
-	retries   index[*retry]
+	states    dialect.Names[*state]
+	ids       dialect.Names[*state]
+	functions dialect.Names[*function]
+	events    dialect.Names[*event]
+	retries   dialect.Names[*retry]
 
 	catalogue  map[string]bool // names that need no definition here
 	callable   []string        // those, behind the functions that are defined
-	correlated map[string]bool // attributes that consumed events lend to the actions' expressions (SEMANTICS §Data filters 6)
+	correlated map[string]bool // attributes that consumed events lend to the actions' expressions (semantics.md §Data filters 6)
 }
-
-// index finds what has a name.
-type index[T named] struct {
-	what  string
-	by    map[string]T
-	names []string // in order of definition
-}
-
-func newIndex[T named](what string) index[T] { return index[T]{what: what, by: map[string]T{}} }
 
 func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	c := &checker{
-		r: r, w: w, catalogue: map[string]bool{}, correlated: map[string]bool{}, states: newIndex[*state]("state"), ids: newIndex[*state]("state id"),
-		functions: newIndex[*function]("function"), events: newIndex[*event]("event"), retries: newIndex[*retry]("retry"),
+		r: r, w: w, catalogue: map[string]bool{}, correlated: map[string]bool{},
+		states:    dialect.Names[*state]{What: "state", Code: codeDuplicate},
+		ids:       dialect.Names[*state]{What: "state id", Code: codeDuplicate},
+		functions: dialect.Names[*function]{What: "function", Code: codeDuplicate},
+		events:    dialect.Names[*event]{What: "event", Code: codeDuplicate},
+		retries:   dialect.Names[*retry]{What: "retry", Code: codeDuplicate},
 	}
 	c.collect()
 	for _, name := range opts.Functions {
 		c.catalogue[name] = true
 	}
-	c.callable = slices.Concat(c.functions.names, opts.Functions)
+	c.callable = slices.Concat(c.functions.List(), opts.Functions)
 	for _, e := range w.events {
 		for _, k := range e.correlation {
 			c.correlated[k.attribute.Text] = true
@@ -63,48 +57,22 @@ func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	c.unused()
 }
 
-// collect finds every definition by its name and reports names that repeat.
+// collect finds every definition by its name and reports names that repeat. That the
+// second of two is never used follows.
 func (c *checker) collect() {
 	for _, s := range c.w.states {
-		c.states.add(c.r, s.name, s)
-		c.ids.add(c.r, s.id, s)
+		c.states.Add(c.r, s.name, s)
+		c.ids.Add(c.r, s.id, s)
 	}
 	for _, f := range c.w.functions {
-		c.functions.add(c.r, f.name, f)
+		f.used = !c.functions.Add(c.r, f.name, f)
 	}
 	for _, e := range c.w.events {
-		c.events.add(c.r, e.name, e)
+		e.used = !c.events.Add(c.r, e.name, e)
 	}
 	for _, r := range c.w.retries {
-		c.retries.add(c.r, r.name, r)
+		r.used = !c.retries.Add(c.r, r.name, r)
 	}
-}
-
-// named is what can be in an index.
-type named interface{ nameNode() *dialect.Node }
-
-func (d *definition) nameNode() *dialect.Node { return d.name }
-func (s *state) nameNode() *dialect.Node      { return s.name }
-
-func (x *index[T]) add(r *dialect.Reporter, name *dialect.Node, one T) {
-	if name == nil {
-		return
-	}
-	first, ok := x.by[name.Text]
-	if !ok {
-		x.by[name.Text] = one
-		x.names = append(x.names, name.Text)
-		return
-	}
-	if m, ok := any(one).(marker); ok {
-		m.mark() // that it is never used follows
-	}
-	at := first.nameNode().Pos()
-	where := fmt.Sprintf("line %d", at.Line)
-	if at.File != name.File() {
-		where = at.String()
-	}
-	r.Errorf(name, codeDuplicate, "%s %q is defined twice; the first is at %s", x.what, name.Text, where)
 }
 
 // exits reports a state that leads nowhere. A compensating state need not: there
@@ -116,7 +84,7 @@ func (c *checker) exits(s *state) {
 	}
 }
 
-// errors checks the error definitions of a state (003 §Defining Errors).
+// errors checks the error definitions of a state (0.5 §Defining Errors).
 func (c *checker) errors(s *state) {
 	var wildcard *onError
 	type key struct{ name, code string }
@@ -136,7 +104,7 @@ func (c *checker) errors(s *state) {
 			wildcard = e
 			continue
 		}
-		k := key{e.error.Text, spelled(e.code)}
+		k := key{e.error.Text, e.code.Literal()}
 		if first := seen[k]; first != nil {
 			c.r.Warnf(e.error, codeSameError, "error %q is handled already, at line %d; this definition is never used",
 				e.error.Text, first.error.Pos().Line)
@@ -146,7 +114,7 @@ func (c *checker) errors(s *state) {
 	}
 }
 
-// findStart decides where instances begin (SEMANTICS §Control flow).
+// findStart decides where instances begin (semantics.md §Control flow).
 func (c *checker) findStart() {
 	w := c.w
 	for _, s := range w.states {
@@ -211,7 +179,7 @@ func (c *checker) reachable() {
 		}
 	}
 	for _, s := range c.w.states {
-		if twin := c.states.by[s.nameText()]; !s.reachable && (twin == s || twin == nil) {
+		if twin := c.states.Get(s.nameText()); !s.reachable && (twin == s || twin == nil) {
 			c.r.Warnf(s.node, codeUnreachable, "%s is unreachable", s.title())
 		}
 	}

@@ -4,7 +4,7 @@ package sw05
 // another says so of it.
 func (s *state) compensating() bool { return s.compensation || s.undoesOthers }
 
-// compensation checks the seven rules (003 §Defining Compensation), and an
+// compensation checks the seven rules (0.5 §Defining Compensation), and an
 // eighth that follows from the last: a compensation does not trigger another.
 func (c *checker) compensation(s *state) {
 	if !s.compensating() {
@@ -53,9 +53,9 @@ func (c *checker) compensationEntry(s *state) {
 	for _, in := range s.incoming {
 		switch {
 		case !in.from.compensating():
-			c.r.Errorf(in.at, codeCompIncoming, "transition to %q, which is for compensation and no part of the flow", s.nameText())
+			c.r.Errorf(in.at, codeCompIncoming, "transition to %q, which is for compensation and not part of the flow", s.nameText())
 		case s.undoesOthers:
-			c.r.Errorf(in.at, codeCompIncoming, "transition to %q, which another state names in compensatedBy: it can have no transitions into it", s.nameText())
+			c.r.Errorf(in.at, codeCompIncoming, "transition to %q, which another state names in compensatedBy: no transition may lead to it", s.nameText())
 		}
 	}
 }

@@ -27,15 +27,15 @@ func (c *checker) repeatedEvents(b *eventState) {
 			case !seen[name]:
 				seen[name] = true
 			case b.exclusive:
-				c.r.Warnf(u.node, codeRepeatedEvent, "event %q stands twice in this state; only the first entry sees it", name)
+				c.r.Warnf(u.node, codeRepeatedEvent, "event %q is listed twice in this state; only the first entry sees it", name)
 			default:
-				c.r.Warnf(u.node, codeRepeatedEvent, "event %q stands twice in this state; one event serves both", name)
+				c.r.Warnf(u.node, codeRepeatedEvent, "event %q is listed twice in this state; one event serves both", name)
 			}
 		}
 	}
 }
 
-// startTimeout explains what the timeout of a start state means (003 §Event State: Timeout).
+// startTimeout explains what the timeout of a start state means (0.5 §Event State: Timeout).
 func (c *checker) startTimeout(s *state, b *eventState) {
 	if s != c.w.start || b.timeout == nil {
 		return
@@ -48,7 +48,7 @@ func (c *checker) startTimeout(s *state, b *eventState) {
 	}
 }
 
-// callbackCorrelation: 003 §Callback State demands that the event is correlated.
+// callbackCorrelation: 0.5 §Callback State demands that the event is correlated.
 func (c *checker) callbackCorrelation(b *callbackState) {
 	if b.event != nil && b.event.def != nil && !b.event.def.produced && len(b.event.def.correlation) == 0 {
 		c.r.Warnf(b.event.node, codeNoCorrelation, "event %q has no correlation: any such event answers every instance that waits", b.event.node.Text).
@@ -57,7 +57,7 @@ func (c *checker) callbackCorrelation(b *callbackState) {
 }
 
 // filterShape warns where a state's input filter shapes the data in a way that
-// its expressions do not expect (SEMANTICS §Data filters 2): a path of one name
+// its expressions do not expect (semantics.md §Data filters 2): a path of one name
 // keeps that name, a longer one gives the bare value.
 func (c *checker) filterShape(s *state) {
 	in := s.input
@@ -116,7 +116,7 @@ func parameterPaths(a *action) []*path {
 	}
 	var out []*path
 	for _, m := range a.call.parameters.node.Members {
-		t := text(m)
+		t := m.Literal()
 		if !hasExpression(t) || !isExpression(t) {
 			continue
 		}

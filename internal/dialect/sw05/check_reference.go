@@ -82,9 +82,9 @@ func (m match) state() *state {
 	return m.near
 }
 
-// stateRef finds a state by name, else by id (003 §Transitions).
+// stateRef finds a state by name, else by id (0.5 §Transitions).
 func (c *checker) stateRef(n *dialect.Node, code, what string) match {
-	byName, byID := c.states.by[n.Text], c.ids.by[n.Text]
+	byName, byID := c.states.Get(n.Text), c.ids.Get(n.Text)
 	switch {
 	case byName != nil:
 		if byID != nil && byID != byName {
@@ -99,36 +99,36 @@ func (c *checker) stateRef(n *dialect.Node, code, what string) match {
 		verb = what
 	}
 	d := c.r.Errorf(n, code, "%s %q: no such state", verb, n.Text)
-	return match{near: c.states.by[c.DidYouMean(d, n.Text, c.states.names)]}
+	return match{near: c.states.Get(c.DidYouMean(d, n.Text, c.states.List()))}
 }
 
-// marker is a definition that can be marked as used.
-type marker interface {
-	named
-	mark()
+// usable is a definition that knows whether it is used.
+type usable interface {
+	comparable
+	use()
 }
 
-func (d *definition) mark() { d.used = true }
+func (d *definition) use() { d.used = true }
 
-// find resolves a reference by name, and takes the likely target of one that
-// dangles for used: one mistake is reported once.
-func find[T marker](c *checker, in *index[T], ref *dialect.Node, code string) (out T) {
-	if one, ok := in.by[ref.Text]; ok {
-		one.mark()
+// find resolves a reference by name. The likely target of one that dangles counts as
+// used: one mistake is reported once.
+func find[T usable](c *checker, in *dialect.Names[T], ref *dialect.Node, code string) T {
+	var none T
+	if one := in.Get(ref.Text); one != none {
+		one.use()
 		return one
 	}
-	d := c.r.Errorf(ref, code, "no %s is named %q", in.what, ref.Text)
-	near := c.DidYouMean(d, ref.Text, in.names)
-	if near == "" {
-		listNames(d, in.names)
-	} else if one, ok := in.by[near]; ok {
-		one.mark()
+	d := c.r.Errorf(ref, code, "no %s is named %q", in.What, ref.Text)
+	if near := in.Get(c.DidYouMean(d, ref.Text, in.List())); near != none {
+		near.use()
+	} else {
+		listNames(d, in.List())
 	}
-	return out
+	return none
 }
 
 // event resolves a use of an event and checks that its kind allows it
-// (003 §Event Definition: kind).
+// (0.5 §Event Definition: kind).
 func (c *checker) event(u *eventUse, produced bool) {
 	if u == nil {
 		return
@@ -164,7 +164,8 @@ func (c *checker) actions(list []*action) {
 // catalogue, hence only a warning.
 func (c *checker) function(k *call) {
 	name := k.refName.Text
-	if k.def = c.functions.by[name]; k.def != nil {
+	k.def = c.functions.Get(name)
+	if k.def != nil {
 		k.def.used = true
 		c.job(k)
 		return
@@ -173,14 +174,14 @@ func (c *checker) function(k *call) {
 		return
 	}
 	d := c.r.Warnf(k.refName, codeNoFunction, "function %q is not defined here; the server's catalogue must have it", name)
-	if near := c.functions.by[c.DidYouMean(d, name, c.callable)]; near != nil {
+	if near := c.functions.Get(c.DidYouMean(d, name, c.callable)); near != nil {
 		near.used = true
 	}
 }
 
 // job checks the arguments of a call that creates a job.
 func (c *checker) job(k *call) {
-	if _, ok := ir.JobWorkflow(text(k.def.operation)); !ok {
+	if _, ok := ir.JobWorkflow(k.def.operation.Literal()); !ok {
 		return
 	}
 	var parameters *dialect.Node
@@ -198,7 +199,7 @@ func jobs(r *dialect.Reporter, h *dialect.Hinter) dialect.JobCheck {
 	}
 }
 
-// subWorkflow refuses a workflow that runs itself (003 §Parallel State: Branch,
+// subWorkflow refuses a workflow that runs itself (0.5 §Parallel State: Branch,
 // §ForEach State).
 func (c *checker) subWorkflow(n *dialect.Node) {
 	if n != nil && c.w.id != nil && n.Text == c.w.id.Text {

@@ -1,7 +1,7 @@
 package sw05
 
 import (
-	"slices"
+	_ "embed" // of codes.md
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
@@ -81,7 +81,8 @@ const (
 	codeCompTriggers  = "SW337"
 )
 
+//go:embed codes.md
+var codesPage string
+
 // Codes explains every code of this dialect.
-func Codes() []dialect.Explanation {
-	return slices.Concat(shapeCodes, valueCodes, referenceCodes, flowCodes, compensationCodes)
-}
+func Codes() []dialect.Explanation { return dialect.ParseExplanations(codesPage) }

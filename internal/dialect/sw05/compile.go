@@ -12,54 +12,35 @@ import (
 
 // compiler turns a checked workflow into a program. It only meets definitions
 // without errors.
-//
-// Everything is built backwards: whoever emits a node knows where it goes on.
-// States refer to each other in cycles, so their entries are reserved first.
 type compiler struct {
+	*ir.Builder
 	w       *workflow
-	p       *ir.Program
-	exprs   map[exprKey]ir.ExprID
 	entries []ir.NodeID // by state
 	undo    map[*state]ir.RegionID
 	unknown map[string]ir.FunctionID // functions that are not defined here
-	budget  *dialect.Budget
-}
-
-// exprKey tells expressions apart. Those of the same text at two places are two, so
-// that a fault names the right one; schemas, which may be large, are one.
-type exprKey struct {
-	lang, src string
-	pos       ir.Pos
-}
-
-// place names a node for people.
-type place struct {
-	name string
-	pos  ir.Pos
 }
 
 func compile(w *workflow, src dialect.Source) *ir.Program {
-	c := &compiler{w: w, exprs: map[exprKey]ir.ExprID{}, undo: map[*state]ir.RegionID{}, unknown: map[string]ir.FunctionID{}, budget: src.Budget}
-	c.p = &ir.Program{
-		ID: w.id.Text, Dialect: Name, Edition: ir.Edition, WarnSchemas: src.Options.Schemas == "warn",
-		Nodes: make([]ir.Node, 1), Exprs: make([]ir.Expr, 1), Regions: make([]ir.Region, 1),
-		Metadata: jsonText(w.metadata), Extensions: jsonText(w.extensions),
-	}
-	c.p.Name = c.label("name", w.name)
-	c.p.Version = c.label("version", w.version)
-	c.p.Description = c.label("description", w.description)
-	c.p.InputSchema, c.p.OutputSchema = c.schemaHere(w.inputSchema), c.schemaHere(w.outputSchema)
+	c := &compiler{w: w, undo: map[*state]ir.RegionID{}, unknown: map[string]ir.FunctionID{}}
+	c.Builder = ir.NewBuilder(ir.Program{
+		ID: w.id.Text, Dialect: Name, WarnSchemas: src.Options.Schemas == "warn",
+		Metadata: w.metadata.JSON(), Extensions: w.extensions.JSON(),
+	}, src.Budget.Build)
+	c.Program.Name = c.label("name", w.name)
+	c.Program.Version = c.label("version", w.version)
+	c.Program.Description = c.label("description", w.description)
+	c.Program.InputSchema, c.Program.OutputSchema = c.schemaHere(w.inputSchema), c.schemaHere(w.outputSchema)
 	c.tables()
 	for _, s := range w.states {
-		c.entries = append(c.entries, c.node(placeOf(s), &ir.Eval{}, 0))
+		c.entries = append(c.entries, c.Reserve(placeOf(s)))
 	}
 	for _, s := range w.states {
 		c.state(s)
 	}
-	c.p.Regions[0] = ir.Region{Name: c.p.ID, Entry: c.entries[w.start.index]}
+	c.Begin(c.entries[w.start.index])
 	c.start()
 	c.graph()
-	return c.p
+	return c.Program
 }
 
 // label returns the text of a property without expressions; one with expressions
@@ -71,30 +52,28 @@ func (c *compiler) label(key string, t *template) string {
 	case t.constant():
 		return strings.ReplaceAll(t.value.Str(), `\{{`, "{{")
 	}
-	c.p.Labels = append(c.p.Labels, ir.Label{Key: key, Value: c.template(t)})
+	c.Program.Labels = append(c.Program.Labels, ir.Label{Key: key, Value: c.template(t)})
 	return ""
 }
 
 // tables fills the program's functions and events.
 func (c *compiler) tables() {
-	for i, f := range c.w.functions {
-		f.id = i
-		c.p.Functions = append(c.p.Functions, ir.Function{
-			Name: f.name.Text, Operation: text(f.operation), Metadata: jsonText(f.metadata), Pos: posOf(f.node),
+	for _, f := range c.w.functions {
+		f.id = c.Function(ir.Function{
+			Name: f.name.Text, Operation: f.operation.Literal(), Metadata: f.metadata.JSON(), Pos: f.node.IRPos(),
 		})
 	}
-	for i, e := range c.w.events {
-		e.id = i
+	for _, e := range c.w.events {
 		out := ir.Event{
-			Name: e.name.Text, Source: text(e.source), Type: text(e.typ), Produced: e.produced,
-			Metadata: jsonText(e.metadata), Pos: posOf(e.node),
+			Name: e.name.Text, Source: e.source.Literal(), Type: e.typ.Literal(), Produced: e.produced,
+			Metadata: e.metadata.JSON(), Pos: e.node.IRPos(),
 		}
 		if !e.produced {
 			for _, k := range e.correlation {
 				out.Correlate = append(out.Correlate, ir.Correlation{Attribute: k.attribute.Text, Value: c.template(k.value)})
 			}
 		}
-		c.p.Events = append(c.p.Events, out)
+		e.id = c.Event(out)
 	}
 }
 
@@ -104,23 +83,22 @@ func (c *compiler) function(k *call) ir.FunctionID {
 	if k.def == nil {
 		id, ok := c.unknown[k.refName.Text]
 		if !ok {
-			id = ir.FunctionID(len(c.p.Functions))
-			c.p.Functions = append(c.p.Functions, ir.Function{Name: k.refName.Text, Pos: posOf(k.refName)})
+			id = c.Function(ir.Function{Name: k.refName.Text, Pos: k.refName.IRPos()})
 			c.unknown[k.refName.Text] = id
 		}
 		return id
 	}
-	return ir.FunctionID(k.def.id)
+	return k.def.id
 }
 
-func eventID(u *eventUse) ir.EventID { return ir.EventID(u.def.id) }
+func eventID(u *eventUse) ir.EventID { return u.def.id }
 
-// start says how instances come to be (003 §Start Definition, §Event State).
+// start says how instances come to be (0.5 §Start Definition, §Event State).
 func (c *compiler) start() {
 	s := c.w.start
 	if s.start != nil && s.start.schedule != nil {
 		k := s.start.schedule
-		c.p.Start.Schedule = &ir.Schedule{Interval: k.interval, Cron: k.cron, Zone: k.zone, DirectInvoke: k.directInvoke}
+		c.Program.Start.Schedule = &ir.Schedule{Interval: k.interval, Cron: k.cron, Zone: k.zone, DirectInvoke: k.directInvoke}
 	}
 	b, ok := s.body.(*eventState)
 	if !ok {
@@ -131,51 +109,24 @@ func (c *compiler) start() {
 		for _, u := range o.events {
 			if id := eventID(u); !seen[id] {
 				seen[id] = true
-				c.p.Start.Events = append(c.p.Start.Events, id)
+				c.Program.Start.Events = append(c.Program.Start.Events, id)
 			}
 		}
 	}
-	if c.p.Start.All = !b.exclusive; c.p.Start.All {
-		c.p.Start.Window = c.span(b.timeout)
+	c.Program.Start.All = !b.exclusive
+	if c.Program.Start.All {
+		c.Program.Start.Window = c.span(b.timeout)
 	}
 }
 
-// node adds a node that goes on at next.
-func (c *compiler) node(at place, op ir.Op, next ir.NodeID) ir.NodeID {
-	c.budget.Spend(1)
-	c.p.Nodes = append(c.p.Nodes, ir.Node{Name: at.name, Pos: at.pos, Op: op, Next: next})
-	return ir.NodeID(len(c.p.Nodes) - 1)
-}
-
-func (c *compiler) region(r ir.Region) ir.RegionID {
-	c.p.Regions = append(c.p.Regions, r)
-	return ir.RegionID(len(c.p.Regions) - 1)
-}
-
-// expr adds an expression once.
-func (c *compiler) expr(lang, src string, n *dialect.Node) ir.ExprID {
-	return c.exprAs(exprKey{lang, src, posOf(n)}, n)
-}
-
-func (c *compiler) exprAs(key exprKey, n *dialect.Node) ir.ExprID {
-	c.budget.Spend(1 + len(key.src)/16)
-	if id, ok := c.exprs[key]; ok {
-		return id
-	}
-	c.p.Exprs = append(c.p.Exprs, ir.Expr{Lang: key.lang, Src: key.src, Pos: posOf(n)})
-	id := ir.ExprID(len(c.p.Exprs) - 1)
-	c.exprs[key] = id
-	return id
-}
-
-func (c *compiler) path(p *path) ir.ExprID { return c.expr(jsonpath.Lang, p.src, p.node) }
+func (c *compiler) path(p *path) ir.ExprID { return c.Expr(jsonpath.Lang, p.src, p.node.IRPos()) }
 
 func (c *compiler) template(t *template) ir.ExprID {
 	if t == nil {
 		return 0
 	}
-	id := c.expr(jsonpath.TemplateLang, t.value.String(), t.node)
-	if e := &c.p.Exprs[id]; e.Parts == nil && t.value.Kind() != expr.KindString {
+	id := c.Expr(jsonpath.TemplateLang, t.value.String(), t.node.IRPos())
+	if e := &c.Program.Exprs[id]; e.Parts == nil && t.value.Kind() != expr.KindString {
 		e.Parts = parts(nil, t.node, t.value)
 	}
 	return id
@@ -191,7 +142,7 @@ func parts(out []ir.Pos, n *dialect.Node, v expr.Value) []ir.Pos {
 		out = parts(out, n.Get(m.Key), m.Value)
 	}
 	if hasExpression(v.Str()) {
-		out = append(out, posOf(n))
+		out = append(out, n.IRPos())
 	}
 	return out
 }
@@ -201,7 +152,7 @@ func (c *compiler) schema(s *schema) ir.ExprID {
 	if s == nil {
 		return 0
 	}
-	return c.exprAs(exprKey{lang: jsonschema.Lang, src: s.text}, s.node)
+	return c.SharedExpr(jsonschema.Lang, s.text, s.node.IRPos())
 }
 
 // schemaHere adds the schema of the workflow's input or output with its place.
@@ -209,14 +160,14 @@ func (c *compiler) schemaHere(s *schema) ir.ExprID {
 	if s == nil {
 		return 0
 	}
-	return c.expr(jsonschema.Lang, s.text, s.node)
+	return c.Expr(jsonschema.Lang, s.text, s.node.IRPos())
 }
 
 // checked is an operation that checks the state data.
 func (c *compiler) checked(s *schema) *ir.Eval {
 	out := &ir.Eval{Check: c.schema(s)}
 	if s != nil {
-		out.CheckPos = posOf(s.node)
+		out.CheckPos = s.node.IRPos()
 	}
 	return out
 }
@@ -228,7 +179,7 @@ func (c *compiler) quantity(q *quantity) ir.ExprID {
 	case q.expr != nil:
 		return c.template(q.expr)
 	}
-	return c.expr(jsonpath.TemplateLang, expr.Int(q.value).String(), q.node)
+	return c.Expr(jsonpath.TemplateLang, expr.Int(q.value).String(), q.node.IRPos())
 }
 
 func (c *compiler) span(d *duration) ir.Span {
@@ -241,16 +192,4 @@ func (c *compiler) span(d *duration) ir.Span {
 	return ir.Span{Set: true, Months: d.value.Months, Days: d.value.Days, Nanos: d.value.Nanos}
 }
 
-func placeOf(s *state) place { return place{s.nameText(), posOf(s.node)} }
-
-func posOf(n *dialect.Node) ir.Pos {
-	p := n.Pos()
-	return ir.Pos{Line: p.Line, Column: p.Column}
-}
-
-func jsonText(n *dialect.Node) string {
-	if n == nil {
-		return ""
-	}
-	return n.Value().String()
-}
+func placeOf(s *state) ir.Place { return ir.Place{Name: s.nameText(), Pos: s.node.IRPos()} }

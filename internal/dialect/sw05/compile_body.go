@@ -7,11 +7,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// eventState waits for events, then acts (003 §Event State).
+// eventState waits for events, then acts (0.5 §Event State).
 //
 // In the start state the events are there already, so there is no timeout, and
-// a retry repeats the actions with the same events (003 §Defining Retries).
-// Elsewhere the timeout skips the actions (003 §Event State: Timeout).
+// a retry repeats the actions with the same events (0.5 §Defining Retries).
+// Elsewhere the timeout skips the actions (0.5 §Event State: Timeout).
 func (c *compiler) eventState(s *state, b *eventState, next ir.NodeID) ir.NodeID {
 	at := placeOf(s)
 	starts := s == c.w.start
@@ -21,7 +21,7 @@ func (c *compiler) eventState(s *state, b *eventState, next ir.NodeID) ir.NodeID
 			first = c.actions(at, o.actions, first)
 		}
 		if starts {
-			first = c.node(at, &ir.Eval{Checkpoint: true}, first)
+			first = c.Node(at, &ir.Eval{Checkpoint: true}, first)
 		}
 		return first
 	}
@@ -33,14 +33,14 @@ func (c *compiler) eventState(s *state, b *eventState, next ir.NodeID) ir.NodeID
 		for _, o := range b.onEvents {
 			await.Arms = c.arms(await.Arms, o, act(o), false)
 		}
-		return c.node(at, await, next)
+		return c.Node(at, await, next)
 	}
 	first := act(b.onEvents...)
 	for _, o := range b.onEvents {
 		await.Arms = c.arms(await.Arms, o, first, true)
 	}
 	await.Need = len(await.Arms)
-	return c.node(at, await, first)
+	return c.Node(at, await, first)
 }
 
 // arms adds an arm for each event of an entry. An event that stands twice needs
@@ -60,36 +60,36 @@ func (c *compiler) arms(arms []ir.Arm, o *onEvents, next ir.NodeID, all bool) []
 
 // samePick reports whether two picks select the same, wherever they stand.
 func (c *compiler) samePick(a, b ir.Pick) bool {
-	same := c.p.Exprs[a.Expr].Src == c.p.Exprs[b.Expr].Src
+	same := c.Program.Exprs[a.Expr].Src == c.Program.Exprs[b.Expr].Src
 	a.Expr, b.Expr = 0, 0
 	return same && a == b
 }
 
 // callbackState runs its action, then waits for the event that its region
-// listens to (003 §Callback State; SEMANTICS §Control flow).
-func (c *compiler) callbackState(at place, b *callbackState, next ir.NodeID) ir.NodeID {
-	wait := c.node(at, &ir.Await{
+// listens to (0.5 §Callback State; semantics.md §Control flow).
+func (c *compiler) callbackState(at ir.Place, b *callbackState, next ir.NodeID) ir.NodeID {
+	wait := c.Node(at, &ir.Await{
 		Need: 1, Timeout: c.span(b.timeout), OnTimeout: next,
 		Arms: []ir.Arm{{Event: eventID(b.event), Listen: 1, Put: merge(c.eventPick(b.filter)), Next: next}},
 	}, next)
 	return c.action(at, b.action, wait)
 }
 
-// parallelState runs branches side by side and merges what they add (003
-// §Parallel State; SEMANTICS §Control flow).
-func (c *compiler) parallelState(at place, b *parallelState, next ir.NodeID) ir.NodeID {
+// parallelState runs branches side by side and merges what they add (0.5
+// §Parallel State; semantics.md §Control flow).
+func (c *compiler) parallelState(at ir.Place, b *parallelState, next ir.NodeID) ir.NodeID {
 	fan := &ir.Fan{Need: c.quantity(b.need), Join: ir.JoinMerge}
 	for _, br := range b.branches {
-		here := place{text(br.name), posOf(br.node)}
-		r := ir.Region{Name: here.name, Entry: c.work(here, br.actions, br.workflow), Collect: true}
-		fan.Branches = append(fan.Branches, ir.FanBranch{Region: c.region(r)})
+		here := ir.Place{Name: br.name.Literal(), Pos: br.node.IRPos()}
+		r := ir.Region{Name: here.Name, Entry: c.work(here, br.actions, br.workflow), Collect: true}
+		fan.Branches = append(fan.Branches, c.Branch(r))
 	}
-	return c.node(at, fan, next)
+	return c.Node(at, fan, next)
 }
 
-// foreachState runs its body per item (003 §ForEach State).
-func (c *compiler) foreachState(at place, b *foreachState, next ir.NodeID) ir.NodeID {
-	body := c.region(ir.Region{Name: at.name, Entry: c.work(at, b.actions, b.workflow), Collect: true})
+// foreachState runs its body per item (0.5 §ForEach State).
+func (c *compiler) foreachState(at ir.Place, b *foreachState, next ir.NodeID) ir.NodeID {
+	body := c.Region(ir.Region{Name: at.Name, Entry: c.work(at, b.actions, b.workflow), Collect: true})
 	fan := &ir.Fan{
 		Each: &ir.Each{Over: c.path(b.over), Body: body, Var: b.variable.Text, Max: c.quantity(b.max)},
 		Join: ir.JoinDrop,
@@ -97,11 +97,11 @@ func (c *compiler) foreachState(at place, b *foreachState, next ir.NodeID) ir.No
 	if b.keep {
 		fan.Join, fan.Path = ir.JoinAppend, b.into
 	}
-	return c.node(at, fan, next)
+	return c.Node(at, fan, next)
 }
 
 // work is what a branch or an iteration does; an empty one does nothing.
-func (c *compiler) work(at place, a actions, workflow *dialect.Node) ir.NodeID {
+func (c *compiler) work(at ir.Place, a actions, workflow *dialect.Node) ir.NodeID {
 	if workflow != nil {
 		return c.spawn(at, workflow, true, 0)
 	}

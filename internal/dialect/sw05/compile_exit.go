@@ -15,37 +15,37 @@ func (c *compiler) way(s *state, e exit) ir.NodeID {
 		t := e.transition
 		next := c.produce(at, t.produce, c.entries[t.to.index])
 		if t.compensate != nil {
-			next = c.node(at, &ir.Undo{}, next)
+			next = c.Node(at, &ir.Undo{}, next)
 		}
 		if t.expression != nil {
 			next = c.guard(at, s, t, next)
 		}
 		return next
 	case e.end != nil:
-		next := c.node(at, &ir.End{Terminate: e.end.terminate}, 0)
+		next := c.Node(at, &ir.End{Terminate: e.end.terminate}, 0)
 		next = c.produce(at, e.end.produce, next)
 		if e.end.compensate != nil {
-			next = c.node(at, &ir.Undo{}, next)
+			next = c.Node(at, &ir.Undo{}, next)
 		}
 		return next
 	}
 	return 0
 }
 
-// guard restricts a transition (003 §Restricting Transitions based on state output).
-func (c *compiler) guard(at place, s *state, t *transition, next ir.NodeID) ir.NodeID {
-	refused := c.node(place{at.name, posOf(t.expression.node)}, &ir.Raise{
+// guard restricts a transition (0.5 §Restricting Transitions based on state output).
+func (c *compiler) guard(at ir.Place, s *state, t *transition, next ir.NodeID) ir.NodeID {
+	refused := c.Node(ir.Place{Name: at.Name, Pos: t.expression.node.IRPos()}, &ir.Raise{
 		Error: restricted, Final: true,
 		Detail: fmt.Sprintf("the transition from %q to %q is not allowed: {{ %s }} is not satisfied by the state's output",
 			s.nameText(), t.to.nameText(), t.expression.src),
 	}, 0)
-	return c.node(at, &ir.Branch{Cases: []ir.Case{{When: c.path(t.expression), Next: next}}}, refused)
+	return c.Node(at, &ir.Branch{Cases: []ir.Case{{When: c.path(t.expression), Next: next}}}, refused)
 }
 
 // restricted is the name of the fault of a guarded transition.
 const restricted = "TransitionRestricted"
 
-func (c *compiler) produce(at place, list []*produced, next ir.NodeID) ir.NodeID {
+func (c *compiler) produce(at ir.Place, list []*produced, next ir.NodeID) ir.NodeID {
 	for i := len(list) - 1; i >= 0; i-- {
 		next = c.emit(at, *list[i], ir.Pick{}, next)
 	}
@@ -54,7 +54,7 @@ func (c *compiler) produce(at place, list []*produced, next ir.NodeID) ir.NodeID
 
 // emit sends an event. What its data selects is keyed by the results rule; $
 // alone is all of the data.
-func (c *compiler) emit(at place, p produced, scope ir.Pick, next ir.NodeID) ir.NodeID {
+func (c *compiler) emit(at ir.Place, p produced, scope ir.Pick, next ir.NodeID) ir.NodeID {
 	out := &ir.Emit{Event: eventID(p.event), Scope: scope, From: c.template(p.data), Attrs: c.template(p.attributes)}
 	switch {
 	case p.selects == nil:
@@ -63,5 +63,5 @@ func (c *compiler) emit(at place, p produced, scope ir.Pick, next ir.NodeID) ir.
 	default:
 		out.Pick = c.resultsPick(p.selects)
 	}
-	return c.node(at, out, next)
+	return c.Node(at, out, next)
 }

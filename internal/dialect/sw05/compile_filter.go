@@ -2,8 +2,8 @@ package sw05
 
 import "github.com/lockstep-workflows/lockstep/internal/ir"
 
-// The three rules by which a path shapes what it selects (SEMANTICS §Data filters
-// 2, 4 and 8): 003's examples agree under no simpler one.
+// The three rules by which a path shapes what it selects (semantics.md §Data filters
+// 2, 4 and 8): 0.5's examples agree under no simpler one.
 
 // statePick is the rule of state filters and of actionDataFilter.dataInputPath:
 // a path of one name gives {name: value} unless the value is an array; every

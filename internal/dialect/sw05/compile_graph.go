@@ -5,9 +5,9 @@ import "github.com/lockstep-workflows/lockstep/internal/ir"
 // graph lists the states and the ways between them as the author sees them.
 func (c *compiler) graph() {
 	for _, s := range c.w.states {
-		c.p.States = append(c.p.States, ir.State{
-			Name: s.nameText(), ID: text(s.id), Type: s.typ, Start: s == c.w.start, End: s.exit.end != nil,
-			Compensation: s.compensation, Metadata: jsonText(s.metadata), Pos: posOf(s.node),
+		c.Program.States = append(c.Program.States, ir.State{
+			Name: s.nameText(), ID: s.id.Literal(), Type: s.typ, Start: s == c.w.start, End: s.exit.end != nil,
+			Compensation: s.compensation, Metadata: s.metadata.JSON(), Pos: s.node.IRPos(),
 		})
 		c.edge(s, s.exit, ir.EdgeNext, "")
 		for _, l := range s.body.exits() {
@@ -18,7 +18,7 @@ func (c *compiler) graph() {
 			c.edge(s, e.exit, ir.EdgeError, e.error.Text)
 		}
 		if s.undoneBy != nil {
-			c.p.Edges = append(c.p.Edges, ir.Edge{From: s.nameText(), To: s.undoneBy.nameText(), Kind: ir.EdgeCompensate})
+			c.Program.Edges = append(c.Program.Edges, ir.Edge{From: s.nameText(), To: s.undoneBy.nameText(), Kind: ir.EdgeCompensate})
 		}
 	}
 }
@@ -31,5 +31,5 @@ func (c *compiler) edge(s *state, e exit, kind ir.EdgeKind, label string) {
 	case e.end == nil:
 		return
 	}
-	c.p.Edges = append(c.p.Edges, out)
+	c.Program.Edges = append(c.Program.Edges, out)
 }

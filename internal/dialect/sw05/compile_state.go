@@ -9,7 +9,7 @@ import "github.com/lockstep-workflows/lockstep/internal/ir"
 // A state that can fail, be undone or wait for events has its body, output
 // filter and output schema in a region of its own; the rest is in the frame
 // around it, so that a handler begins with the filtered input and without the
-// output filter (SEMANTICS §Data filters 12).
+// output filter (semantics.md §Data filters 12).
 func (c *compiler) state(s *state) {
 	at := placeOf(s)
 	entry := c.checked(s.inputSchema)
@@ -18,23 +18,22 @@ func (c *compiler) state(s *state) {
 	if !s.region() {
 		first = c.body(s, false)
 	} else {
-		r := ir.Region{Name: at.name, Entry: c.body(s, true), Catch: c.catches(s), Undo: c.undoRegion(s.undoneBy)}
+		r := ir.Region{Name: at.Name, Entry: c.body(s, true), Catch: c.catches(s), Undo: c.undoRegion(s.undoneBy)}
 		if b, ok := s.body.(*callbackState); ok {
-			// The event counts from before the action returns.
+			// The event may arrive before the action returns.
 			r.Listen = []ir.EventID{eventID(b.event)}
 		}
 		next := ir.NodeID(0)
 		if s.typ != typeSwitch { // a switch leaves by Out
 			next = c.leave(s, s.exit)
 		}
-		first = c.node(at, &ir.Enter{Region: c.region(r)}, next)
+		first = c.Enter(at, r, next)
 	}
-	id := c.entries[s.index]
-	c.p.Nodes[id] = ir.Node{Name: at.name, Pos: at.pos, Mark: ir.MarkEntered, Op: entry, Next: first}
+	c.Fill(c.entries[s.index], entry, first)
 }
 
-// region reports whether a state's body needs a region. One that waits for
-// events does: what correlation lends to its expressions ends with it.
+// region reports whether a state's body needs a region. One that waits for events does: the
+// correlation values that its expressions can see end with the region.
 func (s *state) region() bool {
 	if len(s.onErrors) > 0 || s.undoneBy != nil {
 		return true
@@ -54,8 +53,8 @@ func (s *state) region() bool {
 	return false
 }
 
-// body compiles what a type of states does, up to the end of the region or, where
-// the state has none, up to its way out.
+// body compiles the body of a state up to the end of its region or, if it has none, up to its
+// way out.
 func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
 	if b, ok := s.body.(*switchState); ok {
 		return c.switchState(s, b, inRegion)
@@ -72,7 +71,7 @@ func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
 	case *operationState:
 		return c.actions(at, b.actions, next)
 	case *delayState:
-		return c.node(at, &ir.Await{Timeout: c.span(b.delay), OnTimeout: next}, next)
+		return c.Node(at, &ir.Await{Timeout: c.span(b.delay), OnTimeout: next}, next)
 	case *parallelState:
 		return c.parallelState(at, b, next)
 	case *subflowState:
@@ -81,7 +80,7 @@ func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
 		if b.data == nil || b.data.value.Len() == 0 {
 			return next // nothing to merge, whatever the data is
 		}
-		return c.node(at, &ir.Eval{From: c.template(b.data), Put: ir.Put{Mode: ir.PutMerge}}, next)
+		return c.Node(at, &ir.Eval{From: c.template(b.data), Put: ir.Put{Mode: ir.PutMerge}}, next)
 	case *foreachState:
 		return c.foreachState(at, b, next)
 	case *callbackState:
@@ -90,8 +89,8 @@ func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
 	return next
 }
 
-// output is the output filter and the output schema, or what follows where there
-// are neither. With out, the region ends there and its frame goes on at out.
+// output compiles the output filter and the output schema, and returns next if there are
+// neither. If out is not 0, the region ends there and the frame around it goes on at out.
 func (c *compiler) output(s *state, next, out ir.NodeID) ir.NodeID {
 	at := placeOf(s)
 	var ops []ir.Op
@@ -105,29 +104,27 @@ func (c *compiler) output(s *state, next, out ir.NodeID) ir.NodeID {
 		ops = append(ops, &ir.Eval{})
 	}
 	for i := len(ops) - 1; i >= 0; i-- {
-		next = c.node(at, ops[i], next)
-		c.p.Nodes[next].Out, out = out, 0
+		next = c.Node(at, ops[i], next)
+		c.Program.Nodes[next].Out, out = out, 0
 	}
 	return next
 }
 
 // leave records that the state is complete and takes a way out.
 func (c *compiler) leave(s *state, e exit) ir.NodeID {
-	id := c.node(placeOf(s), &ir.Eval{}, c.way(s, e))
-	c.p.Nodes[id].Mark = ir.MarkLeft
-	return id
+	return c.Leave(placeOf(s), &ir.Eval{}, c.way(s, e))
 }
 
-// switchState compiles 003 §Switch State: every condition has its own output
+// switchState compiles 0.5 §Switch State: every condition has its own output
 // filter and way out.
 func (c *compiler) switchState(s *state, b *switchState, inRegion bool) ir.NodeID {
 	at := placeOf(s)
 	exit := func(e exit) ir.NodeID {
-		if left := c.leave(s, e); inRegion {
+		left := c.leave(s, e)
+		if inRegion {
 			return c.output(s, 0, left)
-		} else {
-			return c.output(s, left, 0)
 		}
+		return c.output(s, left, 0)
 	}
 	otherwise := exit(b.otherwise)
 	if b.onEvents {
@@ -135,23 +132,24 @@ func (c *compiler) switchState(s *state, b *switchState, inRegion bool) ir.NodeI
 		for _, k := range b.conditions {
 			await.Arms = append(await.Arms, ir.Arm{Event: eventID(k.event), Put: merge(c.eventPick(k.filter)), Next: exit(k.exit)})
 		}
-		return c.node(at, await, otherwise)
+		return c.Node(at, await, otherwise)
 	}
 	branch := &ir.Branch{}
 	for _, k := range b.conditions {
 		branch.Cases = append(branch.Cases, ir.Case{When: c.path(k.when), Next: exit(k.exit)})
 	}
-	return c.node(at, branch, otherwise)
+	return c.Node(at, branch, otherwise)
 }
 
-// catches are the error definitions of a state; their ways out are in the frame
-// around it.
+// catches compiles the error definitions of a state. Their ways out are in the frame around
+// its region.
 func (c *compiler) catches(s *state) []ir.Catch {
 	var out []ir.Catch
 	for _, e := range s.onErrors {
-		k := ir.Catch{Error: e.error.Text, Code: spelled(e.code), Next: c.way(s, e.exit)}
+		k := ir.Catch{Error: e.error.Text, Code: e.code.Literal(), Next: c.way(s, e.exit)}
 		if k.Error == "*" {
-			k.Error, k.Code, k.Any = "", "", true
+			k.Error, k.Code = "", ""
+			k.Any = true
 		}
 		if r := e.retry; r != nil {
 			k.Retry = &ir.Retry{
@@ -164,15 +162,15 @@ func (c *compiler) catches(s *state) []ir.Catch {
 	return out
 }
 
-// undoRegion is the region that compensates: a compensating state and those it
-// goes on to. States that share a compensator share it.
+// undoRegion returns the region of a compensating state and the states it goes on to. States
+// with the same compensator share the region.
 func (c *compiler) undoRegion(s *state) ir.RegionID {
 	if s == nil {
 		return 0
 	}
 	id, ok := c.undo[s]
 	if !ok {
-		id = c.region(ir.Region{Name: s.nameText(), Entry: c.entries[s.index]})
+		id = c.Region(ir.Region{Name: s.nameText(), Entry: c.entries[s.index]})
 		c.undo[s] = id
 	}
 	return id

@@ -12,7 +12,7 @@ import (
 
 // corpus is where the definitions published with the specification are kept;
 // they are no part of the project.
-const corpus = "../../../shared/corpus/v0.5"
+const corpus = "../../../../shared/corpus/v0.5"
 
 // corpusResources stand in for the files that one of the definitions refers to
 // and that are not published with it.

@@ -15,7 +15,7 @@ var marks = []string{
 	"compensatedBy", "usedForCompensation",
 }
 
-// Detect looks for what no other family has (SEMANTICS §Detection): a start or
+// Detect looks for what no other family has (semantics.md §Detection): a start or
 // end with a kind, keys of this version, expressions in double braces.
 func (FrontEnd) Detect(root *dialect.Node) (reason string, ok bool) {
 	return detect(root, false)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // The definition as it was written, every value with its place. A nil pointer is
@@ -36,7 +37,7 @@ type definition struct {
 type function struct {
 	definition
 	operation, metadata *dialect.Node
-	id                  int // in the program's table
+	id                  ir.FunctionID // in the program's table
 }
 
 type event struct {
@@ -46,7 +47,7 @@ type event struct {
 	unsure      bool // its kind is misspelt
 	correlation []correlation
 	metadata    *dialect.Node
-	id          int // in the program's table
+	id          ir.EventID // in the program's table
 }
 
 type correlation struct {
@@ -290,7 +291,7 @@ type schema struct {
 	text string
 }
 
-func (s *state) nameText() string { return text(s.name) }
+func (s *state) nameText() string { return s.name.Literal() }
 
 // title is how messages call a state.
 func (s *state) title() string {
@@ -298,12 +299,6 @@ func (s *state) title() string {
 		return "the state"
 	}
 	return fmt.Sprintf("state %q", s.name.Text)
-}
-
-// text returns a string node's text, "" for one that is not there.
-func text(n *dialect.Node) string {
-	s, _ := n.Str()
-	return s
 }
 
 func (*eventState) exits() []labelled     { return nil }
@@ -318,11 +313,11 @@ func (*callbackState) exits() []labelled  { return nil }
 func (s *switchState) exits() []labelled {
 	out := make([]labelled, 0, len(s.conditions)+1)
 	for _, c := range s.conditions {
-		l := labelled{exit: c.exit, label: text(c.name)}
+		l := labelled{exit: c.exit, label: c.name.Literal()}
 		if s.onEvents {
 			l.kind = exitEvent
 			if l.label == "" && c.event != nil {
-				l.label = text(c.event.node)
+				l.label = c.event.node.Literal()
 			}
 		}
 		if l.label == "" && c.when != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/schematest"
 )
 
 // Definitions with one to three values replaced by others, removed or moved:
@@ -85,21 +86,10 @@ var oddities = []expr.Value{
 
 // mutate changes one value of a tree.
 func (m *mutator) mutate(v expr.Value) expr.Value {
-	size := count(v)
+	size := schematest.Count(v)
 	at := m.random.IntN(size)
 	out, _ := m.change(v, &at)
 	return out
-}
-
-func count(v expr.Value) int {
-	n := 1
-	for _, item := range v.Items() {
-		n += count(item)
-	}
-	for _, o := range v.Members() {
-		n += count(o.Value)
-	}
-	return n
 }
 
 // change replaces the at-th value; keep is false where it is to be removed.
@@ -141,7 +131,7 @@ func (m *mutator) other(v expr.Value) (expr.Value, bool) {
 	case 0:
 		return expr.Null, false
 	case 1:
-		at := m.random.IntN(count(m.pool))
+		at := m.random.IntN(schematest.Count(m.pool))
 		return pick(m.pool, &at), true
 	case 2:
 		if items := v.Items(); len(items) > 0 {
@@ -157,14 +147,14 @@ func pick(v expr.Value, at *int) expr.Value {
 	}
 	*at--
 	for _, item := range v.Items() {
-		if n := count(item); *at < n {
+		if n := schematest.Count(item); *at < n {
 			return pick(item, at)
 		} else {
 			*at -= n
 		}
 	}
 	for _, o := range v.Members() {
-		if n := count(o.Value); *at < n {
+		if n := schematest.Count(o.Value); *at < n {
 			return pick(o.Value, at)
 		} else {
 			*at -= n

@@ -5,43 +5,51 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// parser turns a document into a workflow and reports everything that can be
-// said of one value by itself: kinds, required parameters, spelling, expressions.
-// It never stops at an error, so that one pass finds all.
+// parser turns a document into a workflow and reports everything that can be checked one
+// value at a time: kinds, required parameters, spelling, expressions. It does not stop at an
+// error, so that one pass finds them all.
 type parser struct {
-	r   *dialect.Reporter
-	src dialect.Source
-	dialect.Hinter
-	schemas map[string]string // by reference; "" for one that is wrong
-	asked   func(*fields)     // where set, told of every object when it is done: for tests
+	*dialect.Reader
+	src     dialect.Source
+	schemas map[string]string // by reference; "": not valid
 }
 
-// workflow reads the top level (003 §Workflow Definition).
+// fieldCodes are the codes of the reader's diagnostics.
+var fieldCodes = dialect.FieldCodes{
+	Type: codeType, Missing: codeMissing, Empty: codeEmpty, Choice: codeChoice, Number: codeNumber,
+	Unknown: codeUnknownKey, Both: codeExclusive, Unquoted: codeQuoteIt,
+}
+
+func newParser(r *dialect.Reporter, src dialect.Source) *parser {
+	return &parser{Reader: &dialect.Reader{Reporter: r, Codes: fieldCodes}, src: src, schemas: map[string]string{}}
+}
+
+// workflow reads the top level (0.5 §Workflow Definition).
 func (p *parser) workflow(root *dialect.Node) *workflow {
 	w := &workflow{node: root}
 	if !root.Is(expr.KindObject) {
-		p.r.Errorf(root, codeNotObject, "a definition is an object with id, name and states")
+		p.Errorf(root, codeNotObject, "a definition is an object with id, name and states")
 		return w
 	}
-	f := p.fields(root, "the workflow")
-	w.id = p.plain(f.name("id"), "id", "which definition is meant never depends on its input")
-	w.name = p.label(f.name("name"))
-	w.description = p.label(f.str("description"))
-	w.version = p.label(f.literal("version"))
-	f.literal("schemaVersion")
+	f := p.Fields(root, "the workflow")
+	w.id = p.plain(f.Name("id"), "id", "the id of a definition cannot depend on its input")
+	w.name = p.label(f.Name("name"))
+	w.description = p.label(f.Str("description"))
+	w.version = p.label(f.Literal("version"))
+	f.Literal("schemaVersion")
 	w.inputSchema = p.schema(f, "dataInputSchema")
 	w.outputSchema = p.schema(f, "dataOutputSchema")
 	p.definitions(f, "functions", func(n *dialect.Node, shared bool) { p.function(w, n, shared) })
 	p.definitions(f, "events", func(n *dialect.Node, shared bool) { p.event(w, n, shared) })
 	p.definitions(f, "retries", func(n *dialect.Node, shared bool) { p.retry(w, n, shared) })
-	for _, n := range f.needList("states") {
+	for _, n := range f.NeedList("states") {
 		if s := p.state(n, len(w.states)); s != nil {
 			w.states = append(w.states, s)
 		}
 	}
-	w.metadata = f.get("metadata")
-	w.extensions = f.get("extensions")
-	f.done()
+	w.metadata = f.Get("metadata")
+	w.extensions = f.Get("extensions")
+	f.Done()
 	return w
 }
 
@@ -57,10 +65,10 @@ func (p *parser) label(n *dialect.Node) *template {
 	return p.template(n)
 }
 
-// plain reports an expression where none can stand.
+// plain reports an expression where none is allowed.
 func (p *parser) plain(n *dialect.Node, what, why string) *dialect.Node {
 	if n != nil && hasExpression(n.Text) {
-		p.r.Errorf(n, codeConstant, "%s cannot hold an expression: %s", what, why)
+		p.Errorf(n, codeConstant, "%s cannot hold an expression: %s", what, why)
 	}
 	return n
 }

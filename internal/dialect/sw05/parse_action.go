@@ -1,7 +1,6 @@
 package sw05
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -10,86 +9,77 @@ import (
 )
 
 // actions reads actionMode and actions.
-func (p *parser) actions(f *fields, required bool) actions {
-	mode, _ := f.choice("actionMode", true, "sequential", "parallel")
+func (p *parser) actions(f *dialect.Fields, required bool) actions {
+	mode, _ := f.ChoiceFold("actionMode", "sequential", "parallel")
 	out := p.actionList(f, required)
 	out.parallel = mode == "parallel"
 	return out
 }
 
-func (p *parser) actionList(f *fields, required bool) actions {
-	list, given := f.list("actions")
-	workflow := !f.node.Get("workflowId").IsNull()
-	switch n := f.node.Get("actions"); {
+func (p *parser) actionList(f *dialect.Fields, required bool) actions {
+	list, given := f.List("actions")
+	switch n := f.Peek("actions"); {
 	case !given && required:
-		f.missing("actions")
-	case !given && !workflow && f.what == "onEvents entry":
-		p.r.Warnf(f.node, codeNothing, "%s has no \"actions\": nothing is done when the events arrive", f.what)
-	case n.Is(expr.KindArray) && len(list) == 0 && f.what != "onEvents entry":
-		p.r.Warnf(n, codeNothing, "%s has no actions: it does nothing", f.what)
+		f.Missing("actions")
+	case !given && f.What == onEventsEntry:
+		p.Warnf(f.Node, codeNothing, "%s has no \"actions\": nothing is done when the events arrive", f.What)
+	case n.Is(expr.KindArray) && len(list) == 0 && f.What != onEventsEntry:
+		p.Warnf(n, codeNothing, "%s has no actions: it does nothing", f.What)
 	}
-	var out actions
-	for _, n := range list {
-		if a := p.action(n); a != nil {
-			out.list = append(out.list, a)
-		}
-	}
-	return out
+	return actions{list: dialect.Each(list, p.action)}
 }
 
-// action reads 003 §Action Definition.
+// action reads 0.5 §Action Definition.
 func (p *parser) action(n *dialect.Node) *action {
-	f := p.fields(n, "action")
+	f := p.Fields(n, "an action")
 	if f == nil {
 		return nil
 	}
-	a := &action{node: n, name: f.str("name")}
-	if text(a.name) != "" {
-		f.what = fmt.Sprintf("action %q", a.name.Text)
-	}
-	f.either("functionRef", "eventRef")
-	if ref := f.get("functionRef"); ref != nil {
+	a := &action{node: n, name: f.Str("name")}
+	f.Called(a.name)
+	f.Either("functionRef", "eventRef")
+	if ref := f.Get("functionRef"); ref != nil {
 		a.call = p.functionRef(ref)
 	}
-	if ref := f.get("eventRef"); ref != nil {
+	if ref := f.Get("eventRef"); ref != nil {
 		a.trigger = p.eventRef(ref)
 	}
-	a.timeout = p.duration(f.get("timeout"))
-	if filter := p.fields(f.get("actionDataFilter"), "actionDataFilter"); filter != nil {
-		a.input = p.path(filter.get("dataInputPath"), "dataInputPath")
-		a.results = p.path(filter.get("dataResultsPath"), "dataResultsPath")
-		filter.done()
+	a.timeout = p.duration(f.Get("timeout"))
+	if filter := p.Fields(f.Get("actionDataFilter"), "actionDataFilter"); filter != nil {
+		a.input = p.path(filter.Get("dataInputPath"))
+		a.results = p.path(filter.Get("dataResultsPath"))
+		filter.Done()
 	}
-	f.done()
+	f.Done()
 	return a
 }
 
-// functionRef reads 003 §FunctionRef Definition.
+// functionRef reads 0.5 §FunctionRef Definition.
 func (p *parser) functionRef(n *dialect.Node) *call {
 	if n.Kind == expr.KindString {
-		p.r.Errorf(n, codeType, "functionRef must be an object, not a string").WithHint("write {refName: %s}", n.Text)
+		p.Expected(n, "functionRef", "an object").WithHint("write {refName: %s}", n.Text)
 		return nil
 	}
-	f := p.fields(n, "functionRef")
+	f := p.Fields(n, "functionRef")
 	if f == nil {
 		return nil
 	}
-	c := &call{refName: f.name("refName"), parameters: p.template(f.typed("parameters", expr.KindObject))}
-	f.done()
+	c := &call{refName: f.Name("refName"), parameters: p.template(f.Typed("parameters", expr.KindObject))}
+	f.Done()
 	if c.refName == nil {
 		return nil
 	}
 	return c
 }
 
-// eventRef reads 003 §EventRef Definition.
+// eventRef reads 0.5 §EventRef Definition.
 func (p *parser) eventRef(n *dialect.Node) *trigger {
-	f := p.fields(n, "eventRef")
+	f := p.Fields(n, "eventRef")
 	if f == nil {
 		return nil
 	}
-	t := &trigger{produce: p.produced(f, "triggerEventRef"), result: use(f.name("resultEventRef"))}
-	f.done()
+	t := &trigger{produce: p.produced(f, "triggerEventRef"), result: use(f.Name("resultEventRef"))}
+	f.Done()
 	return t
 }
 
@@ -99,7 +89,7 @@ var literal = regexp.MustCompile(
 		`|(<=?|>=?)\s*(?:'(-?\d+(?:\.\d+)?)'|"(-?\d+(?:\.\d+)?)")`)
 
 // literals warns of comparisons that cannot hold as they were likely meant:
-// nothing is converted, 'true' is not true (SEMANTICS §Expressions).
+// nothing is converted, 'true' is not true (semantics.md §Expressions).
 func (p *parser) literals(n *dialect.Node) {
 	for _, m := range literal.FindAllStringSubmatchIndex(n.Text, -1) {
 		for _, group := range []int{2, 3, 5, 6} {
@@ -116,7 +106,7 @@ func (p *parser) literals(n *dialect.Node) {
 				what = "null"
 			}
 			quoted := strings.TrimSpace(n.Text[from-1 : to+1])
-			p.r.Warnf(n.SpanIn(from-1, to+1), codeLiteral, "%s is text: it never equals %s", quoted, what).
+			p.Warnf(n.SpanIn(from-1, to+1), codeLiteral, "%s is text: it never equals %s", quoted, what).
 				WithHint("write %s without quotes", value)
 		}
 	}

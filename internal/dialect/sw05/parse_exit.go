@@ -9,119 +9,118 @@ import (
 )
 
 // exit reads where a state, condition or error leads: exactly one of transition
-// and end (SEMANTICS §Control flow).
-func (p *parser) exit(f *fields) exit {
+// and end (semantics.md §Control flow).
+func (p *parser) exit(f *dialect.Fields) exit {
 	if f == nil {
 		return exit{}
 	}
 	e := exit{transition: p.transition(f), end: p.end(f)}
-	t, n := f.node.Get("transition"), f.node.Get("end")
-	if !t.IsNull() && !n.IsNull() {
-		p.r.Errorf(later(t, n).KeySpan(), codeTwoExits, "%s has both a transition and an end; exactly one of them must hold", f.what)
+	if t, n := f.Peek("transition"), f.Peek("end"); t != nil && n != nil {
+		p.Errorf(dialect.Later(t, n).KeySpan(), codeTwoExits, "%s has both a transition and an end; exactly one of them must hold", f.What)
 	}
 	return e
 }
 
 // needExit is an exit that must lead somewhere.
-func (p *parser) needExit(f *fields) exit {
+func (p *parser) needExit(f *dialect.Fields) exit {
 	e := p.exit(f)
-	if f != nil && f.node.Get("transition").IsNull() && f.node.Get("end").IsNull() {
-		p.noExit(f.node, f.what)
+	if f != nil && f.Peek("transition") == nil && f.Peek("end") == nil {
+		p.noExit(f.Node, f.What)
 	}
 	return e
 }
 
 func (p *parser) noExit(at dialect.Place, what string) {
-	p.r.Errorf(at, codeNoExit, "%s has neither a transition nor an end", what).
+	p.Errorf(at, codeNoExit, "%s has neither a transition nor an end", what).
 		WithHint("say where it goes on, or that the workflow is over")
 }
 
-// transition reads a transition (003 §Transition Definition).
-func (p *parser) transition(f *fields) *transition {
-	n := f.get("transition")
+// transition reads a transition (0.5 §Transition Definition).
+func (p *parser) transition(f *dialect.Fields) *transition {
+	n := f.Get("transition")
 	if n == nil {
 		return nil
 	}
 	if n.Kind == expr.KindString {
-		p.r.Errorf(n, codeType, "transition must be an object, not a string").WithHint("write {nextState: %s}", n.Text)
+		p.Expected(n, "transition", "an object").WithHint("write {nextState: %s}", n.Text)
 		return nil
 	}
-	t := p.fields(n, "transition")
+	t := p.Fields(n, "transition")
 	if t == nil {
 		return nil
 	}
-	out := &transition{node: n, next: t.name("nextState")}
-	out.expression = p.path(t.get("expression"), "expression")
+	out := &transition{node: n, next: t.Name("nextState")}
+	out.expression = p.path(t.Get("expression"))
 	out.compensate = p.compensateBefore(t)
 	out.produce = p.produceEvents(t)
-	t.done()
+	t.Done()
 	return out
 }
 
-// end reads an end (003 §End Definition).
-func (p *parser) end(f *fields) *end {
-	n := f.get("end")
+// end reads an end (0.5 §End Definition).
+func (p *parser) end(f *dialect.Fields) *end {
+	n := f.Get("end")
 	if n == nil {
 		return nil
 	}
 	if n.Kind == expr.KindBool {
-		p.r.Errorf(n, codeType, "end must be an object, not a boolean").WithHint("write {kind: default}")
+		p.Expected(n, "end", "an object").WithHint("write {kind: default}")
 		return nil
 	}
-	e := p.fields(n, "end")
+	e := p.Fields(n, "end")
 	if e == nil {
 		return nil
 	}
-	kind, at := e.choice("kind", false, "default", "terminate", "event")
-	if at == nil && e.node.Get("kind").IsNull() {
-		e.missing("kind").WithHint("one of default, terminate, event")
+	kind, at := e.Choice("kind", "default", "terminate", "event")
+	if at == nil {
+		e.Missing("kind").WithHint("one of default, terminate, event")
 	}
 	out := &end{node: n, terminate: kind == "terminate", produce: p.produceEvents(e), compensate: p.compensateBefore(e)}
-	events := e.node.Get("produceEvents")
+	events := e.Peek("produceEvents")
 	switch {
-	case kind == "event" && events.IsNull():
-		e.missing("produceEvents").WithHint("an end of kind event says which events it produces")
+	case kind == "event" && events == nil:
+		e.Missing("produceEvents").WithHint("an end of kind event says which events it produces")
 	case kind != "event" && kind != "" && len(out.produce) > 0:
-		p.r.Warnf(events.KeySpan(), codeEndKind, "an end of kind %q does not speak of events; they are produced all the same", kind).
+		p.Warnf(events.KeySpan(), codeEndKind, "an end of kind %q has no produceEvents; the events are produced anyway", kind).
 			WithHint("write kind: event")
 	}
-	e.done()
+	e.Done()
 	return out
 }
 
-func (p *parser) compensateBefore(f *fields) *dialect.Node {
-	if on, at := f.flag("compensateBefore", false); on {
+func (p *parser) compensateBefore(f *dialect.Fields) *dialect.Node {
+	if on, at := f.Flag("compensateBefore", false); on {
 		return at
 	}
 	return nil
 }
 
-func (p *parser) produceEvents(f *fields) []*produced {
+func (p *parser) produceEvents(f *dialect.Fields) []*produced {
 	var out []*produced
-	list, _ := f.list("produceEvents")
+	list, _ := f.List("produceEvents")
 	for _, n := range list {
-		e := p.fields(n, "produced event")
+		e := p.Fields(n, "a produced event")
 		if e == nil {
 			continue
 		}
 		one := p.produced(e, "eventRef")
-		e.done()
+		e.Done()
 		out = append(out, &one)
 	}
 	return out
 }
 
-// produced reads what an event that is sent consists of (003 §ProducedEvent Definition).
-func (p *parser) produced(f *fields, ref string) produced {
-	out := produced{event: use(f.name(ref))}
-	if data := f.get("data"); data != nil {
+// produced reads what an event that is sent consists of (0.5 §ProducedEvent Definition).
+func (p *parser) produced(f *dialect.Fields, ref string) produced {
+	out := produced{event: use(f.Name(ref))}
+	if data := f.Get("data"); data != nil {
 		switch data.Kind {
 		case expr.KindString:
 			p.payload(&out, data)
 		case expr.KindObject:
 			out.data = p.template(data)
 		default:
-			p.r.Errorf(data, codeType, "data must be an expression or an object, not %s", article(data.Kind))
+			p.Expected(data, "data", "an expression or an object")
 		}
 	}
 	out.attributes = p.contextAttributes(f)
@@ -135,12 +134,12 @@ func (p *parser) payload(out *produced, n *dialect.Node) {
 		out.data = p.template(n)
 		return
 	}
-	out.selects = p.path(n, "data")
+	out.selects = p.path(n)
 }
 
-// contextAttributes is an object, or a list of objects as in 003's example.
-func (p *parser) contextAttributes(f *fields) *template {
-	n := f.get("contextAttributes")
+// contextAttributes is an object, or a list of objects as in 0.5's example.
+func (p *parser) contextAttributes(f *dialect.Fields) *template {
+	n := f.Get("contextAttributes")
 	if n == nil {
 		return nil
 	}
@@ -150,13 +149,13 @@ func (p *parser) contextAttributes(f *fields) *template {
 	}
 	all := expr.EmptyObject
 	for _, o := range objects {
-		if !p.is(o, expr.KindObject, "contextAttributes") {
+		if !p.Is(o, expr.KindObject, "contextAttributes") {
 			continue
 		}
 		for _, m := range o.Members {
 			if m.Kind == expr.KindObject || m.Kind == expr.KindArray {
-				p.r.Errorf(m, codeAttribute, "context attribute %q must be text, a number or a boolean, not %s", m.Name(), article(m.Kind)).
-					WithHint("structured data belongs into data")
+				p.Errorf(m, codeAttribute, "context attribute %q must be a string, a number or a boolean, not %s", m.Name(), m.Kind.WithArticle()).
+					WithHint("put structured data into data")
 			}
 			if t := p.template(m); t != nil {
 				all = all.With(m.Name(), t.value)
@@ -169,71 +168,71 @@ func (p *parser) contextAttributes(f *fields) *template {
 	return &template{node: n, value: all}
 }
 
-// start reads a start (003 §Start Definition).
-func (p *parser) start(f *fields) *start {
-	n := f.get("start")
+// start reads a start (0.5 §Start Definition).
+func (p *parser) start(f *dialect.Fields) *start {
+	n := f.Get("start")
 	if n == nil {
 		return nil
 	}
 	out := &start{node: n}
 	if n.Kind == expr.KindBool {
-		p.r.Errorf(n, codeType, "start must be an object, not a boolean").WithHint("write {kind: default}")
+		p.Expected(n, "start", "an object").WithHint("write {kind: default}")
 		return out
 	}
-	s := p.fields(n, "start")
+	s := p.Fields(n, "start")
 	if s == nil {
 		return out
 	}
-	kind, at := s.choice("kind", false, "default", "scheduled")
-	if at == nil && n.Get("kind").IsNull() {
-		s.missing("kind").WithHint("one of default, scheduled")
+	kind, at := s.Choice("kind", "default", "scheduled")
+	if at == nil {
+		s.Missing("kind").WithHint("one of default, scheduled")
 	}
-	if plan := s.get("schedule"); plan != nil {
-		out.schedule = p.schedule(p.fields(plan, "schedule"))
+	if plan := s.Get("schedule"); plan != nil {
+		out.schedule = p.schedule(p.Fields(plan, "schedule"))
 	}
-	switch given := !n.Get("schedule").IsNull(); {
-	case kind == "scheduled" && !given:
-		s.missing("schedule").WithHint("a scheduled start says when, with interval or cron")
-	case kind == "default" && given:
-		p.r.Warnf(n.Get("schedule").KeySpan(), codeIgnored, "a start of kind default has no schedule; it is ignored").
+	switch plan := s.Peek("schedule"); {
+	case kind == "scheduled" && plan == nil:
+		s.Missing("schedule").WithHint("a scheduled start says when, with interval or cron")
+	case kind == "default" && plan != nil:
+		p.Warnf(plan.KeySpan(), codeIgnored, "a start of kind default has no schedule; it is ignored").
 			WithHint("write kind: scheduled")
 		out.schedule = nil
 	}
-	s.done()
+	s.Done()
 	return out
 }
 
-// schedule reads when instances may or should be started (003 §Schedule Definition).
-func (p *parser) schedule(f *fields) *schedule {
+// schedule reads when instances may or should be started (0.5 §Schedule Definition).
+func (p *parser) schedule(f *dialect.Fields) *schedule {
 	if f == nil {
 		return nil
 	}
 	out := &schedule{}
-	f.either("interval", "cron")
-	if n := f.str("interval"); n != nil {
+	f.Either("interval", "cron")
+	if n := f.Str("interval"); n != nil {
 		_, err := calendar.ParseInterval(n.Text)
-		p.timeError(n, codeInterval, "interval", err)
+		p.timeError(n, codeInterval, err)
 		out.interval = n.Text
 	}
-	if n := f.str("cron"); n != nil {
+	if n := f.Str("cron"); n != nil {
 		_, err := calendar.ParseCron(n.Text)
-		p.timeError(n, codeCron, "cron", err)
+		p.timeError(n, codeCron, err)
 		out.cron = n.Text
 	}
-	if n := f.str("timezone"); n != nil {
+	if n := f.Str("timezone"); n != nil {
 		p.zone(n)
 		out.zone = n.Text
-		if i := f.node.Get("interval"); !i.IsNull() {
-			p.r.Warnf(n.KeySpan(), codeIgnored, "timezone is for cron; an interval names its zones itself")
+		if f.Peek("interval") != nil {
+			p.Warnf(n.KeySpan(), codeIgnored, "timezone is for cron; an interval names its zones itself")
 		}
 	}
-	invoke, at := f.choice("directInvoke", false, "allow", "deny")
-	if at == nil && f.node.Get("directInvoke").IsNull() {
-		p.r.Warnf(f.node, codeDirectInvoke, "the schedule has no \"directInvoke\"; it is taken as \"deny\"").
+	invoke, at := f.Choice("directInvoke", "allow", "deny")
+	if at == nil {
+		p.Warnf(f.Node, codeDirectInvoke, "the schedule has no \"directInvoke\"; it is taken as \"deny\"").
 			WithHint("allow lets people start instances outside of the schedule")
 	}
 	out.directInvoke = invoke == "allow"
-	f.done()
+	f.Done()
 	return out
 }
 
@@ -242,7 +241,7 @@ func (p *parser) zone(n *dialect.Node) {
 	if err == nil && n.Text != "" && n.Text != "Local" {
 		return
 	}
-	d := p.r.Errorf(n, codeZone, "%q is no time zone", n.Text).WithHint("use a name of the tz database, as in America/Los_Angeles")
+	d := p.Errorf(n, codeZone, "%q is not a time zone", n.Text).WithHint("use a name of the tz database, as in America/Los_Angeles")
 	p.DidYouMean(d, n.Text, commonZones)
 }
 

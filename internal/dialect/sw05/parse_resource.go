@@ -9,22 +9,22 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
 )
 
-// resource fetches the document that a definition refers to by URI. What is
-// wrong inside it is reported with its own file's name.
+// resource fetches the document that a definition refers to by URI. Diagnostics about
+// its contents name its own file.
 func (p *parser) resource(ref *dialect.Node, what string) *dialect.Node {
-	if p.nonEmpty(ref, what) == nil {
+	if p.NonEmpty(ref, what) == nil {
 		return nil
 	}
 	doc, found, err := p.src.Read(ref.Text)
 	if err != nil {
-		p.r.Errorf(ref, codeResource, "%s cannot be fetched: %v", what, err)
+		p.Errorf(ref, codeResource, "%s cannot be fetched: %v", what, err)
 		return nil
 	}
 	for _, d := range found {
 		at := dialect.Span{Pos: d.Pos(), EndColumn: d.EndColumn}
-		report := p.r.Warnf
+		report := p.Warnf
 		if d.Severity == dialect.Error {
-			report = p.r.Errorf
+			report = p.Errorf
 		}
 		if r := report(at, d.Code, "%s", d.Message); d.Hint != "" {
 			r.WithHint("%s", d.Hint)
@@ -33,14 +33,14 @@ func (p *parser) resource(ref *dialect.Node, what string) *dialect.Node {
 	return doc.Root
 }
 
-// schema reads the JSON Schema that a URI stands for.
-func (p *parser) schema(f *fields, key string) *schema {
-	n := f.str(key)
+// schema reads the JSON Schema at a URI.
+func (p *parser) schema(f *dialect.Fields, key string) *schema {
+	n := f.Str(key)
 	if n == nil {
 		return nil
 	}
 	if _, fragment, _ := strings.Cut(n.Text, "#"); fragment != "" {
-		p.r.Errorf(n, codeSchema, "%s refers to a part of a document (#%s); only whole schemas can be used", key, fragment)
+		p.Errorf(n, codeSchema, "%s refers to a part of a document (#%s); only whole schemas can be used", key, fragment)
 		return nil
 	}
 	text, known := p.schemas[n.Text]
@@ -58,18 +58,17 @@ func (p *parser) schema(f *fields, key string) *schema {
 	return &schema{node: n, text: text}
 }
 
-// compileSchema returns the text of a valid schema, "" for one that is not and
-// has been reported.
+// compileSchema returns the text of a schema, or "" after reporting why it is not valid.
 func (p *parser) compileSchema(root *dialect.Node) string {
 	text := root.Value().String()
-	p.r.Budget.Spend(len(text))
+	p.Budget.Spend(len(text))
 	program, err := jsonschema.Compiler{}.Compile(text)
 	if err != nil {
 		p.schemaError(root, err)
 		return ""
 	}
 	if w, ok := program.(expr.Weighed); ok {
-		p.r.Budget.Weigh(root, w.Weight())
+		p.Budget.Weigh(root, w.Weight())
 	}
 	return text
 }
@@ -78,10 +77,10 @@ func (p *parser) compileSchema(root *dialect.Node) string {
 func (p *parser) schemaError(at *dialect.Node, err error) {
 	var syntax *expr.SyntaxError
 	if !errors.As(err, &syntax) {
-		p.r.Errorf(at, codeSchema, "not a valid JSON Schema: %v", err)
+		p.Errorf(at, codeSchema, "not a valid JSON Schema: %v", err)
 		return
 	}
-	d := p.r.Errorf(at, codeSchema, "%s", syntax.Msg)
+	d := p.Errorf(at, codeSchema, "%s", syntax.Msg)
 	if syntax.Hint != "" {
 		d.WithHint("%s", syntax.Hint)
 	}

@@ -1,8 +1,7 @@
 package sw05
 
 import (
-	"errors"
-	"strconv"
+	"math"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -58,30 +57,22 @@ func startsExpression(s string) bool {
 	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "{{") && strings.Count(s, "{{") == 1
 }
 
-// shown is a scalar as a message shows it.
-func shown(n *dialect.Node) string {
-	if n.Is(expr.KindString) {
-		return strconv.Quote(n.Text)
-	}
-	return n.Raw()
-}
-
 // path reads an expression that stands by itself.
-func (p *parser) path(n *dialect.Node, what string) *path {
-	if n == nil || !p.is(n, expr.KindString, what) {
+func (p *parser) path(n *dialect.Node) *path {
+	if n == nil || !p.Is(n, expr.KindString, n.Name()) {
 		return nil
 	}
 	if !startsExpression(n.Text) {
-		p.notPath(n, what)
+		p.notPath(n)
 		return nil
 	}
-	p.r.Budget.Spend(len(n.Text))
+	p.Budget.Spend(len(n.Text))
 	shape, err := jsonpath.Describe(n.Text)
 	if err != nil {
-		p.expressionError(n, err)
+		p.Malformed(n, 0, codeExpression, "expression", err)
 		return nil
 	}
-	p.r.Budget.Weigh(n, shape.Weight)
+	p.Budget.Weigh(n, shape.Weight)
 	src := strings.TrimSpace(n.Text)
 	if inner, ok := strings.CutPrefix(src, "{{"); ok {
 		src = strings.TrimSpace(strings.TrimSuffix(inner, "}}"))
@@ -90,9 +81,9 @@ func (p *parser) path(n *dialect.Node, what string) *path {
 	return &path{node: n, src: src, Shape: shape}
 }
 
-func (p *parser) notPath(n *dialect.Node, what string) {
+func (p *parser) notPath(n *dialect.Node) {
 	word := strings.TrimSpace(n.Text)
-	d := p.r.Errorf(n, codeNotPath, "%s must be one expression, as in {{ $.name }}", what)
+	d := p.Errorf(n, codeNotPath, "%s must be one expression, as in {{ $.name }}", n.Name())
 	switch {
 	case strings.Contains(word, "{{"):
 		d.WithHint("remove the text around {{ }}")
@@ -117,34 +108,21 @@ func (p *parser) strings(n *dialect.Node) {
 	for _, m := range n.Members {
 		p.strings(m)
 	}
-	p.r.Budget.Spend(1 + len(n.Text))
+	p.Budget.Spend(1 + len(n.Text))
 	if n.Kind != expr.KindString {
 		return
 	}
 	weight, err := jsonpath.WeighTemplateString(n.Text)
 	if err != nil {
-		p.expressionError(n, err)
+		p.Malformed(n, 0, codeExpression, "expression", err)
 		return
 	}
-	p.r.Budget.Weigh(n, weight)
+	p.Budget.Weigh(n, weight)
 	p.literals(n)
 	if s := strings.TrimSpace(n.Text); strings.HasPrefix(s, "$.") || strings.HasPrefix(s, "$[") {
 		if shape, err := jsonpath.Describe(s); err == nil && shape.Name != "" {
-			p.r.Warnf(n, codeBarePath, "%q is text here, not an expression", s).WithHint("for an expression write {{ %s }}", s)
+			p.Warnf(n, codeBarePath, "%q is text here, not an expression", s).WithHint("for an expression write {{ %s }}", s)
 		}
-	}
-}
-
-// expressionError points into the expression.
-func (p *parser) expressionError(n *dialect.Node, err error) {
-	var syntax *expr.SyntaxError
-	if !errors.As(err, &syntax) {
-		p.r.Errorf(n, codeExpression, "malformed expression: %v", err)
-		return
-	}
-	d := p.r.Errorf(n.ColumnIn(syntax.Offset), codeExpression, "malformed expression: %s", syntax.Msg)
-	if syntax.Hint != "" {
-		d.WithHint("%s", syntax.Hint)
 	}
 }
 
@@ -153,9 +131,8 @@ func (p *parser) duration(n *dialect.Node) *duration {
 	if n == nil {
 		return nil
 	}
-	what := n.Name()
 	if n.Kind != expr.KindString {
-		p.r.Errorf(n, codeType, "%s must be an ISO 8601 duration, not %s", what, article(n.Kind)).
+		p.Expected(n, n.Name(), "an ISO 8601 duration").
 			WithHint(`as in "PT15M" for 15 minutes`)
 		return nil
 	}
@@ -163,26 +140,18 @@ func (p *parser) duration(n *dialect.Node) *duration {
 		return &duration{node: n, expr: p.template(n)}
 	}
 	value, err := calendar.ParseDuration(n.Text)
-	if p.timeError(n, codeDuration, what, err) {
+	if p.timeError(n, codeDuration, err) {
 		return nil
 	}
 	return &duration{node: n, value: value}
 }
 
 // timeError points into a duration, interval or cron expression that is malformed.
-func (p *parser) timeError(n *dialect.Node, code, what string, err error) bool {
+func (p *parser) timeError(n *dialect.Node, code string, err error) bool {
 	if err == nil {
 		return false
 	}
-	var syntax *calendar.SyntaxError
-	if !errors.As(err, &syntax) {
-		p.r.Errorf(n, code, "malformed %s: %v", what, err)
-		return true
-	}
-	d := p.r.Errorf(n.ColumnIn(syntax.Offset), code, "malformed %s: %s", what, syntax.Msg)
-	if syntax.Hint != "" {
-		d.WithHint("%s", syntax.Hint)
-	}
+	p.Malformed(n, 0, code, n.Name(), err)
 	return true
 }
 
@@ -192,25 +161,13 @@ func (p *parser) quantity(n *dialect.Node, least int64) *quantity {
 	if n == nil {
 		return nil
 	}
-	var value int64
-	ok := false
-	switch n.Kind {
-	case expr.KindNumber:
-		value, ok = n.Int()
-	case expr.KindString:
-		if isExpression(n.Text) && hasExpression(n.Text) {
-			return &quantity{node: n, expr: p.template(n)}
-		}
-		v, err := strconv.ParseInt(strings.TrimSpace(n.Text), 10, 64)
-		value, ok = v, err == nil
-	default:
-		p.r.Errorf(n, codeType, "%s must be a whole number, not %s", n.Name(), article(n.Kind))
-		return nil
+	if n.Is(expr.KindString) && isExpression(n.Text) && hasExpression(n.Text) {
+		return &quantity{node: n, expr: p.template(n)}
 	}
-	if !ok || value < least {
-		d := p.r.Errorf(n, codeNumber, "%s must be a whole number from %d, not %s", n.Name(), least, shown(n))
+	value, wrong := p.Whole(n, n.Name(), least, math.MaxInt64)
+	if wrong != nil {
 		if strings.HasPrefix(n.Text, "$") {
-			d.WithHint("write {{ %s }}", n.Text)
+			wrong.WithHint("write {{ %s }}", n.Text)
 		}
 		return nil
 	}

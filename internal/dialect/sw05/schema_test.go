@@ -10,32 +10,9 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/schematest"
 	"github.com/lockstep-workflows/lockstep/internal/format"
 )
-
-// editor is what an editor makes of definitions: it has nothing but the schema.
-type editor struct{ program expr.Program }
-
-func newEditor(t testing.TB) editor {
-	t.Helper()
-	program, err := jsonschema.Compiler{}.Compile(string(FrontEnd{}.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return editor{program}
-}
-
-// violations returns what the schema finds wrong.
-func (e editor) violations(t testing.TB, root *dialect.Node) []expr.Value {
-	t.Helper()
-	budget := expr.NewBudget()
-	result, err := e.program.Eval(root.Value(), &budget)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.Value.Items()
-}
 
 // sample is a definition that compiles, and what it refers to.
 type sample struct {
@@ -49,7 +26,7 @@ type sample struct {
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var all []sample
-	examples, _ := filepath.Glob("../../examples/*.yaml")
+	examples, _ := filepath.Glob("../../../examples/*.yaml")
 	for _, path := range examples {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -97,9 +74,9 @@ func (s sample) read(t testing.TB) *dialect.Document {
 }
 
 func TestSchemaAcceptsValidDefinitions(t *testing.T) {
-	e := newEditor(t)
+	e := schematest.NewEditor(t, FrontEnd{}.Schema())
 	for _, s := range samples(t) {
-		for _, v := range e.violations(t, s.read(t).Root) {
+		for _, v := range e.Violations(t, s.read(t).Root) {
 			t.Errorf("%s: %s", s.name, v)
 		}
 	}
@@ -110,22 +87,13 @@ func TestSchemaAcceptsValidDefinitions(t *testing.T) {
 var structural = strings.Fields("SW100 SW101 SW102 SW104 SW105 SW106 SW107 SW109 SW110 SW111 SW121 SW122 SW126 SW132 SW331 SW332 SW333 SW334 SW336")
 
 func TestSchemaRejectsStructuralErrors(t *testing.T) {
-	e := newEditor(t)
-	var rejected []string
-	for _, x := range Codes() {
-		doc, _ := dialect.Read("bad.yaml", []byte(complete(x.Bad)))
-		if len(e.violations(t, doc.Root)) > 0 {
-			rejected = append(rejected, x.Code)
-		}
-	}
-	if !slices.Equal(rejected, structural) {
-		t.Errorf("rejected %v\nwant     %v", rejected, structural)
-	}
+	e := schematest.NewEditor(t, FrontEnd{}.Schema())
+	e.RejectsOnly(t, Codes(), complete, structural)
 }
 
 // Whatever compiles is valid, also of definitions that nobody would write.
 func TestSchemaAcceptsMutatedDefinitions(t *testing.T) {
-	e := newEditor(t)
+	e := schematest.NewEditor(t, FrontEnd{}.Schema())
 	var seeds []expr.Value
 	for _, s := range samples(t) {
 		seeds = append(seeds, s.read(t).Root.Value())
@@ -144,7 +112,7 @@ func TestSchemaAcceptsMutatedDefinitions(t *testing.T) {
 		}
 		doc, _ := dialect.Read("mutated.json", []byte(v.String()))
 		program, _ := FrontEnd{}.Compile(dialect.Source{Document: doc, Bundle: exampleFiles})
-		found := e.violations(t, doc.Root)
+		found := e.Violations(t, doc.Root)
 		if program != nil {
 			compiled++
 		}
@@ -163,17 +131,16 @@ func TestSchemaAcceptsMutatedDefinitions(t *testing.T) {
 // With any one value of a definition left for later, or of another kind: what
 // compiles is valid.
 func TestSchemaAcceptsChangedDefinitions(t *testing.T) {
-	e := newEditor(t)
+	e := schematest.NewEditor(t, FrontEnd{}.Schema())
 	seen := map[string]bool{}
 	for _, s := range samples(t) {
 		if strings.Contains(s.name, ".txtar") && testing.Short() {
 			continue
 		}
 		v := s.read(t).Root.Value()
-		for i := range count(v) {
+		for i := range schematest.Count(v) {
 			for _, other := range []expr.Value{expr.Null, expr.Int(1), expr.String("1")} {
-				at := i
-				text := replaced(v, &at, other).String()
+				text := schematest.Replaced(v, i, other).String()
 				if seen[text] {
 					continue
 				}
@@ -182,34 +149,12 @@ func TestSchemaAcceptsChangedDefinitions(t *testing.T) {
 				if program, _ := (FrontEnd{}).Compile(dialect.Source{Document: doc, Bundle: exampleFiles}); program == nil {
 					continue
 				}
-				if found := e.violations(t, doc.Root); len(found) > 0 {
+				if found := e.Violations(t, doc.Root); len(found) > 0 {
 					t.Fatalf("compiles, and yet %v:\n%s", found, text)
 				}
 			}
 		}
 	}
-}
-
-// replaced returns a tree with its at-th value replaced.
-func replaced(v expr.Value, at *int, other expr.Value) expr.Value {
-	if *at--; *at == -1 {
-		return other
-	}
-	switch {
-	case v.IsArray():
-		var items []expr.Value
-		for _, item := range v.Items() {
-			items = append(items, replaced(item, at, other))
-		}
-		return expr.Array(items...)
-	case v.IsObject():
-		var members []expr.Member
-		for _, m := range v.Members() {
-			members = append(members, expr.Member{Key: m.Key, Value: replaced(m.Value, at, other)})
-		}
-		return expr.Object(members...)
-	}
-	return v
 }
 
 // Every object has the same keys for the schema and for the parser.
@@ -223,25 +168,22 @@ func TestSchemaKnowsTheKeysOfTheParser(t *testing.T) {
 		doc := s.read(t)
 		schema := map[*dialect.Node][]string{}
 		order.Walk(doc.Root, func(n *dialect.Node, keys []string) { schema[n] = keys })
-		p := &parser{
-			r: &dialect.Reporter{}, schemas: map[string]string{},
-			src: dialect.Source{Document: doc, Bundle: s.files},
-			asked: func(f *fields) {
-				if f.node.File() != doc.File { // a resource
-					return
-				}
-				want := slices.Compact(slices.Sorted(slices.Values(f.known)))
-				if f.node.Get("type").Is(expr.KindString) && f.node.Get("type").Text == typeSwitch {
-					// Known, so that they are refused with the right words.
-					want = slices.DeleteFunc(want, func(key string) bool { return key == "transition" || key == "end" })
-				}
-				got := slices.Sorted(slices.Values(schema[f.node]))
-				if !slices.Equal(got, want) {
-					t.Errorf("%v: %s\nschema %v\nparser %v", f.node.Pos(), f.what, got, want)
-				}
-				delete(schema, f.node)
-				visited[strings.Join(got, " ")] = true
-			},
+		p := newParser(&dialect.Reporter{}, dialect.Source{Document: doc, Bundle: s.files})
+		p.Visit = func(f *dialect.Fields) {
+			if f.Node.File() != doc.File { // a resource
+				return
+			}
+			want := slices.Compact(slices.Sorted(slices.Values(f.Keys())))
+			if f.Node.Get("type").Is(expr.KindString) && f.Node.Get("type").Text == typeSwitch {
+				// Known, so that they are refused with the right words.
+				want = slices.DeleteFunc(want, func(key string) bool { return key == "transition" || key == "end" })
+			}
+			got := slices.Sorted(slices.Values(schema[f.Node]))
+			if !slices.Equal(got, want) {
+				t.Errorf("%v: %s\nschema %v\nparser %v", f.Node.Pos(), f.What, got, want)
+			}
+			delete(schema, f.Node)
+			visited[strings.Join(got, " ")] = true
 		}
 		p.workflow(doc.Root)
 		for n, keys := range schema {
@@ -268,7 +210,7 @@ func TestSchemaDescribesEveryProperty(t *testing.T) {
 				if ref, ok := p.Get("$ref").Str(); ok {
 					d = doc.Root.Lookup("definitions", strings.TrimPrefix(ref, "#/definitions/"))
 				}
-				if text(d.Get("title")) == "" || text(d.Get("description")) == "" {
+				if d.Get("title").Literal() == "" || d.Get("description").Literal() == "" {
 					t.Errorf("%s/%s has no title or description", path, p.Name())
 				}
 			}

@@ -40,8 +40,7 @@ var schemaJSON []byte
 // the registry to fill in.
 func (FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
 	r := &dialect.Reporter{File: src.Document.File, Budget: src.Budget}
-	p := &parser{r: r, src: src, schemas: map[string]string{}}
-	w := p.workflow(src.Document.Root)
+	w := newParser(r, src).workflow(src.Document.Root)
 	check(r, w, src.Options)
 	if r.HasErrors() {
 		return nil, r.Diagnostics()

@@ -84,16 +84,16 @@ states:
 		fmt.Sprintln(p.States, p.Edges, len(p.Exprs))
 	want := `order | Order {{ literal }} | 1.10 |  | sw05 1 true
 {"team":"shop"} [{"id":"kpi"}] {"required":["id"],"type":"object"} 1 description "for {{ $.who }}"
-[{f   0 {"image":"cow"} {10 3}}] B {k  0} "x"
-[0 1] true 3600000000000 { 0 2 * * *  false}
-[{First one event  true false false {"x":1} {14 3}}] [{First First next }] 6
+[{f   0 {"image":"cow"} {10 3}}] B {k  0 0} "x"
+[0 1] true 3600000000000 { 0 2 * * * {false 0 0 0 0 } {false 0 0 0 0 }  false}
+[{First one event     true false false {"x":1} {14 3}}] [{First First next   false}] 6
 `
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
-// The path rules of SEMANTICS §Data filters 2, 4 and 8, as picks.
+// The path rules of semantics.md §Data filters 2, 4 and 8, as picks.
 func TestPicks(t *testing.T) {
 	for _, c := range []struct{ path, state, results, event string }{
 		{"$", "all", "all", "all"},

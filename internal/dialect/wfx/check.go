@@ -12,10 +12,9 @@ type checker struct {
 	hints *dialect.Hinter
 	d     *document
 
-	byName map[string]*state
-	names  []string // of the states, in order
-	vague  bool     // a way is wrong, and what was meant cannot be guessed
-	likely []way    // all ways, those with misspelt names as they were meant
+	names  dialect.Names[*state]
+	vague  bool  // a way is wrong, and what was meant cannot be guessed
+	likely []way // all ways, those with misspelt names as they were meant
 }
 
 // way is one edge of the graph.
@@ -25,8 +24,10 @@ type way struct {
 }
 
 func check(r *dialect.Reporter, hints *dialect.Hinter, d *document) {
-	c := &checker{r: r, hints: hints, d: d, byName: map[string]*state{}}
-	c.states()
+	c := &checker{r: r, hints: hints, d: d, names: dialect.Names[*state]{What: "state", Code: codeSameState}}
+	for _, s := range d.states {
+		c.names.Add(r, s.name, s)
+	}
 	c.groups()
 	for _, t := range d.transitions {
 		c.resolve(t)
@@ -40,46 +41,29 @@ func check(r *dialect.Reporter, hints *dialect.Hinter, d *document) {
 	c.lint()
 }
 
-func (c *checker) states() {
-	for _, s := range c.d.states {
-		if first := c.byName[s.name.Text]; first != nil {
-			c.r.Errorf(s.name, codeSameState, "state %q is defined twice; the first is at line %d", s.name.Text, first.name.Pos().Line)
-			continue
-		}
-		c.byName[s.name.Text] = s
-		c.names = append(c.names, s.name.Text)
-	}
-}
-
 // groups: names are unique, states known, and a state is in at most one.
 func (c *checker) groups() {
-	byName := map[string]*group{}
+	names := dialect.Names[*group]{What: "group", Code: codeSameGroup}
 	type membership struct {
 		in *group
 		at *dialect.Node
 	}
 	seen := map[string]membership{}
 	for _, g := range c.d.groups {
-		if g.name != nil {
-			if first := byName[g.name.Text]; first != nil {
-				c.r.Errorf(g.name, codeSameGroup, "group %q is defined twice; the first is at line %d", g.name.Text, first.name.Pos().Line)
-			} else {
-				byName[g.name.Text] = g
-			}
-		}
+		names.Add(c.r, g.name, g)
 		for _, m := range g.members {
 			first, twice := seen[m.Text]
-			s := c.byName[m.Text]
+			s := c.names.Get(m.Text)
 			switch {
 			case twice && first.in == g:
-				c.r.Errorf(m, codeTwoGroups, "state %q stands in its group twice; the first is at line %d", m.Text, first.at.Pos().Line)
+				c.r.Errorf(m, codeTwoGroups, "state %q is listed twice in its group; the first is at line %d", m.Text, first.at.Pos().Line)
 			case twice:
 				c.r.Errorf(m, codeTwoGroups, "state %q is in another group already, at line %d", m.Text, first.at.Pos().Line).
 					WithHint("a state belongs to one group at most")
-			case s == nil && len(c.names) == 0: // reported
+			case s == nil && len(c.names.List()) == 0: // reported
 			case s == nil:
 				d := c.r.Errorf(m, codeGroupState, "the group names state %q: no such state", m.Text)
-				c.hints.DidYouMean(d, m.Text, c.names)
+				c.hints.DidYouMean(d, m.Text, c.names.List())
 			default:
 				s.group = g
 			}
@@ -112,15 +96,15 @@ func (c *checker) end(n *dialect.Node, what string, found **state) *state {
 	if n == nil {
 		return nil
 	}
-	if s := c.byName[n.Text]; s != nil {
+	if s := c.names.Get(n.Text); s != nil {
 		*found = s
 		return s
 	}
-	if len(c.names) == 0 {
+	if len(c.names.List()) == 0 {
 		return nil // that there are no states is reported
 	}
 	d := c.r.Errorf(n, codeNoState, "transition %s %q: no such state", what, n.Text)
-	return c.byName[c.hints.DidYouMean(d, n.Text, c.names)]
+	return c.names.Get(c.hints.DidYouMean(d, n.Text, c.names.List()))
 }
 
 // repeated: two transitions must differ in from, to or eligible.
@@ -136,7 +120,7 @@ func (c *checker) repeated() {
 		}
 		k := key{t.source, t.target, t.eligible}
 		if first := seen[k]; first != nil {
-			c.r.Errorf(t.node, codeSameTransition, "the transition from %q to %q for %s stands twice; the first is at line %d",
+			c.r.Errorf(t.node, codeSameTransition, "the transition from %q to %q for %s is defined twice; the first is at line %d",
 				t.from.Text, t.to.Text, t.eligible, first.node.Pos().Line)
 			continue
 		}
@@ -198,19 +182,19 @@ func (c *checker) timeout(s *state) {
 	if t == nil {
 		return
 	}
-	target := c.byName[t.to.Text]
+	target := c.names.Get(t.to.Text)
 	if target == nil {
 		d := c.r.Errorf(t.to, codeNoState, "timeout to %q: no such state", t.to.Text)
-		c.hints.DidYouMean(d, t.to.Text, c.names)
+		c.hints.DidYouMean(d, t.to.Text, c.names.List())
 		return
 	}
-	twin := c.byName[s.name.Text]
+	twin := c.names.Get(s.name.Text)
 	switch {
 	case target == twin:
 		c.r.Errorf(t.to, codeTimeoutTarget, "the time limit of %q leads back to it", s.title())
 		return
 	case s.moves:
-		c.r.Errorf(t.node.KeySpan(), codeTimeoutTarget, "no job stays in %q, which has an IMMEDIATE transition; its time limit means nothing", s.title())
+		c.r.Errorf(t.node.KeySpan(), codeTimeoutTarget, "jobs never stay in %q, which has an IMMEDIATE transition: its time limit has no effect", s.title())
 		return
 	}
 	for _, out := range twin.out {
@@ -227,7 +211,7 @@ func (c *checker) timeout(s *state) {
 func (c *checker) lint() {
 	for _, t := range c.d.transitions {
 		if t.action == Wait && t.eligible == Client {
-			c.r.Warnf(t.actionAt, codeClientAction, "action WAIT says nothing for a CLIENT: it takes the transition when it is ready").
+			c.r.Warnf(t.actionAt, codeClientAction, "action WAIT has no effect for a CLIENT, which takes the transition when it is ready").
 				WithHint("leave it out")
 		}
 	}
@@ -238,7 +222,7 @@ func (c *checker) lint() {
 	var loose []*state
 	for _, s := range c.d.states {
 		switch {
-		case !s.final() || c.byName[s.name.Text] != s:
+		case !s.final() || c.names.Get(s.name.Text) != s:
 		case s.group != nil:
 			grouped++
 		default:

@@ -31,16 +31,16 @@ func (c *checker) successors() [][]way {
 func (c *checker) findInitial() {
 	for _, s := range c.d.states {
 		switch {
-		case s.in > 0 || c.byName[s.name.Text] != s:
+		case s.in > 0 || c.names.Get(s.name.Text) != s:
 		case c.d.initial == nil:
 			c.d.initial = s
 		default:
-			c.r.Errorf(s.name, codeTwoInitial, "no transition leads to state %q, and none to %q: jobs could begin in both", s.title(), c.d.initial.title()).
+			c.r.Errorf(s.name, codeTwoInitial, "two initial states: no transition leads to %q or to %q", s.title(), c.d.initial.title()).
 				WithHint("exactly one state is initial; add a transition to the other, or remove it")
 		}
 	}
 	if c.d.initial == nil && len(c.d.states) > 0 {
-		c.r.Errorf(c.d.node.Get("states").KeySpan(), codeNoInitial, "a transition leads to every state, so there is none for jobs to begin in").
+		c.r.Errorf(c.d.node.Get("states").KeySpan(), codeNoInitial, "no initial state: every state has an incoming transition").
 			WithHint("exactly one state is initial: it has no incoming transition but from itself")
 	}
 }
@@ -71,7 +71,7 @@ func (c *checker) reachable(next [][]way) {
 	}
 	for _, s := range c.d.states {
 		if !seen[s.index] {
-			c.r.Errorf(s.name, codeUnreachable, "state %q is unreachable: no way leads to it from %q", s.title(), c.d.initial.title())
+			c.r.Errorf(s.name, codeUnreachable, "state %q is unreachable: no path leads to it from %q", s.title(), c.d.initial.title())
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package wfx
 
 import (
-	"slices"
+	_ "embed" // of codes.md
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
@@ -41,5 +41,8 @@ const (
 	codeLooseFinal   = "WFX311" // warning
 )
 
+//go:embed codes.md
+var codesPage string
+
 // Codes explains every code of this dialect.
-func Codes() []dialect.Explanation { return slices.Concat(shapeCodes, nameCodes, graphCodes) }
+func Codes() []dialect.Explanation { return dialect.ParseExplanations(codesPage) }

@@ -77,9 +77,6 @@ func TestJSONIsTheSameWorkflow(t *testing.T) {
 		if second := again.AppendJSON(nil); string(second) != string(shown) {
 			t.Errorf("%s:\n%s\n%s", s.name, shown, second)
 		}
-		if again.Initial() != w.Initial() {
-			t.Errorf("%s: begins in %q and in %q", s.name, w.Initial(), again.Initial())
-		}
 		yaml, _ := compileText(s.text)
 		json, _ := compileText(string(shown))
 		if a, b := withoutPlaces(yaml), withoutPlaces(json); a != b {
@@ -140,9 +137,6 @@ func TestModel(t *testing.T) {
 	if w == nil {
 		t.Fatal(found)
 	}
-	if w.Initial() != "DIRTY" || w.GroupOf("DIRTY") != "OPEN" || w.GroupOf("CLEAN") != "" {
-		t.Errorf("%+v", w)
-	}
 	want := `{"description":"d","groups":[{"name":"OPEN","states":["DIRTY"]}],"name":"dishes","states":[{"name":"DIRTY"},{"name":"CLEAN"}],` +
 		`"transitions":[{"eligible":"CLIENT","from":"DIRTY","to":"CLEAN"}]}`
 	if got := string(w.AppendJSON(nil)); got != want {
@@ -157,7 +151,7 @@ func TestModel(t *testing.T) {
 
 // The first workflow of the manual is one.
 func TestManual(t *testing.T) {
-	page, err := os.ReadFile("../../docs/definitions-wfx.md")
+	page, err := os.ReadFile("../../../docs/definitions-wfx.md")
 	if err != nil {
 		t.Fatal(err)
 	}

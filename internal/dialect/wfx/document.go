@@ -69,25 +69,18 @@ func (s *state) final() bool {
 	return true
 }
 
-// text of a node that may not be there.
-func text(n *dialect.Node) string {
-	s, _ := n.Str()
-	return s
-}
-
 // model returns the workflow without its places.
 func (d *document) model() *Workflow {
-	w := &Workflow{Name: d.name.Text, Description: text(d.description), initial: d.initial.name.Text, groupOf: map[string]string{}}
+	w := &Workflow{Name: d.name.Text, Description: d.description.Literal()}
 	for _, g := range d.groups {
-		out := Group{Name: g.name.Text, Description: text(g.description)}
+		out := Group{Name: g.name.Text, Description: g.description.Literal()}
 		for _, m := range g.members {
 			out.States = append(out.States, m.Text)
-			w.groupOf[m.Text] = g.name.Text
 		}
 		w.Groups = append(w.Groups, out)
 	}
 	for _, s := range d.states {
-		out := State{Name: s.name.Text, Description: text(s.description)}
+		out := State{Name: s.name.Text, Description: s.description.Literal()}
 		if s.timeout != nil {
 			out.Timeout = &Timeout{After: s.timeout.value, Text: s.timeout.after.Text, To: s.timeout.to.Text}
 		}
@@ -95,7 +88,7 @@ func (d *document) model() *Workflow {
 	}
 	for _, t := range d.transitions {
 		w.Transitions = append(w.Transitions, Transition{
-			From: t.from.Text, To: t.to.Text, Eligible: t.eligible, Action: t.action, Description: text(t.description),
+			From: t.from.Text, To: t.to.Text, Eligible: t.eligible, Action: t.action, Description: t.description.Literal(),
 		})
 	}
 	return w

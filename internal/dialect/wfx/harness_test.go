@@ -71,7 +71,7 @@ func workflows(t testing.TB) []section {
 			}
 		}
 	}
-	examples, _ := filepath.Glob("../../examples/jobs/*.yaml")
+	examples, _ := filepath.Glob("../../../examples/jobs/*.yaml")
 	for _, file := range examples {
 		if strings.HasSuffix(file, "_test.yaml") {
 			continue

@@ -5,24 +5,21 @@ import "github.com/lockstep-workflows/lockstep/internal/calendar"
 // Who may take a transition.
 const (
 	Client   = "CLIENT" // the device
-	Operator = "WFX"    // whoever is north of it: a person, a campaign
+	Operator = "WFX"    // the northbound side: a person, a campaign
 )
 
-// What makes a transition of the operator happen.
+// What triggers a transition of the operator.
 const (
-	Immediate = "IMMEDIATE" // at once
-	Wait      = "WAIT"      // when somebody takes it
+	Immediate = "IMMEDIATE" // it happens at once
+	Wait      = "WAIT"      // the operator takes it
 )
 
-// Workflow is a workflow that holds all rules.
+// Workflow is a valid workflow.
 type Workflow struct {
 	Name, Description string
 	Groups            []Group
 	States            []State
 	Transitions       []Transition
-
-	initial string
-	groupOf map[string]string
 }
 
 // Group is a named set of states. A state is in at most one.
@@ -31,16 +28,16 @@ type Group struct {
 	States            []string
 }
 
-// State is one that a job can be in.
+// State is a state of jobs.
 type State struct {
 	Name, Description string
 	Timeout           *Timeout
 }
 
-// Timeout is how long a job may be in a state, and where it goes then.
+// Timeout limits how long a job may be in a state, and says where it goes then.
 type Timeout struct {
 	After calendar.Duration
-	Text  string // After as it is written
+	Text  string // After, as written in the document
 	To    string
 }
 
@@ -48,12 +45,6 @@ type Timeout struct {
 type Transition struct {
 	From, To    string
 	Eligible    string // Client or Operator
-	Action      string // Immediate, Wait, or "" where it is not said
+	Action      string // Immediate, Wait, or "" if not given
 	Description string
 }
-
-// Initial returns the state in which jobs begin.
-func (w *Workflow) Initial() string { return w.initial }
-
-// GroupOf returns the group of a state, "" where it has none.
-func (w *Workflow) GroupOf(state string) string { return w.groupOf[state] }

@@ -1,8 +1,8 @@
 package wfx
 
 import (
-	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
@@ -11,36 +11,49 @@ import (
 
 // parser turns a document into the model and reports everything that can be said of
 // one value by itself. It never stops at an error, so that one pass finds all.
-type parser struct {
-	r *dialect.Reporter
-	dialect.Hinter
-	asked func(*fields) // where set, told of every object when it is done: for tests
+type parser struct{ *dialect.Reader }
+
+// newParser returns a parser for which a name of blanks is a name, as it is for wfx.
+func newParser(r *dialect.Reporter) *parser {
+	return &parser{&dialect.Reader{Reporter: r, Blanks: true, Codes: dialect.FieldCodes{
+		Type: codeType, Missing: codeMissing, Empty: codeEmpty, Choice: codeChoice, Unknown: codeUnknownKey,
+	}}}
 }
 
 func (p *parser) document(root *dialect.Node) *document {
 	d := &document{node: root}
-	f := p.fields(root, "the workflow")
-	d.name = p.workflowName(f.name("name"))
-	if d.description = f.description(); d.description != nil {
-		p.notLonger(d.description, "description", MaxDescription, "workflow-description")
-	}
-	for _, n := range f.list(f.get("groups"), "groups", MaxGroups, "workflow-groups") {
-		if g := p.group(n); g != nil {
-			d.groups = append(d.groups, g)
-		}
-	}
-	for _, n := range f.list(f.need("states"), "states", MaxStates, "workflow-states") {
+	f := p.Fields(root, "the workflow")
+	d.name = p.workflowName(f.Name("name"))
+	d.description = f.Str("description")
+	p.notLonger(d.description, MaxDescription, "workflow-description")
+	groups, _ := f.List("groups")
+	p.notMore(f, "groups", MaxGroups, "workflow-groups")
+	d.groups = dialect.Each(groups, p.group)
+	p.notMore(f, "states", MaxStates, "workflow-states")
+	for _, n := range f.NeedList("states") {
 		if s := p.state(n, len(d.states)); s != nil {
 			d.states = append(d.states, s)
 		}
 	}
-	for _, n := range f.list(f.need("transitions"), "transitions", MaxTransitions, "workflow-transitions") {
-		if t := p.transition(n); t != nil {
-			d.transitions = append(d.transitions, t)
-		}
-	}
-	f.done()
+	p.notMore(f, "transitions", MaxTransitions, "workflow-transitions")
+	d.transitions = dialect.Each(f.NeedList("transitions"), p.transition)
+	f.Done()
 	return d
+}
+
+func (p *parser) notLonger(n *dialect.Node, most int, limit string) {
+	if n == nil {
+		return
+	}
+	if length := utf8.RuneCountInString(n.Text); length > most {
+		p.Errorf(n, codeTooLong, "%s has %d characters, at most %d are allowed (limit %s)", n.Name(), length, most, limit)
+	}
+}
+
+func (p *parser) notMore(f *dialect.Fields, key string, most int, limit string) {
+	if n := f.Peek(key); n != nil && len(n.Items) > most {
+		p.Errorf(n.KeySpan(), codeTooMany, "%d %s, at most %d are allowed (limit %s)", len(n.Items), key, most, limit)
+	}
 }
 
 // workflowName checks the letters: the name stands in addresses.
@@ -48,11 +61,11 @@ func (p *parser) workflowName(n *dialect.Node) *dialect.Node {
 	if n == nil {
 		return nil
 	}
-	p.notLonger(n, "name", MaxName, "workflow-name")
+	p.notLonger(n, MaxName, "workflow-name")
 	for i, c := range n.Text {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.", c) {
-			p.r.Errorf(n.ColumnIn(i), codeName, "name %q: %q cannot stand in it", n.Text, c).
-				WithHint("letters from a to z, digits, dots and hyphens can")
+			p.Errorf(n.ColumnIn(i), codeName, "name %q must not contain %q", n.Text, c).
+				WithHint("use letters from a to z, digits, dots and hyphens")
 			break
 		}
 	}
@@ -60,30 +73,31 @@ func (p *parser) workflowName(n *dialect.Node) *dialect.Node {
 }
 
 func (p *parser) group(n *dialect.Node) *group {
-	f := p.fields(n, titled("group", n))
+	f := p.Fields(n, "a group")
 	if f == nil {
 		return nil
 	}
-	g := &group{node: n, name: f.name("name"), description: f.description()}
-	for _, item := range f.list(f.need("states"), "states", MaxStates, "workflow-states") {
-		if name := p.name(item, "a state in states"); name != nil {
+	g := &group{node: n, name: f.Name("name"), description: f.Str("description")}
+	f.Called(g.name)
+	p.notMore(f, "states", MaxStates, "workflow-states")
+	for _, item := range f.NeedList("states") {
+		if name := p.Named(item, "a state in states"); name != nil {
 			g.members = append(g.members, name)
 		}
 	}
-	f.done()
+	f.Done()
 	return g
 }
 
 func (p *parser) state(n *dialect.Node, index int) *state {
-	f := p.fields(n, titled("state", n))
+	f := p.Fields(n, "a state")
 	if f == nil {
 		return nil
 	}
-	s := &state{node: n, index: index, name: f.name("name"), description: f.description()}
-	if t := f.get("timeout"); t != nil {
-		s.timeout = p.timeout(t)
-	}
-	f.done()
+	s := &state{node: n, index: index, name: f.Name("name"), description: f.Str("description")}
+	f.Called(s.name)
+	s.timeout = p.timeout(f.Get("timeout"))
+	f.Done()
 	if s.name == nil {
 		return nil
 	}
@@ -92,14 +106,14 @@ func (p *parser) state(n *dialect.Node, index int) *state {
 
 // timeout reads a time limit; nil where something about it is wrong.
 func (p *parser) timeout(n *dialect.Node) *timeout {
-	f := p.fields(n, "timeout")
+	f := p.Fields(n, "timeout")
 	if f == nil {
 		return nil
 	}
 	t := &timeout{node: n}
-	t.value, t.after = p.duration(f.need("after"))
-	t.to = f.name("to")
-	f.done()
+	t.value, t.after = p.duration(f.Need("after"))
+	t.to = f.Name("to")
+	f.Done()
 	if t.to == nil {
 		return nil
 	}
@@ -112,24 +126,16 @@ func (p *parser) duration(n *dialect.Node) (calendar.Duration, *dialect.Node) {
 		return calendar.Duration{}, nil
 	}
 	if n.Kind != expr.KindString {
-		p.r.Errorf(n, codeType, "after must be an ISO 8601 duration, not %s", article(n.Kind)).
-			WithHint(`as in "PT15M" for 15 minutes`)
+		p.Expected(n, "after", "an ISO 8601 duration").WithHint(`as in "PT15M" for 15 minutes`)
 		return calendar.Duration{}, nil
 	}
 	value, err := calendar.ParseDuration(n.Text)
-	var syntax *calendar.SyntaxError
 	switch {
-	case errors.As(err, &syntax):
-		d := p.r.Errorf(n.ColumnIn(syntax.Offset), codeDuration, "malformed duration: %s", syntax.Msg)
-		if syntax.Hint != "" {
-			d.WithHint("%s", syntax.Hint)
-		}
-		return value, nil
 	case err != nil:
-		p.r.Errorf(n, codeDuration, "malformed duration: %v", err)
+		p.Malformed(n, 0, codeDuration, "duration", err)
 		return value, nil
 	case value.IsZero():
-		p.r.Errorf(n, codeDuration, "no job would ever be in the state: after is %s", n.Text).
+		p.Errorf(n, codeDuration, "after must be positive, not %s", n.Text).
 			WithHint("give it some time, or move on with action: IMMEDIATE")
 		return value, nil
 	}
@@ -137,14 +143,17 @@ func (p *parser) duration(n *dialect.Node) (calendar.Duration, *dialect.Node) {
 }
 
 func (p *parser) transition(n *dialect.Node) *transition {
-	f := p.fields(n, "a transition")
+	f := p.Fields(n, "a transition")
 	if f == nil {
 		return nil
 	}
-	t := &transition{node: n, from: f.name("from"), to: f.name("to")}
-	t.eligible, t.eligibleAt = f.choice(f.need("eligible"), "eligible", Client, Operator)
-	t.action, t.actionAt = f.choice(f.get("action"), "action", Immediate, Wait)
-	t.description = f.description()
-	f.done()
+	t := &transition{node: n, from: f.Name("from"), to: f.Name("to")}
+	t.eligible, t.eligibleAt = f.Choice("eligible", Client, Operator)
+	if t.eligibleAt == nil {
+		f.Missing("eligible")
+	}
+	t.action, t.actionAt = f.Choice("action", Immediate, Wait)
+	t.description = f.Str("description")
+	f.Done()
 	return t
 }

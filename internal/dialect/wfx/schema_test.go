@@ -8,32 +8,9 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/schematest"
 	"github.com/lockstep-workflows/lockstep/internal/format"
 )
-
-// editor is what an editor makes of workflows: it has nothing but the schema.
-type editor struct{ program expr.Program }
-
-func newEditor(t testing.TB) editor {
-	t.Helper()
-	program, err := jsonschema.Compiler{}.Compile(string(FrontEnd{}.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return editor{program}
-}
-
-// violations returns what the schema finds wrong.
-func (e editor) violations(t testing.TB, root *dialect.Node) []expr.Value {
-	t.Helper()
-	budget := expr.NewBudget()
-	result, err := e.program.Eval(root.Value(), &budget)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result.Value.Items()
-}
 
 func read(t testing.TB, source string) *dialect.Document {
 	t.Helper()
@@ -49,7 +26,7 @@ func read(t testing.TB, source string) *dialect.Document {
 var structural = []string{codeNotObject, codeMissing, codeType, codeChoice, codeEmpty, codeName, codeTooLong, codeDuration, codeImmediateClient}
 
 func TestSchemaAgreesWithTheChecker(t *testing.T) {
-	e := newEditor(t)
+	e := schematest.NewEditor(t, FrontEnd{}.Schema())
 	accepted := 0
 	for _, s := range workflows(t) {
 		doc := read(t, s.text)
@@ -58,28 +35,20 @@ func TestSchemaAgreesWithTheChecker(t *testing.T) {
 			continue
 		}
 		accepted++
-		for _, v := range e.violations(t, doc.Root) {
+		for _, v := range e.Violations(t, doc.Root) {
 			t.Errorf("%s compiles, and yet: %s", s.name, v)
 		}
 	}
 	if accepted < 10 {
 		t.Errorf("only %d workflows compile", accepted)
 	}
-	var rejected []string
-	for _, x := range Codes() {
-		if len(e.violations(t, read(t, complete(x.Bad)).Root)) > 0 {
-			rejected = append(rejected, x.Code)
-		}
-	}
-	if !slices.Equal(rejected, structural) {
-		t.Errorf("rejected %v\nwant     %v", rejected, structural)
-	}
+	e.RejectsOnly(t, Codes(), complete, structural)
 }
 
 // Workflows with one or two values replaced, removed or moved: nothing panics, a
 // program comes exactly where there is no error, and what compiles is valid.
 func TestMutatedWorkflows(t *testing.T) {
-	e := newEditor(t)
+	e := schematest.NewEditor(t, FrontEnd{}.Schema())
 	var seeds []expr.Value
 	for _, s := range workflows(t) {
 		seeds = append(seeds, read(t, s.text).Root.Value())
@@ -97,7 +66,7 @@ func TestMutatedWorkflows(t *testing.T) {
 		}
 		doc, _ := dialect.Read("mutated.json", []byte(v.String()))
 		p, found := FrontEnd{}.Compile(dialect.Source{Document: doc})
-		violations := e.violations(t, doc.Root)
+		violations := e.Violations(t, doc.Root)
 		switch {
 		case (p == nil) != found.HasErrors():
 			t.Fatalf("program %t, errors %t: %v\n%s", p != nil, found.HasErrors(), found, v)
@@ -124,22 +93,10 @@ func mutate(random *rand.Rand, v, other expr.Value) expr.Value {
 	}
 	with := small[random.IntN(len(small))]
 	if random.IntN(2) == 0 {
-		at := random.IntN(count(other))
+		at := random.IntN(schematest.Count(other))
 		with = pick(other, &at)
 	}
-	at := random.IntN(count(v))
-	return replaced(v, &at, with)
-}
-
-func count(v expr.Value) int {
-	n := 1
-	for _, item := range v.Items() {
-		n += count(item)
-	}
-	for _, m := range v.Members() {
-		n += count(m.Value)
-	}
-	return n
+	return schematest.Replaced(v, random.IntN(schematest.Count(v)), with)
 }
 
 func pick(v expr.Value, at *int) expr.Value {
@@ -159,27 +116,6 @@ func pick(v expr.Value, at *int) expr.Value {
 	return v
 }
 
-func replaced(v expr.Value, at *int, with expr.Value) expr.Value {
-	if *at--; *at == -1 {
-		return with
-	}
-	switch {
-	case v.IsArray():
-		var items []expr.Value
-		for _, item := range v.Items() {
-			items = append(items, replaced(item, at, with))
-		}
-		return expr.Array(items...)
-	case v.IsObject():
-		var members []expr.Member
-		for _, m := range v.Members() {
-			members = append(members, expr.Member{Key: m.Key, Value: replaced(m.Value, at, with)})
-		}
-		return expr.Object(members...)
-	}
-	return v
-}
-
 // Every object has the same keys for the schema and for the parser.
 func TestSchemaKnowsTheKeysOfTheParser(t *testing.T) {
 	order, err := format.OrderOf(FrontEnd{}.Schema())
@@ -194,14 +130,15 @@ func TestSchemaKnowsTheKeysOfTheParser(t *testing.T) {
 		}
 		schema := map[*dialect.Node][]string{}
 		order.Walk(doc.Root, func(n *dialect.Node, keys []string) { schema[n] = keys })
-		p := &parser{r: &dialect.Reporter{}, asked: func(f *fields) {
-			want := slices.Compact(slices.Sorted(slices.Values(f.known)))
-			got := slices.Sorted(slices.Values(schema[f.node]))
+		p := newParser(&dialect.Reporter{})
+		p.Visit = func(f *dialect.Fields) {
+			want := slices.Compact(slices.Sorted(slices.Values(f.Keys())))
+			got := slices.Sorted(slices.Values(schema[f.Node]))
 			if !slices.Equal(got, want) {
-				t.Errorf("%s: %s\nschema %v\nparser %v", s.name, f.what, got, want)
+				t.Errorf("%s: %s\nschema %v\nparser %v", s.name, f.What, got, want)
 			}
 			visited[strings.Join(got, " ")] = true
-		}}
+		}
 		p.document(doc.Root)
 	}
 	if len(visited) != 5 { // the workflow, groups, states, time limits, transitions

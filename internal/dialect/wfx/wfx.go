@@ -9,11 +9,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
-// Name is how the dialect is called in programs and with --dialect.
+// Name is the dialect's name, in programs and for --dialect.
 const Name = "wfx"
 
-// Version is that of every workflow: they have none of their own, and never change
-// once they are loaded.
+// Version is the version of every workflow. wfx has no versions: a workflow never changes
+// once it is loaded.
 const Version = "1"
 
 // FrontEnd compiles workflows of wfx.
@@ -24,7 +24,7 @@ var _ dialect.FrontEnd = FrontEnd{}
 // Name returns "wfx".
 func (FrontEnd) Name() string { return Name }
 
-// Title returns what people call it.
+// Title returns the name that people see.
 func (FrontEnd) Title() string { return "Job workflow (wfx)" }
 
 // Codes explains every code of this dialect.
@@ -33,9 +33,9 @@ func (FrontEnd) Codes() []dialect.Explanation { return Codes() }
 // Schema returns the JSON Schema of workflows.
 func (FrontEnd) Schema() []byte { return slices.Clone(schemaJSON) }
 
-// Draft-07: editors understand it best. Unknown keys pass, and null where a key may be
-// left out, as they do in Compile; what needs more than one value to decide (names, the
-// graph) is left to Compile.
+// Draft-07 is what editors support best. As in Compile, unknown keys are allowed, and null for
+// a key that may be left out. What needs more than one value to decide (names, the graph) is
+// left to Compile.
 //
 //go:embed schema.json
 var schemaJSON []byte
@@ -47,11 +47,11 @@ func (FrontEnd) Compile(src dialect.Source) (*ir.Program, dialect.Diagnostics) {
 	if d == nil {
 		return nil, found
 	}
-	return compile(d), found
+	return compile(d, src.Budget), found
 }
 
-// Parse reads and checks a workflow in YAML or JSON; file is for the places of what is
-// wrong, all of it in one pass. The workflow is nil when that includes an error.
+// Parse reads and checks a workflow in YAML or JSON, and reports everything wrong in one pass.
+// file is the name in the diagnostics. The workflow is nil if they include an error.
 func Parse(file string, text []byte) (*Workflow, dialect.Diagnostics) {
 	doc, found := dialect.Read(file, text)
 	if doc.Root == nil {
@@ -59,13 +59,14 @@ func Parse(file string, text []byte) (*Workflow, dialect.Diagnostics) {
 	}
 	w, more := ParseDocument(doc)
 	all := slices.Concat(found, more)
-	if all.Sort(); all.HasErrors() {
+	all.Sort()
+	if all.HasErrors() {
 		w = nil
 	}
 	return w, slices.Compact(all)
 }
 
-// ParseDocument is [Parse] for a document that is read already.
+// ParseDocument is [Parse] for a document that was already read.
 func ParseDocument(doc *dialect.Document) (*Workflow, dialect.Diagnostics) {
 	d, found := parse(doc, nil)
 	if d == nil {
@@ -74,14 +75,14 @@ func ParseDocument(doc *dialect.Document) (*Workflow, dialect.Diagnostics) {
 	return d.model(), found
 }
 
-// parse returns nil where there is an error.
+// parse returns nil if there is an error.
 func parse(doc *dialect.Document, budget *dialect.Budget) (*document, dialect.Diagnostics) {
 	r := &dialect.Reporter{File: doc.File, Budget: budget}
 	if !doc.Root.Is(expr.KindObject) {
 		r.Errorf(doc.Root, codeNotObject, "a workflow is an object with name, states and transitions")
 		return nil, r.Diagnostics()
 	}
-	p := &parser{r: r}
+	p := newParser(r)
 	d := p.document(doc.Root)
 	check(r, &p.Hinter, d)
 	if r.HasErrors() {

@@ -2,8 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -11,27 +9,23 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// builtin is a function that needs nobody else.
+// builtin is a function that this program carries out itself.
 type builtin string
 
 var builtins = []string{"echo", "fail", "sleep", "log"}
 
 func (r *reader) builtin(n *dialect.Node) entry {
-	if !r.kind(n, expr.KindString, "builtin") {
+	word := r.OneOf(n, "builtin", false, builtins...)
+	if word == "" {
 		return nil
 	}
-	if !slices.Contains(builtins, n.Text) {
-		r.report.Errorf(n, codeValue, "there is no built-in function %q", n.Text).
-			WithHint("they are %s", strings.Join(builtins, ", ")).DidYouMean(n.Text, builtins)
-		return nil
-	}
-	return builtin(n.Text)
+	return builtin(word)
 }
 
 func (b builtin) invoke(_ context.Context, c *Catalogue, call effect.Call, _ *secrets) (effect.Outcome, error) {
 	switch b {
 	case "fail":
-		f := effect.Failure{Name: effect.Unnamed, Detail: "function \"" + call.Function + "\" fails by its nature"}
+		f := effect.Failure{Name: effect.Unnamed, Detail: "function \"" + call.Function + "\" always fails"}
 		detail := f.Detail
 		f.Describe(call.Args)
 		f.Status = effect.Text(call.Args, "status")
@@ -45,7 +39,7 @@ func (b builtin) invoke(_ context.Context, c *Catalogue, call effect.Call, _ *se
 		d, err := calendar.ParseDuration(text)
 		span := duration(d)
 		if err != nil || span <= 0 && !d.IsZero() {
-			return effect.Outcome{}, invalidf("sleep needs the argument \"duration\", such as PT2S, and not %q", text)
+			return effect.Outcome{}, invalidf("sleep needs the argument \"duration\", such as PT2S, not %q", text)
 		}
 		return effect.Outcome{Value: expr.EmptyObject, None: true, Delay: span}, nil
 	case "log":

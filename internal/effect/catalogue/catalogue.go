@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 )
 
 // Catalogue is a file of functions, ready to be called.
@@ -21,7 +22,7 @@ type Catalogue struct {
 	names   []string
 }
 
-var _ effect.Catalogue = (*Catalogue)(nil)
+var _ route.Catalogue = (*Catalogue)(nil)
 
 // entry is a function of one kind. Its error is about the call; what the other side
 // says is an outcome.
@@ -57,7 +58,7 @@ func (c *Catalogue) Check(places map[string]dialect.Place) dialect.Diagnostics {
 		if known {
 			continue
 		}
-		d := report.Warnf(at, codeUnknown, "function %q has no operation, and the catalogue does not know its name", name)
+		d := report.Warnf(at, codeUnknown, "function %q has no operation, and the catalogue does not have it", name)
 		if near != "" {
 			d.WithHint("did you mean %q?", near)
 		}
@@ -81,7 +82,7 @@ func (c *Catalogue) Invoke(ctx context.Context, call effect.Call) effect.Outcome
 	if call.Args.IsNull() {
 		call.Args = expr.EmptyObject
 	}
-	s := &secrets{lookup: c.options.Env}
+	s := &secrets{lookup: c.options.lookup}
 	out, err := e.invoke(ctx, c, call, s)
 	if err != nil {
 		out = effect.Fail(failureOf(call.Function, err))

@@ -117,7 +117,7 @@ func TestExplanations(t *testing.T) {
 func TestDiagnostics(t *testing.T) {
 	for text, want := range map[string]string{
 		"- a":                      "1:1 FN001",
-		"fuctions: {}":             `1:1 FN002 a catalogue has no key "fuctions"; did you mean "functions"?`,
+		"fuctions: {}":             `1:1 FN002 unknown key "fuctions" in a catalogue; did you mean "functions"?`,
 		"functions: {f: [1]}":      "1:16 FN001",
 		"functions: {f: {}}":       "1:13 FN003",
 		"functions: {f: {http: x}": "1:2",

@@ -28,7 +28,7 @@ type command struct {
 	timeout time.Duration
 }
 
-// keyVariable tells a command the idempotency key of its call.
+// keyVariable holds the idempotency key of the call, for the command.
 const keyVariable = "LOCKSTEP_IDEMPOTENCY_KEY"
 
 // argument is constant, or one that data gives as a whole.
@@ -62,82 +62,86 @@ var interpreters = regexp.MustCompile(`(?i)^(env|python|pypy|perl|ruby|node|node
 
 func (r *reader) exec(n *dialect.Node) entry {
 	if !r.options.AllowExec {
-		r.report.Errorf(n.KeySpan(), codeNoExec, "commands are not allowed here").WithHint("allow them with --allow-exec, if you trust this file")
+		r.Errorf(n.KeySpan(), codeNoExec, "commands are not allowed here").WithHint("allow them with --allow-exec, if you trust this file")
 	}
-	if !r.object(n, "exec", "command", "env", "stdin", "timeout", "directory") {
+	f := r.Fields(n, "exec")
+	if f == nil {
 		return nil
 	}
-	c := &command{stdin: true, timeout: r.timeout(n), dir: r.options.Dir}
-	r.argv(n, c)
-	if stdin := r.constant(n, "stdin"); stdin != nil {
-		words := []string{"json", "none"}
-		if c.stdin = stdin.Text == "json"; !slices.Contains(words, stdin.Text) {
-			r.report.Errorf(stdin, codeValue, "stdin is json or none, not %q", stdin.Text).DidYouMean(stdin.Text, words)
-		}
+	c := &command{stdin: true, dir: r.options.Dir}
+	r.argv(f.Need("command"), c)
+	if env := f.Typed("env", expr.KindObject); env != nil {
+		c.env = r.environment(env)
 	}
-	if dir := r.constant(n, "directory"); dir != nil {
+	if stdin := r.constant(f, "stdin"); stdin != nil {
+		c.stdin = r.OneOf(stdin, "stdin", false, "json", "none") == "json"
+	}
+	c.timeout = r.timeout(f)
+	if dir := r.constant(f, "directory"); dir != nil {
 		if !filepath.IsLocal(dir.Text) {
-			r.report.Errorf(dir, codeValue, "directory lies below the catalogue's folder; %q does not", dir.Text)
+			r.Errorf(dir, codeValue, "directory must be below the catalogue's folder, not %q", dir.Text)
 		}
 		c.dir = filepath.Join(r.options.Dir, dir.Text)
 	}
-	if env := n.Get("env"); env != nil && r.kind(env, expr.KindObject, "env") {
-		for _, m := range env.Members {
-			switch {
-			case m.Name() == "" || strings.ContainsAny(m.Name(), "=\x00"):
-				r.report.Errorf(m.KeySpan(), codeValue, "%q is not the name of an environment variable", m.Name())
-			case m.Name() == keyVariable:
-				r.report.Errorf(m.KeySpan(), codeValue, "%s is set by Lockstep, for each call", keyVariable)
-			case !r.kind(m, expr.KindString, "an environment variable"):
-			case strings.Contains(m.Text, "{{"):
-				r.report.Errorf(m, codeCommand, "the environment of a command does not come from data").WithHint("arguments come to it as JSON on stdin")
-			default:
-				c.env = append(c.env, named{name: m.Name(), value: r.template(m)})
-			}
-		}
-	}
+	f.Done()
 	return c
 }
 
-func (r *reader) argv(n *dialect.Node, c *command) {
-	list := n.Get("command")
-	if list == nil {
-		r.report.Errorf(n.KeySpan(), codeMissing, "exec needs \"command\"")
-		return
+// environment reads the environment variables of a command.
+func (r *reader) environment(env *dialect.Node) []named {
+	var out []named
+	for _, m := range env.Members {
+		switch {
+		case m.Name() == "" || strings.ContainsAny(m.Name(), "=\x00"):
+			r.Errorf(m.KeySpan(), codeValue, "%q is not the name of an environment variable", m.Name())
+		case m.Name() == keyVariable:
+			r.Errorf(m.KeySpan(), codeValue, "%s is set by Lockstep, for each call", keyVariable)
+		case !r.Is(m, expr.KindString, "an environment variable"):
+		case strings.Contains(m.Text, "{{"):
+			r.Errorf(m, codeCommand, "the environment of a command must not come from data").WithHint("the command gets its arguments as JSON on stdin")
+		default:
+			out = append(out, named{name: m.Name(), value: r.template(m)})
+		}
 	}
-	if list.Is(expr.KindString) {
-		r.report.Errorf(list, codeType, "command is a list: the program, then each argument; there is no shell that would take a line apart").
+	return out
+}
+
+// argv reads a command: the program and its arguments.
+func (r *reader) argv(list *dialect.Node, c *command) {
+	switch {
+	case list == nil:
+		return
+	case list.Is(expr.KindString):
+		r.Expected(list, "command", "an array: the program, then each argument").
 			WithHint("write [%s]", strings.Join(strings.Fields(list.Text), ", "))
 		return
-	}
-	if !r.kind(list, expr.KindArray, "command") {
+	case !r.Is(list, expr.KindArray, "command"):
 		return
-	}
-	if len(list.Items) == 0 {
-		r.report.Errorf(list, codeValue, "command is empty; the program stands first")
+	case len(list.Items) == 0:
+		r.Errorf(list, codeValue, "command must not be empty").WithHint("the program comes first")
 		return
 	}
 	free := false
 	for i, item := range list.Items {
-		if !r.kind(item, expr.KindString, "an argument") {
+		if !r.Is(item, expr.KindString, "an argument") {
 			continue
 		}
 		a := argument{text: item.Text, free: free}
 		free = free || item.Text == "--"
 		switch holds := strings.Contains(item.Text, "{{"); {
 		case looksSecret(item.Text):
-			r.report.Errorf(item, codeCommand, "a secret does not belong into the arguments of a command, which all users of the machine can read").
+			r.Errorf(item, codeCommand, "a secret must not be an argument of a command, which all users of the machine can read").
 				WithHint("put it into env")
 		case strings.ContainsRune(item.Text, 0):
-			r.report.Errorf(item, codeValue, "an argument cannot hold the character U+0000")
+			r.Errorf(item, codeValue, "an argument cannot hold the character U+0000")
 		case i == 0 && strings.TrimSpace(item.Text) == "":
-			r.report.Errorf(item, codeValue, "the program is empty; the first element of command names it")
+			r.Errorf(item, codeValue, "the program is empty; the first element of command names it")
 		case holds && i == 0:
-			r.report.Errorf(item, codeCommand, "the program is constant: data never chooses what runs")
+			r.Errorf(item, codeCommand, "the program must be constant: data never chooses what runs")
 		case holds && !single(item.Text):
-			r.report.Errorf(item, codeCommand, "{{ }} in a command is one whole argument").WithHint("split it into several arguments, or read stdin")
+			r.Errorf(item, codeCommand, "{{ }} in a command must be one whole argument").WithHint("split it into several arguments, or read stdin")
 		case holds && interpreted(list.Items[:i]):
-			r.report.Errorf(item, codeCommand, "a shell or another interpreter would run this argument").WithHint("let the command read its arguments as JSON from stdin")
+			r.Errorf(item, codeCommand, "a shell or another interpreter would run this argument").WithHint("let the command read its arguments as JSON from stdin")
 		case holds:
 			a.program = r.program(item, 0, len(item.Text))
 		}
@@ -201,10 +205,7 @@ func (a argument) fill(args expr.Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := r.Value.String()
-	if r.Value.Kind() == expr.KindString {
-		text = r.Value.Str()
-	}
+	text := r.Value.Text()
 	switch {
 	case r.Value.IsNull():
 		return "", invalidf("%s gives nothing", a.text)

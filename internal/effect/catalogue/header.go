@@ -13,13 +13,18 @@ import (
 
 var (
 	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	notOurs    = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Proxy-Authorization", "Idempotency-Key"}
+
+	// reserved are the headers that a catalogue cannot set.
+	reserved = []string{
+		"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect",
+		"Proxy-Authorization", "Idempotency-Key",
+	}
 )
 
-// headers reads those of an http or an openapi function.
-func (r *reader) headers(n *dialect.Node) []named {
-	all := n.Get("headers")
-	if all == nil || !r.kind(all, expr.KindObject, "headers") {
+// headers reads the headers of an http or an openapi function.
+func (r *reader) headers(f *dialect.Fields) []named {
+	all := f.Typed("headers", expr.KindObject)
+	if all == nil {
 		return nil
 	}
 	var out []named
@@ -32,18 +37,20 @@ func (r *reader) headers(n *dialect.Node) []named {
 		}
 		switch {
 		case !headerName.MatchString(m.Name()):
-			r.report.Errorf(m.KeySpan(), codeValue, "%q is not the name of a header", m.Name())
-		case slices.Contains(notOurs, name):
-			r.report.Errorf(m.KeySpan(), codeValue, "the header %q belongs to Lockstep", name)
+			r.Errorf(m.KeySpan(), codeValue, "%q is not the name of a header", m.Name())
+		case slices.Contains(reserved, name):
+			r.Errorf(m.KeySpan(), codeValue, "the header %q is set by Lockstep", name)
 		case twice:
-			if first != m.Name() { // else the document was told to have a key twice
-				r.report.Errorf(m.KeySpan(), codeValue, "the header %q stands here already, as %q", m.Name(), first).WithHint("upper and lower case are the same in headers")
+			if first != m.Name() { // otherwise the repeated key was already reported
+				r.Errorf(m.KeySpan(), codeValue, "the header %q is given twice, also as %q", m.Name(), first).
+					WithHint("header names are case-insensitive")
 			}
-		case !r.kind(m, expr.KindString, "a header"):
-		case name == contentType && n.Name() == "openapi":
-			r.report.Errorf(m.KeySpan(), codeValue, "the document says in which Content-Type a body is sent").WithHint("leave the header out")
+		case !r.Is(m, expr.KindString, "a header"):
+		case name == contentType && f.Node.Name() == "openapi":
+			r.Errorf(m.KeySpan(), codeValue, "the Content-Type of a body is defined by the document").
+				WithHint("leave the header out")
 		case name == contentType && (strings.Contains(m.Text, "{{") || looksSecret(m.Text)):
-			r.report.Errorf(m, codeValue, "Content-Type is constant, since it says how the body is written: it holds no {{ }} and no secret")
+			r.Errorf(m, codeValue, "Content-Type must be constant, without {{ }} and secrets: it decides how the body is written")
 		default:
 			out = append(out, named{name, r.template(m), r.inside(m)})
 		}

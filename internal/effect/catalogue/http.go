@@ -25,6 +25,7 @@ type httpCall struct {
 	media   string    // of the body
 	result  *template // nil: the body of the answer
 	timeout time.Duration
+	auth    *template // nil: there is none
 }
 
 type named struct {
@@ -45,29 +46,35 @@ type step struct {
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 func (r *reader) http(n *dialect.Node) entry {
-	if !r.object(n, "http", "method", "url", "headers", "query", "body", "result", "timeout") {
+	f := r.Fields(n, "http")
+	if f == nil {
 		return nil
 	}
-	h := &httpCall{method: "GET", media: "application/json", headers: r.headers(n), timeout: r.timeout(n)}
-	if body := n.Get("body"); body != nil {
+	h := &httpCall{method: "GET", media: "application/json"}
+	body := f.Get("body")
+	if body != nil {
 		h.method, h.body = "POST", r.template(body)
 	}
-	if m := r.constant(n, "method"); m != nil {
-		if h.method = m.Text; !slices.Contains(methods, m.Text) {
-			r.report.Errorf(m, codeValue, "there is no method %q", m.Text).
-				WithHint("the methods are %s", strings.Join(methods, ", ")).DidYouMean(m.Text, methods)
-		}
+	if m := r.constant(f, "method"); m != nil {
+		h.method = r.OneOf(m, "method", false, methods...)
 	}
-	if query := n.Get("query"); query != nil && r.kind(query, expr.KindObject, "query") {
+	if address := f.Name("url"); address != nil {
+		r.address(address, h)
+	}
+	h.headers = r.headers(f)
+	if query := f.Typed("query", expr.KindObject); query != nil {
 		for _, m := range query.Members {
 			h.query = append(h.query, named{name: m.Name(), value: r.template(m)})
 		}
 	}
-	if result := n.Get("result"); result != nil {
-		if h.result = r.template(result); h.result.hasSecret() {
-			r.report.Errorf(result, codeSecret, "a secret cannot stand in the result")
+	if result := f.Get("result"); result != nil {
+		h.result = r.template(result)
+		if h.result.hasSecret() {
+			r.Errorf(result, codeSecret, "a secret cannot stand in the result")
 		}
 	}
+	h.timeout, h.auth = r.timeout(f), r.authentication(f)
+	f.Done()
 	if headers := n.Get("headers"); headers != nil {
 		for _, header := range headers.Members {
 			if strings.EqualFold(header.Name(), "Content-Type") {
@@ -75,13 +82,10 @@ func (r *reader) http(n *dialect.Node) entry {
 			}
 		}
 	}
-	if body := n.Get("body"); body != nil && !body.Is(expr.KindString) {
-		if _, err := h.encode(body.Value()); err != nil {
-			r.report.Errorf(body, codeValue, "%v", err)
+	if body != nil && !body.Is(expr.KindString) {
+		if _, err := http.Encode(h.media, body.Value()); err != nil {
+			r.Errorf(body, codeValue, "%v", err)
 		}
-	}
-	if address := r.required(n, "url"); address != nil {
-		r.address(address, h)
 	}
 	return h
 }
@@ -92,10 +96,10 @@ func (r *reader) address(n *dialect.Node, h *httpCall) {
 	scheme, rest, ok := strings.Cut(n.Text, "://")
 	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
 		if strings.Contains(scheme, "{{") || looksSecret(scheme) {
-			r.report.Errorf(n, codeHost, "the scheme of a url is constant")
+			r.Errorf(n, codeHost, "the scheme of a url is constant")
 			return
 		}
-		r.report.Errorf(n, codeValue, "url must begin with https:// or http://")
+		r.Errorf(n, codeValue, "url must begin with https:// or http://")
 		return
 	}
 	end := len(scheme) + 3 + len(rest)
@@ -105,25 +109,25 @@ func (r *reader) address(n *dialect.Node, h *httpCall) {
 	// A / inside of {{ }} must not look like the end of the host.
 	authority := n.Text[len(scheme)+3 : end]
 	if i := strings.Index(rest, "{{"); i >= 0 && i < len(authority) || looksSecret(authority) {
-		r.report.Errorf(n.SpanIn(len(scheme)+3, end), codeHost, "the host of a url is constant: data never chooses where a call goes")
+		r.Errorf(n.SpanIn(len(scheme)+3, end), codeHost, "the host of a url is constant: data never chooses where a call goes")
 		return
 	}
 	base, err := url.Parse(n.Text[:end])
 	switch {
 	case err != nil || base.Host == "":
-		r.report.Errorf(n, codeValue, "url has no usable host")
+		r.Errorf(n, codeValue, "url has no usable host")
 		return
 	case base.User != nil:
-		r.report.Errorf(n, codeValue, "url holds a user or password").WithHint("write headers: {Authorization: \"Basic ${env:NAME}\"}")
+		r.Errorf(n, codeValue, "url holds a user or password").WithHint("write headers: {Authorization: \"Basic ${env:NAME}\"}")
 		return
 	case http.CheckPort(base) != nil:
-		r.report.Errorf(n.SpanIn(len(scheme)+3, end), codeValue, "url: %v", http.CheckPort(base))
+		r.Errorf(n.SpanIn(len(scheme)+3, end), codeValue, "url: %v", http.CheckPort(base))
 		return
 	}
 	h.base = base
 	h.address = r.steps(n, end)
 	if slices.ContainsFunc(h.address, func(p step) bool { return strings.Contains(p.text, "#") }) {
-		r.report.Errorf(n, codeValue, "url has a fragment (#…), which is never sent")
+		r.Errorf(n, codeValue, "url has a fragment (#…), which is never sent")
 		return
 	}
 	r.checkAddress(n, h)
@@ -172,7 +176,7 @@ func (r *reader) checkAddress(n *dialect.Node, h *httpCall) {
 		sample += p.text
 	}
 	if strings.ContainsFunc(sample, unicode.IsControl) {
-		r.report.Errorf(n, codeValue, "url holds a line break or another control character")
+		r.Errorf(n, codeValue, "url holds a line break or another control character")
 		return
 	}
 	path, query, _ := strings.Cut(sample, "?")
@@ -180,15 +184,15 @@ func (r *reader) checkAddress(n *dialect.Node, h *httpCall) {
 		plain, err := url.PathUnescape(part)
 		switch {
 		case err != nil:
-			r.report.Errorf(n, codeValue, "the path of url holds a %% that is not followed by two hexadecimal digits").WithHint("a %% itself is written %%25")
+			r.Errorf(n, codeValue, "the path of url holds a %% that is not followed by two hexadecimal digits").WithHint("a %% itself is written %%25")
 			return
 		case plain == "." || plain == "..":
-			r.report.Errorf(n, codeValue, "the path of url has the step %q", part)
+			r.Errorf(n, codeValue, "the path of url has the step %q", part)
 			return
 		}
 	}
 	if _, err := url.PathUnescape(query); err != nil {
-		r.report.Errorf(n, codeValue, "the query of url holds a %% that is not followed by two hexadecimal digits").WithHint("a %% itself is written %%25")
+		r.Errorf(n, codeValue, "the query of url holds a %% that is not followed by two hexadecimal digits").WithHint("a %% itself is written %%25")
 	}
 }
 
@@ -207,7 +211,7 @@ func (h *httpCall) invoke(ctx context.Context, c *Catalogue, call effect.Call, s
 		if err != nil {
 			return effect.Outcome{}, err
 		}
-		if r.Body, err = h.encode(v); err != nil {
+		if r.Body, err = http.Encode(h.media, v); err != nil {
 			return effect.Outcome{}, err
 		}
 		if header.Get("Content-Type") == "" {
@@ -216,6 +220,9 @@ func (h *httpCall) invoke(ctx context.Context, c *Catalogue, call effect.Call, s
 	}
 	r.Secret = len(s.values) > 0
 	where := h.method + " " + h.base.String() + h.template()
+	if r.Auth, err = c.policy(h.auth, s); err != nil {
+		return failedAuth(where, err)
+	}
 	a, err := c.options.Client.Do(ctx, r)
 	if err != nil {
 		return http.Failed(where, err), nil
@@ -230,7 +237,7 @@ func (h *httpCall) invoke(ctx context.Context, c *Catalogue, call effect.Call, s
 	return out, nil
 }
 
-// template is the path as it is written, for those who read of a failure: without the
+// template is the path as it is written, for messages about a failure: without the
 // query, and without what {{ }} and secrets gave.
 func (h *httpCall) template() string {
 	out := ""
@@ -240,7 +247,7 @@ func (h *httpCall) template() string {
 		case p.query:
 			return out
 		case p.secret != "":
-			before = "${env:" + p.secret + "}"
+			before = "${" + p.secret + "}"
 		case p.source != "":
 			before = p.source
 		}
@@ -249,28 +256,6 @@ func (h *httpCall) template() string {
 		}
 	}
 	return out
-}
-
-const formMedia = "application/x-www-form-urlencoded"
-
-// encode writes the body as its Content-Type says: JSON, a form, or the text itself.
-func (h *httpCall) encode(v expr.Value) ([]byte, error) {
-	media, _, _ := strings.Cut(h.media, ";")
-	media = strings.TrimSpace(strings.ToLower(media))
-	switch {
-	case media == "application/json" || strings.HasSuffix(media, "+json"):
-	case v.Kind() == expr.KindString:
-		return []byte(v.Str()), nil
-	case isNothing(v):
-		return nil, invalidf("the body gives nothing, and %s cannot say so", media)
-	case media == formMedia && v.IsObject():
-		form := &url.URL{}
-		_ = http.AddQuery(form, v) // it is an object
-		return []byte(form.RawQuery), nil
-	case media == formMedia:
-		return nil, invalidf("the body is a form, and must be an object or a text, not %s", kindName(v.Kind()))
-	}
-	return v.AppendJSON(nil), nil
 }
 
 // target is the address of one call. What {{ }} gives is one step of the path at most.

@@ -15,14 +15,17 @@ type operation struct {
 	documents    effect.Documents
 	headers      []named
 	timeout      time.Duration
+	auth         *template // nil: there is none
 }
 
 func (r *reader) openapi(name string, n *dialect.Node) entry {
-	if !r.object(n, "openapi", "document", "operation", "headers", "timeout") {
+	f := r.Fields(n, "openapi")
+	if f == nil {
 		return nil
 	}
-	document, id := r.required(n, "document"), r.required(n, "operation")
-	o := &operation{headers: r.headers(n), timeout: r.timeout(n)}
+	document, id := f.Name("document"), f.Name("operation")
+	o := &operation{headers: r.headers(f), timeout: r.timeout(f), auth: r.authentication(f)}
+	f.Done()
 	if document == nil || id == nil {
 		return nil
 	}
@@ -38,6 +41,10 @@ func (o *operation) invoke(ctx context.Context, c *Catalogue, call effect.Call, 
 	if err != nil {
 		return effect.Outcome{}, err
 	}
+	extra := openapi.Extra{ID: o.id, Header: header, Secret: len(s.values) > 0, Timeout: o.timeout}
+	if extra.Auth, err = c.policy(o.auth, s); err != nil {
+		return failedAuth("function \""+call.Function+"\"", err)
+	}
 	call.Operation, call.Documents = o.document+"#"+o.id, o.documents
-	return c.options.OpenAPI.Call(ctx, call, openapi.Extra{ID: o.id, Header: header, Secret: len(s.values) > 0, Timeout: o.timeout}), nil
+	return c.options.OpenAPI.Call(ctx, call, extra), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/auth"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 )
@@ -25,6 +26,7 @@ type Options struct {
 	OpenAPI   *openapi.Invoker
 	Log       func(function string, message expr.Value) // of the built-in log; nil: nowhere
 	Env       func(name string) (string, bool)          // of secrets; nil: os.LookupEnv
+	Secrets   auth.Secret                               // nil: there are none
 }
 
 // Read reads a catalogue. Everything wrong in it is reported in one pass; the catalogue
@@ -33,16 +35,19 @@ func Read(ctx context.Context, file string, text []byte, o Options) (*Catalogue,
 	if o.Env == nil {
 		o.Env = os.LookupEnv
 	}
+	if o.Secrets == nil {
+		o.Secrets = func(string) (expr.Value, bool) { return expr.Null, false }
+	}
 	if o.Bundle == nil {
 		o.Bundle = dialect.NoBundle
 	}
 	doc, found := dialect.Read(file, text)
-	r := &reader{ctx: ctx, options: o, report: dialect.Reporter{File: file}}
+	r := &reader{ctx: ctx, options: o, Reader: &dialect.Reader{Reporter: &dialect.Reporter{File: file}, Strict: true, Codes: fieldCodes}}
 	c := &Catalogue{options: o, entries: map[string]entry{}, kinds: map[string]string{}}
 	if doc.Root != nil {
 		r.functions(doc.Root, c)
 	}
-	found = append(found, append(r.report.Diagnostics(), r.documents...)...)
+	found = append(found, append(r.Diagnostics(), r.documents...)...)
 	found.Sort()
 	if found.HasErrors() {
 		return nil, doc, found
@@ -51,55 +56,67 @@ func Read(ctx context.Context, file string, text []byte, o Options) (*Catalogue,
 	return c, doc, found
 }
 
+// reader reads a catalogue; see [dialect.Reader] for the checks that all files share.
 type reader struct {
+	*dialect.Reader
 	ctx       context.Context
 	options   Options
-	report    dialect.Reporter
 	documents dialect.Diagnostics // of OpenAPI
+}
+
+var fieldCodes = dialect.FieldCodes{
+	Type: codeType, Missing: codeMissing, Empty: codeValue, Choice: codeValue, Unknown: codeKey, Both: codeKind,
 }
 
 var kinds = []string{"http", "openapi", "exec", "builtin"}
 
 func (r *reader) functions(root *dialect.Node, c *Catalogue) {
-	if !r.object(root, "a catalogue", "functions") {
+	f := r.Fields(root, "a catalogue")
+	if f == nil {
 		return
 	}
-	list := root.Get("functions")
+	list := f.Typed("functions", expr.KindObject)
+	if f.Peek("functions") == nil {
+		f.Missing("functions").WithHint("write functions: {NAME: {http: …}}")
+	}
+	f.Done()
 	if list == nil {
-		r.report.Errorf(root, codeMissing, "a catalogue has the key \"functions\"").WithHint("write functions: {NAME: {http: …}}")
-		return
-	}
-	if !r.kind(list, expr.KindObject, "functions") {
 		return
 	}
 	for _, n := range list.Members {
 		if n.Name() == "" {
-			r.report.Errorf(n.KeySpan(), codeValue, "a function has a name, and this one is empty")
+			r.Errorf(n.KeySpan(), codeValue, "the name of a function must not be empty")
 		}
-		if !r.object(n, fmt.Sprintf("function %q", n.Name()), append([]string{"description"}, kinds...)...) {
+		r.function(n, c)
+	}
+}
+
+// function reads one function, which is of exactly one kind.
+func (r *reader) function(n *dialect.Node, c *Catalogue) {
+	f := r.Fields(n, fmt.Sprintf("function %q", n.Name()))
+	if f == nil {
+		return
+	}
+	f.Get("description")
+	var given *dialect.Node
+	for _, kind := range kinds {
+		m := f.Get(kind)
+		if m == nil {
 			continue
 		}
-		var given []string
-		others := 0
-		for _, m := range n.Members {
-			if !slices.Contains(kinds, m.Name()) {
-				if m.Name() != "description" {
-					others++
-				}
-				continue
-			}
-			given = append(given, m.Name())
-			if e := r.entry(n.Name(), m); e != nil {
-				c.entries[n.Name()] = e
-				c.kinds[n.Name()] = m.Name()
-			}
+		if given != nil {
+			f.Both(given, m)
 		}
-		switch {
-		case len(given) > 1:
-			r.report.Errorf(n.KeySpan(), codeKind, "function %q is %s, and must be one of them", n.Name(), strings.Join(given, " and "))
-		case len(given) == 0 && others == 0: // else the key that is not known was most likely meant
-			r.report.Errorf(n.KeySpan(), codeKind, "function %q does not say what it is", n.Name()).WithHint("it is one of %s", strings.Join(kinds, ", "))
+		given = m
+		if e := r.entry(n.Name(), m); e != nil {
+			c.entries[n.Name()] = e
+			c.kinds[n.Name()] = kind
 		}
+	}
+	f.Done()
+	unknown := slices.ContainsFunc(n.Members, func(m *dialect.Node) bool { return !slices.Contains(f.Keys(), m.Name()) })
+	if given == nil && !unknown { // else the unknown key was most likely meant
+		r.Errorf(n.KeySpan(), codeKind, "function %q needs one of %s", n.Name(), strings.Join(kinds, ", "))
 	}
 }
 
@@ -115,67 +132,14 @@ func (r *reader) entry(name string, n *dialect.Node) entry {
 	return r.builtin(n)
 }
 
-// object checks that a node is an object of these keys.
-func (r *reader) object(n *dialect.Node, what string, keys ...string) bool {
-	if !r.kind(n, expr.KindObject, what) {
-		return false
-	}
-	for _, m := range n.Members {
-		if !slices.Contains(keys, m.Name()) {
-			r.report.Errorf(m.KeySpan(), codeKey, "%s has no key %q", what, m.Name()).
-				WithHint("its keys are %s", strings.Join(keys, ", ")).DidYouMean(m.Name(), keys)
-		}
-	}
-	return true
-}
-
-func (r *reader) kind(n *dialect.Node, want expr.Kind, what string) bool {
-	if n.Is(want) {
-		return true
-	}
-	d := r.report.Errorf(n, codeType, "%s must be %s, not %s", what, kindName(want), kindName(n.Kind))
-	switch {
-	case want == expr.KindString && what == "timeout" && n.Is(expr.KindNumber):
-		d.WithHint("of seconds: write PT%sS", n.Raw())
-	case want == expr.KindString && (n.Is(expr.KindNumber) || n.Is(expr.KindBool)):
-		d.WithHint("write %q", n.Raw())
-	}
-	return false
-}
-
-func kindName(k expr.Kind) string {
-	switch k {
-	case expr.KindArray:
-		return "a list"
-	case expr.KindObject:
-		return "an object"
-	case expr.KindNull:
-		return "null"
-	}
-	return "a " + k.String()
-}
-
-// required returns a member that is a text.
-func (r *reader) required(n *dialect.Node, key string) *dialect.Node {
-	m := n.Get(key)
-	if m == nil {
-		r.report.Errorf(n.KeySpan(), codeMissing, "%s needs %q", n.Name(), key)
-		return nil
-	}
-	if !r.kind(m, expr.KindString, key) {
-		return nil
-	}
-	return m
-}
-
 // constant returns the text of a member that holds neither {{ }} nor secrets.
-func (r *reader) constant(n *dialect.Node, key string) *dialect.Node {
-	m := n.Get(key)
-	if m == nil || !r.kind(m, expr.KindString, key) {
+func (r *reader) constant(f *dialect.Fields, key string) *dialect.Node {
+	m := f.Str(key)
+	if m == nil {
 		return nil
 	}
 	if strings.Contains(m.Text, "{{") || looksSecret(m.Text) {
-		r.report.Errorf(m, codeValue, "%s is constant: it holds no {{ }} and no secret", key)
+		r.Errorf(m, codeValue, "%s must be constant: {{ }} and secrets are not allowed", key)
 		return nil
 	}
 	return m
@@ -184,15 +148,20 @@ func (r *reader) constant(n *dialect.Node, key string) *dialect.Node {
 // longest timeout that a function may have.
 const longest = 24 * time.Hour
 
-func (r *reader) timeout(n *dialect.Node) time.Duration {
-	m := r.constant(n, "timeout")
+func (r *reader) timeout(f *dialect.Fields) time.Duration {
+	if n := f.Peek("timeout"); n.Is(expr.KindNumber) {
+		f.Get("timeout")
+		r.Expected(n, "timeout", "a duration").WithHint("for seconds write PT%sS", n.Raw())
+		return 0
+	}
+	m := r.constant(f, "timeout")
 	if m == nil {
 		return 0
 	}
 	d, err := calendar.ParseDuration(m.Text)
 	span := duration(d)
 	if err != nil || span <= 0 || span > longest {
-		r.report.Errorf(m, codeValue, "timeout is a duration such as PT10S, at most a day")
+		r.Errorf(m, codeValue, "timeout must be a duration such as PT10S, at most a day")
 		return 0
 	}
 	return span

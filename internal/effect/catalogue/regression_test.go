@@ -20,8 +20,8 @@ func TestFunctionMissingInTheCatalogue(t *testing.T) {
 	c, _, _ := Read(context.Background(), "f.yaml", []byte("functions: {charge: {builtin: echo}}"), options(t))
 	at := func(line int) dialect.Place { return dialect.Pos{File: "def.yaml", Line: line, Column: 3} }
 	found := c.Check(map[string]dialect.Place{"chrage": at(2), "charge": at(3), "zzz": at(1)})
-	want := "def.yaml:1:3 warning FN011 function \"zzz\" has no operation, and the catalogue does not know its name\n" +
-		"def.yaml:2:3 warning FN011 function \"chrage\" has no operation, and the catalogue does not know its name; did you mean \"charge\"?"
+	want := "def.yaml:1:3 warning FN011 function \"zzz\" has no operation, and the catalogue does not have it\n" +
+		"def.yaml:2:3 warning FN011 function \"chrage\" has no operation, and the catalogue does not have it; did you mean \"charge\"?"
 	if found.Error() != want {
 		t.Errorf("got  %v\nwant %s", found, want)
 	}
@@ -33,11 +33,11 @@ func TestFunctionMissingInTheCatalogue(t *testing.T) {
 
 func TestHeadersAndProgramsAreCheckedWhenRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"functions: {f: {http: {url: 'https://x', headers: {X-A: a, x-a: b}}}}":                             "1:60 FN005 the header \"x-a\" stands here already, as \"X-A\"",
-		"functions: {f: {openapi: {document: d, operation: o, headers: {X-A: a, x-A: b}}}}":                 "FN005 the header \"x-A\" stands here already",
-		"functions: {f: {http: {url: 'https://x', body: {}, headers: {content-type: 'text/{{ $.t }}'}}}}":   "1:76 FN005 Content-Type is constant",
-		"functions: {f: {http: {url: 'https://x', body: {}, headers: {Content-Type: '${env:T}'}}}}":         "1:76 FN005 Content-Type is constant",
-		"functions: {f: {openapi: {document: d, operation: o, headers: {Content-Type: application/json}}}}": "1:64 FN005 the document says in which Content-Type",
+		"functions: {f: {http: {url: 'https://x', headers: {X-A: a, x-a: b}}}}":                             "1:60 FN005 the header \"x-a\" is given twice, also as \"X-A\"",
+		"functions: {f: {openapi: {document: d, operation: o, headers: {X-A: a, x-A: b}}}}":                 "FN005 the header \"x-A\" is given twice",
+		"functions: {f: {http: {url: 'https://x', body: {}, headers: {content-type: 'text/{{ $.t }}'}}}}":   "1:76 FN005 Content-Type must be constant",
+		"functions: {f: {http: {url: 'https://x', body: {}, headers: {Content-Type: '${env:T}'}}}}":         "1:76 FN005 Content-Type must be constant",
+		"functions: {f: {openapi: {document: d, operation: o, headers: {Content-Type: application/json}}}}": "1:64 FN005 the Content-Type of a body is defined",
 		"functions: {f: {exec: {command: ['']}}}":                                                           "1:34 FN005 the program is empty",
 		"functions: {f: {exec: {command: [' ', x]}}}":                                                       "1:34 FN005 the program is empty",
 	} {

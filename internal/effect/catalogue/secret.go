@@ -12,10 +12,26 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-var secretRef = regexp.MustCompile(`\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+// secretRef is a reference to a secret: an environment variable, or a text of the operator's secrets.
+var secretRef = regexp.MustCompile(`\$\{(env:[A-Za-z_][A-Za-z0-9_]*|secret:[A-Za-z0-9_.-]+(?:/[^/{}"\\]+)*)\}`)
 
-// looksSecret finds references that are not well-formed, too.
-func looksSecret(text string) bool { return strings.Contains(text, "${env:") }
+// looksSecret also finds references that are not well-formed.
+func looksSecret(text string) bool {
+	return strings.Contains(text, "${env:") || strings.Contains(text, "${secret:")
+}
+
+// lookup is the value of env:NAME or secret:NAME/member.
+func (o *Options) lookup(ref string) (string, bool) {
+	if name, ok := strings.CutPrefix(ref, "env:"); ok {
+		return o.Env(name)
+	}
+	path := strings.Split(strings.TrimPrefix(ref, "secret:"), "/")
+	v, ok := o.Secrets(path[0])
+	if ok {
+		v, ok = v.Lookup(path[1:]...)
+	}
+	return v.Str(), ok
+}
 
 // secrets are the values that one call uses.
 type secrets struct {
@@ -23,11 +39,15 @@ type secrets struct {
 	values []string
 }
 
-// missing is a secret that is not set where the call is made.
+// missing is the reference to a secret that is not set in the process that makes the call.
 type missing string
 
 func (m missing) Error() string {
-	return fmt.Sprintf("the environment variable %s, to which the catalogue refers, is not set", string(m))
+	kind, name, _ := strings.Cut(string(m), ":")
+	if kind == "secret" {
+		return fmt.Sprintf("there is no secret %s with text in it; give it with --secrets, --secrets-dir or --secrets-env", name)
+	}
+	return fmt.Sprintf("the environment variable %s of the catalogue is not set", name)
 }
 
 func (s *secrets) resolve(name string) (string, error) {
@@ -41,14 +61,14 @@ func (s *secrets) resolve(name string) (string, error) {
 	return value, nil
 }
 
-// shortest secret that is blotted out: shorter ones are no secrets, and would blot out
-// half of the data.
+// shortest is the length of the shortest secret that is masked: masking shorter ones would
+// destroy unrelated data.
 const shortest = 4
 
 const blot = "[secret]"
 
-// redact takes the values of secrets out of what comes back, in all the forms in which
-// they went out.
+// redact removes the values of secrets from an outcome, in all the forms in which they may have
+// been sent.
 func (s *secrets) redact(o effect.Outcome) effect.Outcome {
 	r := s.replacer()
 	if r == nil {
@@ -66,18 +86,19 @@ func (s *secrets) redact(o effect.Outcome) effect.Outcome {
 	return o
 }
 
-// replacer blots out secrets; nil where there are none. A line of a secret that has
-// several is a secret too: programs tell errors by lines.
+// replacer masks secrets; nil: there are none. Each line of a secret with several lines is a
+// secret, too, because programs report errors line by line.
 func (s *secrets) replacer() *strings.Replacer {
 	var values []string
 	for _, v := range s.values {
 		values = append(values, v)
 		values = append(values, strings.Split(v, "\n")...)
 	}
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // a secret may hold another
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // a secret may contain another
 	var pairs []string
 	for _, v := range values {
-		if v = strings.TrimSpace(v); len(v) < shortest {
+		v = strings.TrimSpace(v)
+		if len(v) < shortest {
 			continue
 		}
 		quoted := string(expr.AppendQuoted(nil, v))

@@ -1,7 +1,6 @@
 package catalogue
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,8 +9,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 )
 
-// template is a value with {{ }} and secrets in it. Secrets are found in the file alone,
-// never in what {{ }} gives: an argument that reads ${env:NAME} stays what it is.
+// template is a value with {{ }} and secrets in it. Secrets are recognized only in the file,
+// never in the result of {{ }}: an argument that reads ${env:NAME} stays as it is.
 type template struct {
 	program expr.Program // of a text without secrets
 	parts   []part       // of a text with secrets
@@ -20,7 +19,7 @@ type template struct {
 	value   expr.Value   // of anything else
 }
 
-// part is a piece of text: a secret, or what a program gives.
+// part is a piece of text: a secret, or the result of a program.
 type part struct {
 	secret  string
 	program expr.Program
@@ -77,7 +76,7 @@ func (r *reader) text(n *dialect.Node, t *template) {
 // secretsIn reports references to secrets that are not well-formed.
 func (r *reader) secretsIn(n *dialect.Node) {
 	if looksSecret(secretRef.ReplaceAllString(n.Text, "")) {
-		r.report.Errorf(n, codeSecret, "a secret is written ${env:NAME}, where NAME is that of an environment variable")
+		r.Errorf(n, codeSecret, "a secret is written ${env:NAME}, where NAME is an environment variable, or ${secret:NAME}")
 	}
 }
 
@@ -91,19 +90,11 @@ func (r *reader) program(n *dialect.Node, from, to int) expr.Program {
 			return p
 		}
 	}
-	var syntax *expr.SyntaxError
-	if errors.As(err, &syntax) {
-		d := r.report.Errorf(n.ColumnIn(from+syntax.Offset), codeExpr, "malformed expression: %s", syntax.Msg)
-		if syntax.Hint != "" {
-			d.WithHint("%s", syntax.Hint)
-		}
-	} else {
-		r.report.Errorf(n, codeExpr, "malformed expression: %v", err)
-	}
+	r.Malformed(n, from, codeExpr, "expression", err)
 	return nil
 }
 
-// hasSecret reports whether a secret stands anywhere in the template.
+// hasSecret reports whether the template contains a secret.
 func (t *template) hasSecret() bool {
 	if t == nil {
 		return false
@@ -169,7 +160,7 @@ func fillText(parts []part, args expr.Value, s *secrets) (string, error) {
 	return out.String(), nil
 }
 
-// evalValue is what a program gives.
+// evalValue is the result of a program.
 func evalValue(p expr.Program, args expr.Value) (expr.Value, error) {
 	budget := expr.NewBudget()
 	r, err := p.Eval(args, &budget)
@@ -181,20 +172,17 @@ func isNothing(v expr.Value) bool { return v.IsNull() || v.IsArray() && v.Len() 
 
 // textOf is a value as text; null is empty.
 func textOf(v expr.Value) string {
-	switch v.Kind() {
-	case expr.KindNull:
+	if v.IsNull() {
 		return ""
-	case expr.KindString:
-		return v.Str()
 	}
-	return v.String()
+	return v.Text()
 }
 
 // span is a piece of a text.
 type span struct{ from, to int }
 
-// expressions finds those of a text. One that is malformed ends with its first }}, or
-// with the text.
+// expressions finds the {{ }} in a text. A malformed one ends with its first }}, or with the
+// text.
 func expressions(text string) []span {
 	var out []span
 	for at := 0; ; {
@@ -209,7 +197,7 @@ func expressions(text string) []span {
 			continue // \{{ is text
 		}
 		found := span{i, len(text)}
-		// A }} may stand inside of an expression, too: the first that makes one ends it.
+		// An expression may contain }}, too: it ends with the first }} that makes it valid.
 		for end := at; ; {
 			j := strings.Index(text[end:], "}}")
 			if j < 0 {
@@ -229,11 +217,12 @@ func expressions(text string) []span {
 	}
 }
 
-// inside finds the expressions of a text that do not stand alone in it.
+// inside finds the expressions of a text that is more than one expression.
 func (r *reader) inside(n *dialect.Node) []step {
 	var out []step
 	for _, e := range expressions(n.Text) {
-		if source := n.Text[e.from:e.to]; jsonpath.CheckTemplateString(source) == nil { // else it was told
+		source := n.Text[e.from:e.to]
+		if jsonpath.CheckTemplateString(source) == nil { // otherwise it was already reported
 			out = append(out, step{program: r.program(n, e.from, e.to), source: source})
 		}
 	}
@@ -243,8 +232,8 @@ func (r *reader) inside(n *dialect.Node) []step {
 	return out
 }
 
-// literal is a piece of a text without expressions: \{{ is {{, and before a {{ two \ are
-// one.
+// literal unescapes a piece of text between expressions: \{{ is {{, and before a {{ two
+// backslashes are one. more: an expression follows.
 func literal(text string, more bool) string {
 	kept := text
 	if more {
@@ -264,7 +253,7 @@ func literal(text string, more bool) string {
 	return out.String() + strings.Repeat("\\", (len(text)-len(kept))/2)
 }
 
-// single compiles a text that is one {{ }} and nothing else, and says whether it is one.
+// single reports whether a text is one {{ }} and nothing else.
 func single(text string) bool {
 	trimmed := strings.TrimSpace(text)
 	return strings.HasPrefix(trimmed, "{{") && strings.HasSuffix(trimmed, "}}") && strings.Count(trimmed, "{{") == 1

@@ -1,6 +1,5 @@
-// Package exec runs a command for a function: arguments as JSON on its stdin, its
-// stdout as the result. There is no shell, the environment is what the caller gives,
-// and what comes out is bounded.
+// Package exec runs a command for a function: the arguments are JSON on its stdin, its stdout is
+// the result. There is no shell, the caller chooses the environment, and the output is bounded.
 //
-// Only effect/catalogue uses it, and only where the operator allows commands.
+// Only effect/catalogue uses it, and only if the operator allows commands.
 package exec

@@ -83,7 +83,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	return Result{cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState), stdout.text.Bytes(), stderr.String(), stderr.cut}, nil
 }
 
-// startError tells a directory that is missing, for which the system blames the program.
+// startError names a directory that is missing, for which the system blames the program.
 func startError(c Command, err error) error {
 	if c.Dir == "" {
 		return err

@@ -9,19 +9,18 @@ import (
 	"syscall"
 )
 
-// group puts a command into a process group of its own, so that what it started ends
+// group puts a command into a new process group, so that the processes it starts can be ended
 // with it.
 func group(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// endGroup ends what a command left behind. Its group keeps the number while one of its
-// processes lives; where none does there is nothing to kill, and the number is not given
-// out again so soon.
+// endGroup kills the processes that a command left behind. The group keeps its id while one of
+// its processes lives. If none does, nothing is killed: the id is not reused that soon.
 func endGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// signalOf names the signal that killed a process; empty where it exited by itself.
+// signalOf names the signal that killed a process; "": it exited by itself.
 func signalOf(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -33,7 +32,7 @@ func signalOf(state *os.ProcessState) string {
 	return fmt.Sprintf("SIG%d", int(status.Signal()))
 }
 
-// signals that end a process, where nothing handles them.
+// signals are the signals that end a process by default.
 var signals = map[syscall.Signal]string{
 	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGQUIT: "SIGQUIT", syscall.SIGILL: "SIGILL", syscall.SIGTRAP: "SIGTRAP",
 	syscall.SIGABRT: "SIGABRT", syscall.SIGBUS: "SIGBUS", syscall.SIGFPE: "SIGFPE", syscall.SIGKILL: "SIGKILL", syscall.SIGUSR1: "SIGUSR1",

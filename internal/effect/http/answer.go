@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"mime"
 	nethttp "net/http"
@@ -31,12 +32,12 @@ func (a Answer) Outcome(where string) effect.Outcome {
 	return effect.Outcome{Value: v}
 }
 
-// Success reports whether the status says that the call went well.
+// Success reports whether the status says that the call succeeded.
 func (a Answer) Success() bool { return a.Status < 300 }
 
 // value reads the body as its media type says.
 func (a Answer) value() (expr.Value, error) {
-	a.Body = bytes.TrimPrefix(a.Body, []byte("\ufeff")) // a byte order mark is no part of the text
+	a.Body = bytes.TrimPrefix(a.Body, []byte("\ufeff")) // a byte order mark is not part of the text
 	media, _, err := mime.ParseMediaType(a.Media)
 	if err != nil {
 		media = ""
@@ -53,16 +54,14 @@ func (a Answer) value() (expr.Value, error) {
 	}
 	v, err := expr.ParseJSON(a.Body)
 	if err != nil {
-		if media == "" {
-			media = "without a media type"
-		}
+		media = cmp.Or(media, "without a media type")
 		return expr.Null, fmt.Errorf("the answer is %s: neither JSON nor text", media)
 	}
 	return v, nil
 }
 
-// failure names what a status of 300 and above says (SEMANTICS §Functions, events,
-// errors: `error` matches the fault's name, title or type).
+// failure is the failure of a status of 300 and above (semantics.md §Functions, events, errors:
+// `error` matches the fault's name, title or type).
 func (a Answer) failure() effect.Failure {
 	f := effect.Failure{Name: effect.Unnamed, Status: strconv.Itoa(a.Status)}
 	if len(a.Body) == 0 {
@@ -70,7 +69,7 @@ func (a Answer) failure() effect.Failure {
 	}
 	v, err := a.value()
 	if err != nil {
-		return f // the status tells more than "not JSON" would
+		return f // the status says more than "not JSON" would
 	}
 	f.Data = v
 	media, _, _ := mime.ParseMediaType(a.Media)
@@ -82,10 +81,12 @@ func (a Answer) failure() effect.Failure {
 	return f
 }
 
-// problem reads an RFC 9457 problem. The type about:blank says nothing, and its
-// title is only the status in words.
+// problem reads an RFC 9457 problem. The type about:blank carries no information, and its title
+// is only the status in words.
 func problem(f *effect.Failure, v expr.Value) {
-	f.Title, f.Type, f.Detail = effect.Text(v, "title"), effect.Text(v, "type"), effect.Text(v, "detail")
+	f.Title = effect.Text(v, "title")
+	f.Type = effect.Text(v, "type")
+	f.Detail = effect.Text(v, "detail")
 	f.Code = effect.Text(v, "code")
 	switch {
 	case effect.Name(v, "name") != "":

@@ -14,6 +14,8 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/auth"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 var _ effect.Invoker = (*Client)(nil)
@@ -23,8 +25,11 @@ var (
 	queryMethods = []string{"GET", "HEAD", "DELETE"}
 )
 
-// Invoke makes the HTTP call that the function's operation names.
+// Invoke makes the HTTP call that the function's operation names, or that the arguments describe.
 func (c *Client) Invoke(ctx context.Context, call effect.Call) effect.Outcome {
+	if b, ok := ir.BuiltinOf(call.Operation); ok && b.Kind == "http" {
+		return c.described(ctx, call, b)
+	}
 	method, target, err := operation(call)
 	if err != nil {
 		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: err.Error()})
@@ -43,7 +48,7 @@ func (c *Client) Invoke(ctx context.Context, call effect.Call) effect.Outcome {
 }
 
 // Request is a request to make. Its address is chosen by a document of the
-// operator's or of the definition's, never by data.
+// operator's or of the definition's; by data only if it is guarded.
 type Request struct {
 	Method  string
 	URL     *url.URL
@@ -52,6 +57,10 @@ type Request struct {
 	Key     string         // idempotency key
 	Timeout time.Duration  // 0: call-timeout
 	Secret  bool           // it holds secrets, which never go to another host
+
+	Redirects Redirects
+	Auth      *auth.Policy // credentials for the host of URL; nil: none
+	Guarded   bool         // data may have chosen the address: only those on the allow-list are dialled
 }
 
 // Do makes a request under the policy and the limits. The error is an *[Error] that
@@ -76,9 +85,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Key != "" {
 		req.Header.Set("Idempotency-Key", r.Key)
 	}
-	if r.Secret {
-		ctx = context.WithValue(ctx, secretKey{}, true)
-	}
+	ctx = rules{redirects: r.Redirects, secret: r.Secret, guarded: r.Guarded, auth: r.Auth, origin: origin(req.URL)}.in(ctx)
 	return c.send(ctx, req, r.Timeout)
 }
 
@@ -103,7 +110,7 @@ func operation(call effect.Call) (method string, target *url.URL, err error) {
 		return "", nil, fmt.Errorf("function %q: the operation %q has no host", call.Function, call.Operation)
 	}
 	if u.User != nil {
-		return "", nil, fmt.Errorf("function %q: its operation holds a user or password; credentials do not belong into a definition", call.Function)
+		return "", nil, fmt.Errorf("function %q: its operation holds a user or password; a definition must not contain credentials", call.Function)
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return method, u, nil
@@ -123,7 +130,7 @@ func request(method string, target *url.URL, args expr.Value) (Request, error) {
 // arrays are left out, an object is compact JSON.
 func AddQuery(target *url.URL, args expr.Value) error {
 	if !args.IsObject() {
-		return errors.New("arguments of a call without a body must be an object, not " + args.Kind().String())
+		return errors.New("arguments of a call without a body must be an object, not " + args.Kind().WithArticle())
 	}
 	var query strings.Builder
 	query.WriteString(target.RawQuery) // as it is written: its order and its signs may mean something
@@ -171,6 +178,10 @@ func escapeQuery(text string) string {
 func Failed(where string, err error) effect.Outcome {
 	f := effect.Failure{Name: effect.Unnamed, Detail: where + ": " + err.Error()}
 	var known *Error
+	var refused *auth.Error
+	if errors.As(err, &refused) {
+		f.Name, f.Status, f.Code = refused.Name, refused.Status(), CodeAuthentication
+	}
 	if errors.As(err, &known) {
 		f.Code = known.Code
 		if known.Code == CodeTimeout {

@@ -7,10 +7,12 @@ import (
 	"io"
 	nethttp "net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/auth"
 )
 
 // Limits bound what a call may cost. A zero field means its default.
@@ -29,13 +31,20 @@ type Options struct {
 	Allow   []string // addresses beyond the public ones: CIDR | HOST[:PORT]
 	Version string   // of Lockstep, for User-Agent
 	Limits  Limits
+	Secrets auth.Secret // of authentications with {use: NAME}; nil: there are none
+	// Holds reports whether a value has a secret in it, which never goes to another host; nil: none has.
+	Holds func(expr.Value) bool
 }
 
 // Client makes HTTP calls. It is safe for concurrent use.
 type Client struct {
-	http   *nethttp.Client
-	limits Limits
-	agent  string
+	http    *nethttp.Client
+	guarded *nethttp.Client // for addresses that data may have chosen
+	auth    *auth.Keeper
+	secrets auth.Secret
+	holds   func(expr.Value) bool
+	limits  Limits
+	agent   string
 }
 
 // New returns a client under the options' policy.
@@ -44,28 +53,38 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits, agent: "lockstep"}
+	c := &Client{limits: o.Limits, agent: "lockstep", secrets: o.Secrets, holds: o.Holds}
 	if o.Version != "" {
 		c.agent += "/" + o.Version
 	}
+	c.auth = auth.New(c.exchange)
 	fill(&c.limits.ResponseBytes, DefaultLimits.ResponseBytes)
 	fill(&c.limits.HeaderBytes, DefaultLimits.HeaderBytes)
 	fill(&c.limits.Redirects, DefaultLimits.Redirects)
 	fill(&c.limits.Timeout, DefaultLimits.Timeout)
-	c.http = &nethttp.Client{
-		Transport: &nethttp.Transport{
+	c.http, c.guarded = c.over(p.dial), c.over(p.dialListed)
+	return c, nil
+}
+
+// Holds reports whether a value has a secret in it.
+func (c *Client) Holds(v expr.Value) bool { return c.holds != nil && c.holds(v) }
+
+// over is a client whose connections are made by dial. What another dial connected is never used
+// by its requests.
+func (c *Client) over(dial dialer) *nethttp.Client {
+	return &nethttp.Client{
+		Transport: &transport{auth: c.auth, base: &nethttp.Transport{
 			Proxy:                  nil, // the environment must not route around the policy
-			DialContext:            p.dial,
+			DialContext:            dial,
 			ForceAttemptHTTP2:      true,
 			MaxResponseHeaderBytes: c.limits.HeaderBytes,
 			MaxIdleConns:           256,
 			MaxIdleConnsPerHost:    64,
 			IdleConnTimeout:        90 * time.Second,
 			TLSHandshakeTimeout:    10 * time.Second,
-		},
+		}},
 		CheckRedirect: c.redirect,
 	}
-	return c, nil
 }
 
 func fill[T comparable](field *T, value T) {
@@ -76,50 +95,18 @@ func fill[T comparable](field *T, value T) {
 }
 
 // Close drops idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// redirect judges the next request of a chain. Its address is judged when it is dialled.
-func (c *Client) redirect(next *nethttp.Request, via []*nethttp.Request) error {
-	last := via[len(via)-1]
-	switch {
-	case len(via) > c.limits.Redirects:
-		return &Error{Code: CodeRedirects, Msg: fmt.Sprintf("more than %d redirects (limit redirects)", c.limits.Redirects)}
-	case next.URL.Scheme != "http" && next.URL.Scheme != "https":
-		return &Error{Code: CodeRefused, Msg: fmt.Sprintf("a redirect to the scheme %q is refused", next.URL.Scheme)}
-	case last.URL.Scheme == "https" && next.URL.Scheme == "http":
-		return &Error{Code: CodeRefused, Msg: "a redirect from https to http is refused"}
-	case next.URL.User != nil:
-		return &Error{Code: CodeRefused, Msg: "a redirect with a user name or password is refused"}
-	case next.Method != via[0].Method:
-		return &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer redirects a %s as a %s, which would lose the arguments", via[0].Method, next.Method)}
-	}
-	next.Header.Del("Referer") // it would tell the arguments of a GET
-	if next.URL.Host == via[0].URL.Host {
-		return nil
-	}
-	if next.Context().Value(secretKey{}) != nil {
-		return &Error{Code: CodeRefused, Msg: "a redirect to another host is refused: the call holds a secret"}
-	}
-	// Any other header may be a credential.
-	for name := range next.Header {
-		if !slices.Contains(crossing, name) {
-			next.Header.Del(name)
-		}
-	}
-	return nil
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.guarded.CloseIdleConnections()
 }
-
-// crossing are the headers that may follow a redirect to another host.
-var crossing = []string{"Accept", "Content-Type", "Content-Length", "Idempotency-Key", "User-Agent"}
-
-// secretKey marks the context of a request that holds secrets.
-type secretKey struct{}
 
 // Answer is a whole response within the limits.
 type Answer struct {
 	Status int
 	Media  string // Content-Type
 	Body   []byte
+	Header nethttp.Header
+	From   *nethttp.Request // the request that it answers: after redirects, the last one
 }
 
 // send makes one request, redirects included; timeout 0 is call-timeout.
@@ -133,21 +120,25 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", c.agent)
 	}
-	resp, err := c.http.Do(req.WithContext(limited))
+	client := c.http
+	if rulesOf(ctx).guarded {
+		client = c.guarded
+	}
+	resp, err := client.Do(req.WithContext(limited))
 	if err != nil {
 		return Answer{}, c.explain(ctx, err, timeout.String()+named)
 	}
 	defer resp.Body.Close()
-	// The connection behind 101 is nobody's: net/http does not close it when the context ends.
+	// Nothing owns the connection behind 101: net/http does not close it when the context ends.
 	defer context.AfterFunc(limited, func() { resp.Body.Close() })()
 	switch {
 	case resp.StatusCode == nethttp.StatusSwitchingProtocols:
-		return Answer{}, &Error{Code: CodeInvalid, Msg: "the answer is 101 Switching Protocols, but nobody asked for another protocol"}
+		return Answer{}, &Error{Code: CodeInvalid, Msg: "the answer is 101 Switching Protocols, which was not requested"}
 	case resp.StatusCode < 200:
 		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the status %d, which does not end a request", resp.StatusCode)}
 	}
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which nobody asked for", encoding)}
+		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which was not requested", encoding)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limits.ResponseBytes+1))
 	if err != nil {
@@ -159,7 +150,7 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 	if int64(len(body)) > c.limits.ResponseBytes {
 		return Answer{}, &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("the answer is larger than %d bytes (limit response-bytes)", c.limits.ResponseBytes)}
 	}
-	return Answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
+	return Answer{resp.StatusCode, resp.Header.Get("Content-Type"), body, resp.Header, resp.Request}, nil
 }
 
 // Codes of an Error.
@@ -167,11 +158,13 @@ const (
 	CodeRefused     = "outbound-refused"   // by the policy
 	CodeUnreachable = "unreachable"        // no answer came
 	CodeTimeout     = "timeout"            // none came in time
-	CodeCancelled   = "cancelled"          // nobody waits for it any more
+	CodeCancelled   = "cancelled"          // the caller no longer waits for it
 	CodeTooLarge    = "response-too-large" // beyond response-bytes or response-header-bytes
 	CodeRedirects   = "too-many-redirects"
 	CodeInvalid     = "invalid-response"
 	CodeArguments   = "invalid-arguments" // the call could not be made of them
+
+	CodeAuthentication = "authentication" // there are no credentials
 )
 
 // Error is why no usable answer came.
@@ -199,6 +192,10 @@ func (c *Client) explain(ctx context.Context, err error, timeout string) error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own
+	}
+	var refused *auth.Error
+	if errors.As(err, &refused) {
+		return refused
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{CodeCancelled, "the call was cancelled"}

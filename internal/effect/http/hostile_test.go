@@ -56,7 +56,7 @@ func TestNoBodyOutlivesItsCall(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					c.http.Transport.(*nethttp.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+					c.http.Transport.(*transport).base.DialContext = func(context.Context, string, string) (net.Conn, error) {
 						here, there := net.Pipe()
 						go serve(there, fmt.Sprintf(answer, status))
 						return here, nil
@@ -85,7 +85,7 @@ func TestSwitchingProtocolsIsAFault(t *testing.T) {
 			t.Fatal(err)
 		}
 		status := 101
-		c.http.Transport.(*nethttp.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+		c.http.Transport.(*transport).base.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			here, there := net.Pipe()
 			go serve(there, fmt.Sprintf("HTTP/1.1 %03d X\r\nContent-Length: 2\r\n\r\n{}", status))
 			return here, nil

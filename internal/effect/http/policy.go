@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,7 +14,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// azureHost serves metadata to machines of one provider from a public address.
+// azureHost is the metadata service of Azure, which has a public address.
 var azureHost = netip.AddrFrom4([4]byte{168, 63, 129, 16})
 
 // policy decides which addresses may be dialled.
@@ -24,7 +25,7 @@ type policy struct {
 	hosts    []hostPort
 }
 
-// hostPort is an allowed name; port 0 allows all.
+// hostPort is an allowed host name; port 0: every port.
 type hostPort struct {
 	host string
 	port uint16
@@ -43,7 +44,7 @@ func newPolicy(allow []string) (*policy, error) {
 // add takes one entry of the allow-list: CIDR, ADDRESS[:PORT] or HOST[:PORT].
 func (p *policy) add(entry string) error {
 	if prefix, err := netip.ParsePrefix(entry); err == nil {
-		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 { // addresses are judged as IPv4
+		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 { // check compares IPv4 addresses
 			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
 		}
 		p.prefixes = append(p.prefixes, prefix.Masked())
@@ -75,12 +76,24 @@ func (p *policy) add(entry string) error {
 
 func canonicalHost(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
 
-// dial connects to host:port of a URL. A name that is allowed may resolve to any
-// address; for all others the address decides.
+// dialer connects to host:port of a URL.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dial connects to what the policy allows. An allowed name may resolve to any address; for all
+// other names the address is checked.
 func (p *policy) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return p.connect(ctx, network, address, p.check)
+}
+
+// dialListed connects only to what is on the allow-list.
+func (p *policy) dialListed(ctx context.Context, network, address string) (net.Conn, error) {
+	return p.connect(ctx, network, address, p.checkListed)
+}
+
+func (p *policy) connect(ctx context.Context, network, address string, check func(string) error) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	if !p.allowsHost(address) {
-		d.Control = func(_, dialled string, _ syscall.RawConn) error { return p.check(dialled) }
+		d.Control = func(_, dialled string, _ syscall.RawConn) error { return check(dialled) }
 	}
 	return d.DialContext(ctx, network, address)
 }
@@ -100,28 +113,40 @@ func (p *policy) allowsHost(address string) bool {
 	return false
 }
 
-// check says whether an address may be connected to.
+// check refuses an address that is neither public nor on the allow-list.
 func (p *policy) check(dialled string) error {
-	socket, err := netip.ParseAddrPort(dialled)
-	if err != nil {
-		return &Error{Code: CodeRefused, Msg: fmt.Sprintf("%q is not an address", dialled)}
+	socket, listed, err := p.lists(dialled)
+	if err != nil || listed {
+		return err
 	}
-	// An IPv4 address inside an IPv6 one is judged as what it is.
-	addr := socket.Addr().Unmap()
-	socket = netip.AddrPortFrom(addr, socket.Port())
-	for _, s := range p.sockets {
-		if s == socket {
-			return nil
-		}
-	}
-	for _, prefix := range p.prefixes {
-		if prefix.Contains(addr.WithZone("")) {
-			return nil
-		}
-	}
-	if err := p.guard.SafeAddr(addr); err != nil || addr == azureHost {
+	if err := p.guard.SafeAddr(socket.Addr()); err != nil || socket.Addr() == azureHost {
 		return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
 			"the outbound policy refuses %s, an address that is not public; allow it with --outbound-allow CIDR or HOST[:PORT]", socket)}
 	}
 	return nil
+}
+
+// checkListed refuses an address that is not on the allow-list.
+func (p *policy) checkListed(dialled string) error {
+	socket, listed, err := p.lists(dialled)
+	if err != nil || listed {
+		return err
+	}
+	return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
+		"the outbound policy refuses %s: an expression chose the address, and it is not on the allow-list; allow it with --outbound-allow CIDR or HOST[:PORT]", socket)}
+}
+
+// lists reports whether an address is on the allow-list. An IPv4-mapped IPv6 address is looked up as IPv4.
+func (p *policy) lists(dialled string) (socket netip.AddrPort, listed bool, err error) {
+	socket, err = netip.ParseAddrPort(dialled)
+	if err != nil {
+		return socket, false, &Error{Code: CodeRefused, Msg: fmt.Sprintf("%q is not an address", dialled)}
+	}
+	addr := socket.Addr().Unmap()
+	socket = netip.AddrPortFrom(addr, socket.Port())
+	if slices.Contains(p.sockets, socket) {
+		return socket, true, nil
+	}
+	listed = slices.ContainsFunc(p.prefixes, func(prefix netip.Prefix) bool { return prefix.Contains(addr.WithZone("")) })
+	return socket, listed, nil
 }

@@ -1,5 +1,5 @@
 // Package mock answers calls from the `mocks:` map of a scenario file or of
-// `lockstep run --mock` (UX.md §Scenario files):
+// `lockstep run --mock`, which package scenario reads:
 //
 //	mocks:
 //	  charge:                                   # call by call, the last repeats
@@ -8,5 +8,5 @@
 //	  echoBack: {echo: true}                    # returns its arguments
 //	  "*": {result: {}}                         # any other function
 //
-// A list under "*" is used up by all functions that fall to it together.
+// All functions without a key of their own use up one list under "*" together.
 package mock

@@ -14,21 +14,21 @@ import (
 // Missing is the name of the failure of a function that has no mock.
 const Missing = "MockMissing"
 
-// Any is the key of the answers to functions that have none of their own.
+// Any is the key of the answers for all functions without a key.
 const Any = "*"
 
-// Mocks are answers by function name, call by call; the last one repeats.
+// Mocks are answers by function name, one for each call; the last one repeats.
 type Mocks map[string][]Answer
 
 // Answers reports whether there is an answer for a function.
 func (m Mocks) Answers(function string) bool { return len(m[function]) > 0 || len(m[Any]) > 0 }
 
-// Answer is what one call gives. Without Result, Error and Echo it gives nothing.
+// Answer is the answer to one call. Without Result, Error and Echo there is no value.
 type Answer struct {
 	Result    expr.Value
 	HasResult bool
 	Error     *effect.Failure
-	Echo      bool // the arguments come back
+	Echo      bool // the result is the arguments
 	Delay     time.Duration
 }
 
@@ -45,8 +45,8 @@ type Invoker struct {
 
 var _ effect.Invoker = (*Invoker)(nil)
 
-// New returns an invoker that answers from mocks. A function that has none goes to
-// next; where that is nil, its call fails with the name Missing.
+// New returns an invoker that answers from mocks. Calls of functions without a mock go to next;
+// if that is nil, they fail with the name Missing.
 func New(mocks Mocks, next effect.Invoker) *Invoker {
 	return &Invoker{mocks: mocks, next: next, used: map[string]int{}}
 }

@@ -2,7 +2,6 @@ package mock
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,26 +11,15 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-func parse(t *testing.T, text string) expr.Value {
-	t.Helper()
-	v, err := expr.ParseJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 func TestAnswers(t *testing.T) {
-	mocks, err := Decode(parse(t, `{
-		"charge": [{"error": {"name": "CardDeclined", "code": 402}}, {"delay": "PT2S", "result": {"ok": true}}],
-		"echo": {"echo": true, "delay": "P1DT1S"},
-		"named": {"error": "Boom", "delay": "PT1S"},
-		"nothing": {},
-		"null": {"result": null},
-		"*": [{"result": 1}, {"result": 2}]
-	}`))
-	if err != nil {
-		t.Fatal(err)
+	ok := expr.Object(expr.Member{Key: "ok", Value: expr.Bool(true)})
+	mocks := Mocks{
+		"charge":  {{Error: &effect.Failure{Name: "CardDeclined", Code: "402"}}, {Delay: 2 * time.Second, Result: ok, HasResult: true}},
+		"echo":    {{Echo: true, Delay: 24*time.Hour + time.Second}},
+		"named":   {{Error: &effect.Failure{Name: "Boom"}, Delay: time.Second}},
+		"nothing": {{}},
+		"null":    {{HasResult: true}},
+		"*":       {{Result: expr.Int(1), HasResult: true}, {Result: expr.Int(2), HasResult: true}},
 	}
 	inv := New(mocks, nil)
 	call := func(name string) effect.Outcome {
@@ -89,34 +77,5 @@ func TestMissing(t *testing.T) {
 	inv = New(nil, next)
 	if out := inv.Invoke(context.Background(), effect.Call{Function: "real"}); out.Value.String() != "9" {
 		t.Errorf("without a mock the next invoker does not answer: %+v", out)
-	}
-}
-
-// TestDecodeErrors: every error names its path.
-func TestDecodeErrors(t *testing.T) {
-	for _, c := range []struct{ text, path, says string }{
-		{`[]`, "mocks", "map"},
-		{`{"f": 1}`, "mocks.f", "an answer is"},
-		{`{"f": []}`, "mocks.f", "empty"},
-		{`{"f": [{}, 1]}`, "mocks.f[1]", "not number"},
-		{`{"f": {"reslut": 1}}`, "mocks.f.reslut", "unknown key"},
-		{`{"f": {"result": 1, "error": "x"}}`, "mocks.f", "more than one"},
-		{`{"f": {"result": 1, "echo": true}}`, "mocks.f", "more than one"},
-		{`{"f": {"echo": "yes"}}`, "mocks.f.echo", "true or false"},
-		{`{"f": {"delay": 2}}`, "mocks.f.delay", "ISO 8601"},
-		{`{"f": {"delay": "2s"}}`, "mocks.f.delay", ""},
-		{`{"f": {"delay": "P1M"}}`, "mocks.f.delay", "write days"},
-		{`{"f": {"error": 1}}`, "mocks.f.error", "must be a name"},
-		{`{"f": {"error": {"nam": "x"}}}`, "mocks.f.error.nam", "unknown key"},
-		{`{"f": {"error": {"code": []}}}`, "mocks.f.error.code", "must be a string"},
-	} {
-		_, err := Decode(parse(t, c.text))
-		var bad *DecodeError
-		if !errors.As(err, &bad) || bad.Path != c.path || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("Decode(%s) gives %v, want one at %s that says %q", c.text, err, c.path, c.says)
-		}
-	}
-	if m, err := Decode(expr.Null); err != nil || m != nil {
-		t.Errorf("no mocks: %v, %v", m, err)
 	}
 }

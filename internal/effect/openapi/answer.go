@@ -18,21 +18,29 @@ func (o *operation) outcome(a effecthttp.Answer, where string) effect.Outcome {
 	if out.Failure != nil || out.None {
 		return out
 	}
-	schema := o.answerCheck(a)
-	if schema != nil && schema.structured && out.Value.Kind() == expr.KindString && !isJSON(a.Media) {
-		return out // text that stands for the object, such as XML
-	}
-	found, err := schema.violations(out.Value)
-	if err != nil {
-		return effect.Fail(effect.Failure{
-			Name: effect.Unnamed, Code: effecthttp.CodeInvalid, Status: strconv.Itoa(a.Status),
-			Detail: fmt.Sprintf("%s: the answer cannot be checked: %v", where, err),
-		})
-	}
-	if len(found) > 0 {
-		return effect.Outcome{Failure: violated(where+": the answer does not adhere to the document", codeReceived, found, out.Value)}
+	if f := o.judge(a, out.Value, where); f != nil {
+		return effect.Outcome{Failure: f}
 	}
 	return out
+}
+
+// judge reports an answer that does not adhere to the document.
+func (o *operation) judge(a effecthttp.Answer, v expr.Value, where string) *effect.Failure {
+	schema := o.answerCheck(a)
+	if schema != nil && schema.structured && v.Kind() == expr.KindString && !isJSON(a.Media) {
+		return nil // text that stands for the object, such as XML
+	}
+	found, err := schema.violations(v)
+	if err != nil {
+		return &effect.Failure{
+			Name: effect.Unnamed, Code: effecthttp.CodeInvalid, Status: strconv.Itoa(a.Status),
+			Detail: fmt.Sprintf("%s: the answer cannot be checked: %v", where, err),
+		}
+	}
+	if len(found) > 0 {
+		return violated(where+": the answer does not adhere to the document", codeReceived, found, v)
+	}
+	return nil
 }
 
 // answerCheck finds the schema of an answer: by its status, else by the range of

@@ -24,7 +24,7 @@ func (o *operation) request(args expr.Value, given http.Header) (effecthttp.Requ
 		args = expr.EmptyObject
 	}
 	if !args.IsObject() {
-		return r, o.invalid("the arguments must be an object, not %s", args.Kind())
+		return r, o.invalid("the arguments must be an object, not %s", args.Kind().WithArticle())
 	}
 	if f := o.checkParameters(args, given); f != nil {
 		return r, f
@@ -182,11 +182,11 @@ const (
 // came back, if anything did.
 func violated(what, code string, found []violation, answer expr.Value) *effect.Failure {
 	const most = 5
-	var told []string
+	var reasons []string
 	for _, v := range found[:min(len(found), most)] {
-		told = append(told, v.String())
+		reasons = append(reasons, v.String())
 	}
-	detail := what + ": " + strings.Join(told, "; ")
+	detail := what + ": " + strings.Join(reasons, "; ")
 	if len(found) > most {
 		detail += fmt.Sprintf(" and %d more", len(found)-most)
 	}

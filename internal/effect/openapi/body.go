@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"mime/multipart"
@@ -126,7 +127,7 @@ func (c *compiler) describe(b *body, schema place) {
 
 // file reads whether a field, or each item of it, is a file.
 func (c *compiler) file(f *field, p place) {
-	if c.say(p, "type") == "array" {
+	if c.textOf(p, "type") == "array" {
 		for _, one := range c.lib.same(p, c.version) {
 			if items, ok := one.member("items"); ok {
 				p = items
@@ -134,12 +135,12 @@ func (c *compiler) file(f *field, p place) {
 			}
 		}
 	}
-	if media := c.say(p, "contentMediaType"); media != "" && c.version == v31 {
+	if media := c.textOf(p, "contentMediaType"); media != "" && c.version == v31 {
 		f.file, f.media, f.content = true, media, true
 		return
 	}
-	format := c.say(p, "format")
-	f.file = c.say(p, "type") == "string" && (format == "binary" || format == "base64")
+	format := c.textOf(p, "format")
+	f.file = c.textOf(p, "type") == "string" && (format == "binary" || format == "base64")
 }
 
 // field finds or makes the description of a field: a list repeats its name, an object
@@ -243,12 +244,12 @@ func (b *body) encoded(v expr.Value) (text []byte, media string, err error) {
 		return v.AppendJSON(nil), b.media, nil
 	case bodyText:
 		if v.Kind() != expr.KindString {
-			return nil, "", fmt.Errorf("the body is sent as %s and must be a string, not %s; give it as the argument \"body\"", b.media, v.Kind())
+			return nil, "", fmt.Errorf("the body is sent as %s and must be a string, not %s; give it as the argument \"body\"", b.media, v.Kind().WithArticle())
 		}
 		return []byte(v.Str()), b.media, nil
 	}
 	if !v.IsObject() {
-		return nil, "", fmt.Errorf("the body is a form and must be an object, not %s", v.Kind())
+		return nil, "", fmt.Errorf("the body is a form and must be an object, not %s", v.Kind().WithArticle())
 	}
 	if b.kind == bodyMultipart {
 		return b.multipart(v)
@@ -324,9 +325,7 @@ func (f *field) part(w *multipart.Writer, v expr.Value) error {
 	media := f.media
 	if f.file {
 		disposition += fmt.Sprintf(`; filename="%s"`, quoteName.Replace(f.name))
-		if media == "" {
-			media = "application/octet-stream"
-		}
+		media = cmp.Or(media, "application/octet-stream")
 	}
 	if media == "" && (v.IsObject() || v.IsArray()) {
 		media = "application/json"
@@ -335,7 +334,7 @@ func (f *field) part(w *multipart.Writer, v expr.Value) error {
 		media = first
 	}
 	header.Set("Content-Disposition", disposition)
-	text := textOf(v)
+	text := v.Text()
 	if media != "" {
 		header.Set("Content-Type", media)
 		if isJSON(media) && (!f.content || v.Kind() != expr.KindString) {

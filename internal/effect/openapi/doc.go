@@ -8,8 +8,8 @@
 //
 // Read the files in the order of the data: document.go (texts and $ref), operation.go,
 // swagger.go, path.go and server.go (what an operation is), schema.go, schemas.go and
-// translate.go (OpenAPI's schemas as JSON Schema, each made once for a document), then for a call arguments.go, style.go, body.go, given.go, answer.go
-// and invoke.go.
+// translate.go (OpenAPI's schemas as JSON Schema, each made once for a document), then for a
+// call arguments.go, style.go, body.go, given.go, answer.go and invoke.go.
 //
 // # Reading is our own
 //

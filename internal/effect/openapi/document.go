@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 )
 
 // Limits of what one definition may pin.
@@ -28,7 +28,7 @@ const maxHops = 32
 type problem struct {
 	code, msg string
 	hint      string
-	document  bool // it is about the document as a whole
+	document  bool // the document as a whole is the problem
 }
 
 func (p *problem) Error() string {
@@ -42,24 +42,24 @@ func broken(format string, args ...any) error {
 	return &problem{code: codeBroken, msg: fmt.Sprintf(format, args...)}
 }
 
-// document is one text, read. One that cannot be read is kept without its text, so
-// that a call can tell it from one that could not be opened.
+// document is a parsed document. One that cannot be parsed is kept without its text, so that a
+// call can distinguish it from one that could not be opened.
 type document struct {
 	ref   string
 	text  string
 	root  expr.Value
-	paths []string // as they stand in it, one after the other
+	paths []string // in the order of the document
 }
 
 // place is a value in a document.
 type place struct {
 	doc *document
-	ptr string // # and a JSON pointer; only of what a $ref led to
+	ptr string // # and a JSON pointer; set only for the target of a $ref
 	expr.Value
 }
 
-// key tells what a $ref led to from everything else in the library; it is empty for a
-// value that was reached in another way.
+// key identifies the target of a $ref within the library; "" for a value that was reached in
+// another way.
 func (p place) key() string {
 	if p.ptr == "" {
 		return ""
@@ -80,7 +80,7 @@ type opened struct {
 
 // library opens documents once and remembers the order.
 type library struct {
-	ctx     context.Context // of who uses it now
+	ctx     context.Context // of the current caller
 	open    func(ref string) ([]byte, error)
 	docs    map[string]opened
 	order   []*document
@@ -109,27 +109,31 @@ func (l *library) get(ref string) (*document, error) {
 	return d, err
 }
 
-// errUnread is what a pinned document without a text stands for.
+// errUnread is the error of a pinned document without a text.
 var errUnread = errors.New("it could not be read when the definition was deployed")
 
-// read opens a document. With an error there is one only where it was opened.
+// read opens and parses a document. With an error it returns one only if it could be opened.
 func (l *library) read(ref string) (*document, error) {
+	fail := func(code, format string, args ...any) error {
+		return &problem{code: code, msg: fmt.Sprintf(format, args...), document: true}
+	}
 	if len(l.order) == maxDocuments {
-		return nil, &problem{code: codeOpen, msg: fmt.Sprintf("the definition refers to more than %d documents (limit pinned-documents)", maxDocuments), document: true}
+		return nil, fail(codeOpen, "the definition refers to more than %d documents (limit pinned-documents)", maxDocuments)
 	}
 	text, err := l.open(ref)
 	if errors.Is(err, errUnread) {
-		return &document{ref: ref}, &problem{code: codeRead, msg: fmt.Sprintf("the document %q: %v", ref, err), document: true}
+		return &document{ref: ref}, fail(codeRead, "the document %q: %v", ref, err)
 	}
 	if err != nil {
-		return nil, &problem{code: codeOpen, msg: fmt.Sprintf("the document cannot be opened: %v", err), document: true}
+		return nil, fail(codeOpen, "the document cannot be opened: %v", err)
 	}
-	if l.bytes += len(text); l.bytes > maxBytes {
-		return nil, &problem{code: codeOpen, msg: fmt.Sprintf("the documents of the definition have more than %d bytes (limit pinned-bytes)", maxBytes), document: true}
+	l.bytes += len(text)
+	if l.bytes > maxBytes {
+		return nil, fail(codeOpen, "the documents of the definition have more than %d bytes (limit pinned-bytes)", maxBytes)
 	}
 	doc, found := dialect.Read(ref, text)
 	if found.HasErrors() || doc.Root == nil {
-		return &document{ref: ref}, &problem{code: codeRead, msg: "the document cannot be read: " + firstError(found), document: true}
+		return &document{ref: ref}, fail(codeRead, "the document cannot be read: %s", firstError(found))
 	}
 	d := &document{ref: ref, text: string(text), root: doc.Root.Value()}
 	if paths := doc.Root.Get("paths"); paths != nil {
@@ -149,7 +153,7 @@ func firstError(found dialect.Diagnostics) string {
 	return "it is empty"
 }
 
-// follow goes from a reference object to what it stands for.
+// follow resolves a reference object to its target.
 func (l *library) follow(p place) (place, error) {
 	for range maxHops {
 		ref, ok := p.Get("$ref")
@@ -162,7 +166,7 @@ func (l *library) follow(p place) (place, error) {
 		}
 		p = next
 	}
-	return place{}, broken("references in %q lead to one another without an end", p.doc.ref)
+	return place{}, broken("references in %q form a cycle", p.doc.ref)
 }
 
 // resolve finds what a $ref in a document names.
@@ -211,17 +215,17 @@ func walk(v expr.Value, tokens []string) (expr.Value, error) {
 	return v, nil
 }
 
-// join is a reference inside of a document as the bundle can open it: relative to
-// that document. A document from elsewhere never names a file of ours.
+// join resolves a reference in a document relative to that document, so that the bundle can open
+// it. A document from the network cannot refer to local files.
 func join(base, ref string) (string, error) {
-	if effect.Remote(ref) {
-		return effect.LowerScheme(ref), nil
+	if route.Remote(ref) {
+		return route.LowerScheme(ref), nil
 	}
 	target, err := url.Parse(ref)
 	if err != nil {
 		return "", errors.New("it is not a URI")
 	}
-	if effect.Remote(base) {
+	if route.Remote(base) {
 		if target.Scheme != "" {
 			return "", fmt.Errorf("a document from the network cannot refer to %q", target.Scheme+":")
 		}
@@ -232,7 +236,7 @@ func join(base, ref string) (string, error) {
 		return from.ResolveReference(target).String(), nil
 	}
 	if target.Scheme != "" || strings.HasPrefix(ref, "/") {
-		return ref, nil // the bundle judges it
+		return ref, nil // the bundle decides whether to open it
 	}
 	for _, prefix := range []string{"file://", "file:"} {
 		if rest, ok := strings.CutPrefix(base, prefix); ok {

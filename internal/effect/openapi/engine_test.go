@@ -13,6 +13,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
+	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
 // TestRunningInstanceKeepsItsDocument: the document changes, and is deployed again,
@@ -55,7 +56,8 @@ states:
 			t.Fatal(err)
 		}
 	}
-	if err := e.RunVirtual(ctx, clock, clock.Now().Add(2*time.Hour)); err != nil {
+	run := trial.Run{Engine: e, Clock: clock}
+	if err := run.Finish(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"first", "second"} {

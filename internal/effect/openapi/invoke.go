@@ -11,7 +11,11 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/auth"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // How much stays in memory: operations that are ready to be called, and documents
@@ -51,15 +55,49 @@ func New(client *effecthttp.Client) *Invoker {
 
 // Invoke calls the operation that the function's operation names.
 func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
+	if b, ok := ir.BuiltinOf(c.Operation); ok {
+		return i.described(ctx, c, b)
+	}
 	return i.Call(ctx, c, Extra{})
 }
 
-// Extra is what an operator adds to a call.
+// described makes a call whose arguments are {parameters, authentication, output, redirect}, with the
+// failures of such calls: see package http.
+func (i *Invoker) described(ctx context.Context, c effect.Call, b ir.Builtin) effect.Outcome {
+	where := fmt.Sprintf("call %q", c.Function)
+	options, err := effecthttp.ReadOptions(c.Args)
+	if err != nil {
+		return options.Refused(where, err)
+	}
+	extra := Extra{Options: &options, Guarded: b.Guarded}
+	policy, _ := c.Args.Get("authentication")
+	if c.Args, extra.Auth, err = i.client.Authorize(ctx, c.Args, policy, b); err != nil {
+		return options.Refused(where, err)
+	}
+	parameters, _ := c.Args.Get("parameters")
+	switch {
+	case parameters.IsNull():
+		parameters = expr.EmptyObject
+	case !parameters.IsObject():
+		return options.Refused(where, errors.New("parameters must be an object, not "+parameters.Kind().WithArticle()))
+	}
+	c.Args, c.Operation, extra.Secret = parameters, b.Document, i.client.Holds(parameters)
+	out := i.Call(ctx, c, extra)
+	if f := out.Failure; f != nil && f.Name != effect.Authentication && f.Name != effect.Authorization {
+		f.Name, f.Type = effect.Communication, ""
+	}
+	return out
+}
+
+// Extra is what an operator adds to a call, or the definition beside the arguments.
 type Extra struct {
 	ID      string      // operationId, instead of the call's
 	Header  http.Header // added as given.go says
-	Secret  bool        // the headers hold secrets
+	Secret  bool        // headers or arguments hold secrets
 	Timeout time.Duration
+	Auth    *auth.Policy
+	Guarded bool                    // data may have chosen the address
+	Options *effecthttp.CallOptions // of a described call; nil: it is none
 }
 
 // Call makes a call with more than its arguments.
@@ -80,17 +118,25 @@ func (i *Invoker) Call(ctx context.Context, c effect.Call, extra Extra) effect.O
 	if f != nil {
 		return effect.Outcome{Failure: f}
 	}
-	r.Key, r.Secret, r.Timeout = c.Key, extra.Secret, extra.Timeout
+	r.Key, r.Secret, r.Timeout, r.Auth, r.Guarded = c.Key, extra.Secret, extra.Timeout, extra.Auth, extra.Guarded
+	if extra.Options != nil {
+		extra.Options.Apply(&r)
+	}
 	where := r.Method + " " + r.URL.Scheme + "://" + r.URL.Host + r.URL.EscapedPath()
 	a, err := i.client.Do(ctx, r)
-	if err != nil {
+	switch {
+	case err != nil && extra.Options != nil:
+		return extra.Options.Refused(where, err)
+	case err != nil:
 		return effecthttp.Failed(where, err)
+	case extra.Options != nil:
+		return extra.Options.Outcome(a, where, func(content expr.Value) *effect.Failure { return o.judge(a, content, where) })
 	}
 	return o.outcome(a, where)
 }
 
 func (i *Invoker) operation(ctx context.Context, c effect.Call, id string) (*operation, error) {
-	named := effect.ParseOperation(c.Operation)
+	named := route.Parse(c.Operation)
 	if id == "" {
 		id = named.ID
 	}

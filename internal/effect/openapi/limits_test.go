@@ -55,7 +55,7 @@ func TestOperationsOfOneDocument(t *testing.T) {
 	p := &ir.Program{Functions: []ir.Function{{Name: "a", Operation: "api.yaml#a"}, {Name: "b", Operation: "api.yaml#b"}}}
 	Pin(context.Background(), p, dialect.MapBundle{"api.yaml": []byte(doc)}, Definition{})
 	for _, f := range append(p.Functions, p.Functions...) {
-		out := i.Invoke(context.Background(), effect.Call{Operation: f.Operation, Documents: effect.Documents{Key: p.Digest, Root: f.Resource, All: p.Resources}})
+		out := i.Invoke(context.Background(), effect.Call{Operation: f.Operation, Documents: effect.Documents{Key: p.Digest, Root: f.Resource, All: documentsOf(p)}})
 		if out.Failure != nil || s.seen.URL.Path != "/"+f.Name {
 			t.Errorf("%s: %+v %s", f.Name, out.Failure, s.seen.URL.Path)
 		}

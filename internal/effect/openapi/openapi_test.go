@@ -66,7 +66,7 @@ func pinnedCall(t testing.TB, files dialect.MapBundle, operation, args string) (
 	found := Pin(context.Background(), p, files, Definition{File: "def.yaml"})
 	return effect.Call{
 		Key: "k1", Function: "f", Operation: operation, Args: value(t, args),
-		Documents: effect.Documents{Key: p.Digest, Root: p.Functions[0].Resource, All: p.Resources},
+		Documents: effect.Documents{Key: p.Digest, Root: p.Functions[0].Resource, All: documentsOf(p)},
 	}, found
 }
 
@@ -302,14 +302,14 @@ requestBody:
 		{get, `{"petId":1,"limit":500}`, effect.SchemaViolation, `the argument "limit" does not adhere to the document: /limit: `},
 		{get, `{"petId":"x","limit":1}`, effect.SchemaViolation, `/petId: `},
 		{get, `{"petId":1,"limit":1,"X-Trace":"a\r\nX: y"}`, effect.InvalidArguments, `control character`},
-		{get, `{"petId":1,"limit":1,"nested":[[1]]}`, effect.InvalidArguments, `the argument "nested": item 0 is a list`},
-		{get, `[1]`, effect.InvalidArguments, `must be an object, not array`},
+		{get, `{"petId":1,"limit":1,"nested":[[1]]}`, effect.InvalidArguments, `the argument "nested": item 0 is an array`},
+		{get, `[1]`, effect.InvalidArguments, `must be an object, not an array`},
 		{post, `{}`, effect.InvalidArguments, `the request body is missing: its properties are name, size`},
 		{post, `{"name":"Rex","sise":{}}`, effect.InvalidArguments, `there is no parameter "sise"; did you mean "size"?`},
 		{post, `{"size":{}}`, effect.SchemaViolation, `the request body does not adhere to the document`},
 		{post, `{"name":"Rex","size":{"cm":"x"}}`, effect.SchemaViolation, `/size/cm: `},
 		{post, `{"body":{"name":1}}`, effect.SchemaViolation, `/body/name: `},
-		{text, `{"a":1}`, effect.InvalidArguments, `must be a string, not object`},
+		{text, `{"a":1}`, effect.InvalidArguments, `must be a string, not an object`},
 		{path, `{"p":""}`, effect.InvalidArguments, `is empty`},
 		{path, `{"p":".."}`, effect.InvalidArguments, `the step ".."`},
 		{path, `{"p":"."}`, effect.InvalidArguments, `the step "."`},
@@ -419,7 +419,7 @@ func TestServers(t *testing.T) {
 		{"http://docs.x/api/v2.yaml", "swagger: '2.0'\nhost: h\npaths: {/p: {get: {operationId: op}}}", "http://h/p"},
 		{"api.yaml", "swagger: '2.0'\nhost: h\nschemes: [http, https]\npaths: {/p: {get: {operationId: op}}}", "https://h/p"},
 	} {
-		call := effect.Call{Operation: c.ref + "#op", Documents: effect.Documents{Key: c.doc, Root: 1, All: []ir.Resource{{Ref: c.ref, Text: c.doc}}}}
+		call := effect.Call{Operation: c.ref + "#op", Documents: effect.Documents{Key: c.doc, Root: 1, All: []effect.Document{{Ref: c.ref, Text: c.doc}}}}
 		o, err := i.operation(context.Background(), call, "")
 		if err != nil {
 			t.Errorf("%s: %v", c.doc, err)
@@ -430,4 +430,12 @@ func TestServers(t *testing.T) {
 			t.Errorf("%s: %v %+v, want %s", c.doc, r.URL, f, c.want)
 		}
 	}
+}
+
+// documentsOf are those that a program pins.
+func documentsOf(p *ir.Program) (out []effect.Document) {
+	for _, r := range p.Resources {
+		out = append(out, effect.Document{Ref: r.Ref, Text: r.Text})
+	}
+	return out
 }

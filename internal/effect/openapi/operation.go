@@ -159,7 +159,7 @@ func (c *compiler) index() *index {
 		v, _ := paths.Get(path)
 		item, err := c.lib.follow(place{c.root, "", v})
 		if err == nil && !item.IsObject() {
-			err = broken("it is %s, and must be an object", kindName(item.Value))
+			err = broken("it is %s, and must be an object", item.Value.Kind().WithArticle())
 		}
 		if err != nil {
 			x.lost = append(x.lost, lostPath{path, err})
@@ -219,7 +219,7 @@ func (c *compiler) parameters(k candidate) ([]place, error) {
 	for _, p := range []place{k.item, k.op} {
 		list, ok := p.member("parameters")
 		if ok && !list.IsArray() {
-			return nil, broken("the parameters of the path %q must be a list, not %s", k.path, kindName(list.Value))
+			return nil, broken("the parameters of the path %q must be an array, not %s", k.path, list.Value.Kind().WithArticle())
 		}
 		for _, item := range list.Items() {
 			param, err := c.lib.follow(place{list.doc, "", item})
@@ -407,14 +407,4 @@ func textsOf(v expr.Value) []string {
 		out = append(out, item.Str())
 	}
 	return out
-}
-
-func kindName(v expr.Value) string {
-	switch v.Kind() {
-	case expr.KindArray, expr.KindObject:
-		return article(v)
-	case expr.KindNull:
-		return "null"
-	}
-	return "a " + v.Kind().String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -24,7 +25,7 @@ type Definition struct {
 // Pin opens the documents of a program's functions and stores them in the program; its
 // digest covers them from then on. Everything it finds is a warning. A program is
 // pinned once, before it is deployed. Where ctx ends before that, nothing is pinned and
-// that is an error: nobody must deploy it.
+// that is an error: it must not be deployed.
 func Pin(ctx context.Context, p *ir.Program, bundle dialect.Bundle, def Definition) dialect.Diagnostics {
 	f := newFinder(ctx, bundle, def)
 	roots := make([]*document, len(p.Functions))
@@ -42,8 +43,12 @@ func Pin(ctx context.Context, p *ir.Program, bundle dialect.Bundle, def Definiti
 			p.Functions[i].Resource = 1 + slices.Index(f.lib.order, root)
 		}
 	}
-	if p.Resources = f.resources(); len(p.Resources) > 0 {
-		p.Digest = digest(p.Digest, p.Resources)
+	all := f.documents()
+	for _, d := range all {
+		p.Resources = append(p.Resources, ir.Resource{Ref: d.Ref, Text: d.Text})
+	}
+	if len(all) > 0 {
+		p.Digest = digest(p.Digest, all)
 	}
 	return f.report.Diagnostics()
 }
@@ -54,7 +59,7 @@ func Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch boo
 	f := newFinder(ctx, bundle, def)
 	for _, name := range slices.Sorted(maps.Keys(def.Operations)) {
 		n := def.Operations[name]
-		if fetch || !effect.Remote(n.Text) {
+		if fetch || !route.Remote(n.Text) {
 			f.function(name, n.Text, n.Pos())
 		}
 		if ctx.Err() != nil {
@@ -64,12 +69,12 @@ func Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch boo
 	return f.report.Diagnostics()
 }
 
-// One pins a single operation, for those who have no program: the documents, and what
+// One pins a single operation, for callers without a program: the documents, and what
 // there is to say against it. The document and the operationId are texts of the user's.
 func One(ctx context.Context, bundle dialect.Bundle, name string, document, id *dialect.Node) (effect.Documents, dialect.Diagnostics) {
 	f := newFinder(ctx, bundle, Definition{File: id.File()})
-	root := f.operation(name, effect.Operation{Kind: effect.Document, Document: effect.LowerScheme(document.Text), ID: id.Text}, document, id)
-	all := f.resources()
+	root := f.operation(name, route.Operation{Kind: route.Document, Document: route.LowerScheme(document.Text), ID: id.Text}, document, id)
+	all := f.documents()
 	d := effect.Documents{Key: digest("", all), All: all}
 	if root != nil {
 		d.Root = 1 + slices.Index(f.lib.order, root)
@@ -96,8 +101,8 @@ func newFinder(ctx context.Context, bundle dialect.Bundle, def Definition) *find
 
 // function finds the document of one function.
 func (f *finder) function(name, operation string, pos dialect.Pos) *document {
-	named := effect.ParseOperation(operation)
-	if named.Kind != effect.Document || named.ID == "" {
+	named := route.Parse(operation)
+	if named.Kind != route.Document || named.ID == "" {
 		return nil // a front-end warns of a document without an operation
 	}
 	text, id := dialect.Place(pos), dialect.Place(pos)
@@ -108,7 +113,7 @@ func (f *finder) function(name, operation string, pos dialect.Pos) *document {
 }
 
 // operation finds a document and everything that is wrong with an operation in it.
-func (f *finder) operation(name string, named effect.Operation, text, id dialect.Place) *document {
+func (f *finder) operation(name string, named route.Operation, text, id dialect.Place) *document {
 	o, c, err := f.lib.compile(f.ctx, named.Document, named.ID)
 	var p *problem
 	switch {
@@ -136,17 +141,17 @@ func (f *finder) operation(name string, named effect.Operation, text, id dialect
 	return c.root
 }
 
-func (f *finder) resources() []ir.Resource {
-	var out []ir.Resource
+func (f *finder) documents() []effect.Document {
+	var out []effect.Document
 	for _, d := range f.lib.order {
-		out = append(out, ir.Resource{Ref: d.ref, Text: d.text})
+		out = append(out, effect.Document{Ref: d.ref, Text: d.text})
 	}
 	return out
 }
 
 // digest covers the documents too. Lengths come first, so that no two lists of
 // documents look alike.
-func digest(before string, all []ir.Resource) string {
+func digest(before string, all []effect.Document) string {
 	h := sha256.New()
 	frame := func(text string) {
 		fmt.Fprintf(h, "\x00%d:", len(text))

@@ -99,7 +99,7 @@ func TestPinKeepsDocuments(t *testing.T) {
 	if p.Functions[0].Resource != 0 || p.Functions[1].Resource != 1 || p.Functions[2].Resource != 1 || p.Digest == "before" || len(p.Digest) != 64 {
 		t.Errorf("%+v", p)
 	}
-	call := effect.Call{Operation: "api/main.yaml#op", Args: value(t, `{"n":"x"}`), Documents: effect.Documents{Key: p.Digest, Root: 1, All: p.Resources}}
+	call := effect.Call{Operation: "api/main.yaml#op", Args: value(t, `{"n":"x"}`), Documents: effect.Documents{Key: p.Digest, Root: 1, All: documentsOf(p)}}
 	if f := i.Invoke(context.Background(), call).Failure; f == nil || !strings.Contains(f.Detail, "/n: ") {
 		t.Errorf("%+v", f)
 	}
@@ -151,7 +151,7 @@ func TestBrokenOperations(t *testing.T) {
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: Host, in: header}]}}}":         "no argument may set",
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: a, in: body}]}}}":              "not path, query",
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: a, in: path, style: form}]}}}": `style "form"`,
-		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#/a'}]}}}\na: {$ref: '#/a'}":  "without an end",
+		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#/a'}]}}}\na: {$ref: '#/a'}":  "form a cycle",
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#here'}]}}}":                  "anchor",
 	} {
 		doc := "openapi: 3.1.0\n" + rest

@@ -29,8 +29,8 @@ func TestBrokenDocumentsAreToldBeforeTheCall(t *testing.T) {
 		{"blank in a path", get("/x y", ""), `the path "/x y" holds a blank`},
 		{"blank behind a path", get("/x ", ""), `the path "/x " holds a blank`},
 		{"name of a header", get("/x", ", parameters: [{name: 'X Y', in: header}]"), `parameter "X Y" goes into a header`},
-		{"parameters of an operation", get("/x", ", parameters: {id: {in: query}}"), `the parameters of the path "/x" must be a list, not an object`},
-		{"parameters of a path", server + "paths: {/x: {parameters: {a: 1}, get: {operationId: op}}}", "must be a list, not an object"},
+		{"parameters of an operation", get("/x", ", parameters: {id: {in: query}}"), `the parameters of the path "/x" must be an array, not an object`},
+		{"parameters of a path", server + "paths: {/x: {parameters: {a: 1}, get: {operationId: op}}}", "must be an array, not an object"},
 		{"required as text", get("/x", ", parameters: [{name: id, in: query, required: 'true'}]"), `parameter "id": "required" must be true or false, not "true"`},
 		{"explode as text", get("/x", ", parameters: [{name: id, in: query, explode: 'false'}]"), `parameter "id": "explode" must be true or false`},
 		{"required body as text", get("/x", ", requestBody: {required: 'yes', content: {application/json: {}}}"), `the request body: "required" must be true or false`},
@@ -38,7 +38,7 @@ func TestBrokenDocumentsAreToldBeforeTheCall(t *testing.T) {
 		{"server that goes up, escaped", "servers: [{url: 'https://x/%2E%2e'}]\npaths: {/x: {get: {operationId: op}}}", `the step "%2E%2e"`},
 		{"server that a variable leads up", "servers: [{url: 'https://x/{v}', variables: {v: {default: ..}}}]\npaths: {/x: {get: {operationId: op}}}", `the step ".."`},
 		{"reference of a path", server + "paths: {/x: {$ref: '#/none'}}", `its path "/x": the reference "#/none"`},
-		{"path that is no object", server + "paths: {/x: {$ref: '#/list'}}\nlist: [1]", `its path "/x": it is a list`},
+		{"path that is no object", server + "paths: {/x: {$ref: '#/list'}}\nlist: [1]", `its path "/x": it is an array`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := "openapi: 3.1.0\n" + c.rest
@@ -60,7 +60,7 @@ func TestBrokenSwagger2IsToldBeforeTheCall(t *testing.T) {
 		"[{name: q, in: formData, type: string, required: 'true'}]":   "must be true or false",
 		"[{name: q, in: body, schema: {}, required: 'true'}]":         "must be true or false",
 		"[{name: id, in: path, type: string, required: true}]":        "no placeholder {id}",
-		"{q: {in: query, type: string}}":                              "must be a list",
+		"{q: {in: query, type: string}}":                              "must be an array",
 		"[{name: q, in: query, type: string}]\nbasePath: /a/%2e%2e/b": `the step "%2e%2e"`,
 	} {
 		parameters, more, _ := strings.Cut(parameters, "\n")
@@ -153,7 +153,7 @@ func TestEndlessSchemaBlamesTheDocument(t *testing.T) {
 	} {
 		doc := "openapi: 3.1.0\nservers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: a, in: query, schema: {$ref: '#/s'}}]}}}\ns: " + schemas
 		call, found := pinnedCall(t, dialect.MapBundle{"api.yaml": []byte(doc)}, "api.yaml#op", `{}`)
-		if len(found) != 1 || found[0].Code != codeUnchecked || !strings.Contains(found[0].Message, `parameter "a" is not checked: it refers to itself without end`) {
+		if len(found) != 1 || found[0].Code != codeUnchecked || !strings.Contains(found[0].Message, `parameter "a" is not checked: it refers to itself endlessly`) {
 			t.Errorf("%s: %v", name, found)
 		}
 		o, err := newInvoker(t).operation(context.Background(), call, "")
@@ -175,9 +175,9 @@ func TestEndlessSchemaBlamesTheDocument(t *testing.T) {
 func TestDeepObjectNeedsAnObject(t *testing.T) {
 	s, i := newService(t), newInvoker(t)
 	doc := api("/x", "get", "parameters: [{name: filter, in: query, style: deepObject}]")
-	for args, kind := range map[string]string{`{"filter":"red"}`: "a string", `{"filter":5}`: "a number", `{"filter":["a"]}`: "a list"} {
+	for args, kind := range map[string]string{`{"filter":"red"}`: "a string", `{"filter":5}`: "a number", `{"filter":["a"]}`: "an array"} {
 		f := s.invoke(t, i, doc, args).Failure
-		if f == nil || f.Name != effect.InvalidArguments || !strings.Contains(f.Detail, `the argument "filter": deepObject writes the members of an object, and it is `+kind) || s.calls > 0 {
+		if f == nil || f.Name != effect.InvalidArguments || !strings.Contains(f.Detail, `the argument "filter": deepObject needs an object, not `+kind) || s.calls > 0 {
 			t.Errorf("%s: %+v", args, f)
 		}
 	}
@@ -209,7 +209,7 @@ parameters:
 		}
 	}
 	open := api("/x", "get", "parameters: [{name: q, in: query}]")
-	if f := s.invoke(t, i, open, `{"q":["a",{"b":1}]}`).Failure; f == nil || !strings.Contains(f.Detail, `the argument "q": item 1 is an object, and only a list of simple values can be written`) {
+	if f := s.invoke(t, i, open, `{"q":["a",{"b":1}]}`).Failure; f == nil || !strings.Contains(f.Detail, `the argument "q": item 1 is an object, and only an array of simple values can be written`) {
 		t.Errorf("%+v", f)
 	}
 	if s.calls != calls {

@@ -6,16 +6,16 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// maxSchemaValues is the limit openapi-schema-values: how many values the schemas of
-// one operation have in all, where what a $ref names counts once for each schema.
+// maxSchemaValues is the limit openapi-schema-values: how many values the schemas of one
+// operation have in all. The target of a $ref counts once for each schema.
 const maxSchemaValues = 100_000
 
-// maxSchemaParts is the limit openapi-schema-parts: how many schemas stand inside of
-// one, without those that a $ref names. The time to compile one grows with the square.
+// maxSchemaParts is the limit openapi-schema-parts: how many subschemas one schema has, without
+// the targets of $ref. The time to compile a schema grows with the square.
 const maxSchemaParts = 10_000
 
-// direction is which way a value goes: readOnly properties are not required in what
-// is sent, writeOnly ones not in what comes back.
+// direction is the direction of a value: readOnly properties are not required in requests,
+// writeOnly ones not in answers.
 type direction string
 
 const (
@@ -26,7 +26,7 @@ const (
 // check is a schema that values are checked against. A nil check finds nothing.
 type check struct {
 	program    expr.Program
-	structured bool // it describes an object or a list, which raw text is not
+	structured bool // it describes an object or a list, not raw text
 }
 
 // violation is one thing wrong with a value.
@@ -58,8 +58,8 @@ func (c *check) violations(v expr.Value) ([]violation, error) {
 	return out, nil
 }
 
-// compileSchema makes a check of a schema. One that cannot be used is noted and not
-// checked: a service with an odd description can still be called.
+// compileSchema turns a schema into a check. One that cannot be used is noted and not checked,
+// so that a service with an odd description can still be called.
 func (c *compiler) compileSchema(what string, p place, way direction) *check {
 	program, err := c.lib.schemasFor(c.version, way).program(p, &c.values)
 	if err != nil {
@@ -69,8 +69,8 @@ func (c *compiler) compileSchema(what string, p place, way direction) *check {
 	return &check{program, c.structured(p, map[string]bool{})}
 }
 
-// same lists the schemas that say all of a schema about a value: itself, and what its
-// $ref names. Before 3.1, what stands beside a $ref is ignored.
+// same lists the schemas that together describe a value: the schema itself, and the target of its
+// $ref. Before 3.1, everything beside a $ref is ignored.
 func (l *library) same(p place, v version) []place {
 	var out []place
 	for range maxHops {
@@ -90,8 +90,8 @@ func (l *library) same(p place, v version) []place {
 	return out
 }
 
-// say is the first text that a schema, with what its $ref names, gives for a keyword.
-func (c *compiler) say(p place, key string) string {
+// textOf is the first text that a schema, or the target of its $ref, has for a keyword.
+func (c *compiler) textOf(p place, key string) string {
 	for _, one := range c.lib.same(p, c.version) {
 		if v, ok := one.Get(key); ok && v.Kind() == expr.KindString {
 			return v.Str()
@@ -100,8 +100,8 @@ func (c *compiler) say(p place, key string) string {
 	return ""
 }
 
-// structured reports whether a schema describes an object or a list and nothing
-// simple. A value that is written as text (XML) is not checked against such a one.
+// structured reports whether a schema describes only objects or lists. A value that is written
+// as text (XML) is not checked against such a schema.
 func (c *compiler) structured(p place, seen map[string]bool) bool {
 	for _, one := range c.lib.same(p, c.version) {
 		if key := one.key(); key != "" {
@@ -139,16 +139,17 @@ func (c *compiler) structured(p place, seen map[string]bool) bool {
 	return false
 }
 
-// shape is which properties an object has that adheres to a schema, and whether it
-// may have others that the schema does not name.
+// shape collects the properties of a schema, and reports whether an object may have others that
+// the schema does not name.
 func (c *compiler) shape(p place, properties map[string]place, hops int) (open bool) {
 	all := c.lib.same(p, c.version)
-	if c.values += 1 + len(all); len(all) == 0 || hops > maxHops || c.values > maxSchemaValues {
+	c.values += 1 + len(all)
+	if len(all) == 0 || hops > maxHops || c.values > maxSchemaValues {
 		return true
 	}
 	for _, one := range all {
-		own, _ := one.member("properties")
-		for _, m := range own.Members() {
+		named, _ := one.member("properties")
+		for _, m := range named.Members() {
 			if _, known := properties[m.Key]; !known {
 				properties[m.Key] = place{one.doc, "", m.Value}
 			}

@@ -67,7 +67,7 @@ func (s *schemas) part(name string) (jsonschema.Part, bool) {
 	return p.(jsonschema.Part), true
 }
 
-var errEndless = errors.New("it refers to itself without end")
+var errEndless = errors.New("it refers to itself endlessly")
 
 // program checks values against a schema. spent counts the values of it and of all that
 // it refers to.

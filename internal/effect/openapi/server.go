@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 )
 
 // server finds where the operation is served: its own servers, those of its path,
@@ -64,7 +66,7 @@ func (c *compiler) absolute(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, broken("the server %q is not a URL", text)
 	}
-	if effect.Remote(c.root.ref) {
+	if route.Remote(c.root.ref) {
 		if from, err := url.Parse(c.root.ref); err == nil {
 			u = from.ResolveReference(u)
 		}
@@ -79,7 +81,7 @@ func (c *compiler) absolute(text string) (*url.URL, error) {
 	case effecthttp.CheckPort(u) != nil:
 		return nil, broken("the server's url %q: %v", text, effecthttp.CheckPort(u))
 	case u.User != nil:
-		return nil, broken("the server's url holds a user or password; credentials do not belong into a document")
+		return nil, broken("the server's url holds a user or password; a document must not contain credentials")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, broken("the server's url %q has a query or a fragment", text)
 	case upward(u.EscapedPath()) != "":
@@ -99,9 +101,7 @@ func (c *compiler) server2(op place) (*url.URL, error) {
 		base = "/" + base
 	}
 	if host == "" {
-		if base == "" {
-			base = "/"
-		}
+		base = cmp.Or(base, "/")
 		return c.absolute(base)
 	}
 	schemes, ok := op.Get("schemes")

@@ -58,9 +58,9 @@ func flatten(v expr.Value) (flat, error) {
 				continue
 			}
 			if item.IsArray() || item.IsObject() {
-				return f, fmt.Errorf("item %d is %s, and only a list of simple values can be written", i, article(item))
+				return f, fmt.Errorf("item %d is %s, and only an array of simple values can be written", i, item.Kind().WithArticle())
 			}
-			f.texts = append(f.texts, textOf(item))
+			f.texts = append(f.texts, item.Text())
 		}
 	case expr.KindObject:
 		for _, m := range v.Members() {
@@ -68,32 +68,18 @@ func flatten(v expr.Value) (flat, error) {
 				continue
 			}
 			if m.Value.IsArray() || m.Value.IsObject() {
-				return f, fmt.Errorf("%q is %s, and only an object of simple values can be written", m.Key, article(m.Value))
+				return f, fmt.Errorf("%q is %s, and only an object of simple values can be written", m.Key, m.Value.Kind().WithArticle())
 			}
 			f.keys = append(f.keys, m.Key)
-			f.texts = append(f.texts, textOf(m.Value))
+			f.texts = append(f.texts, m.Value.Text())
 		}
 	default:
-		f.texts = []string{textOf(v)}
+		f.texts = []string{v.Text()}
 	}
 	return f, nil
 }
 
-func article(v expr.Value) string {
-	if v.IsArray() {
-		return "a list"
-	}
-	return "an object"
-}
-
-func textOf(v expr.Value) string {
-	if v.Kind() == expr.KindString {
-		return v.Str()
-	}
-	return v.String()
-}
-
-// apart reports a text that holds what stands between the texts: nobody could take them
+// apart reports a text that holds what stands between the texts: they could not be taken
 // apart again.
 func (f flat) apart(sep string) error {
 	if f.kind != expr.KindArray && f.kind != expr.KindObject {
@@ -195,7 +181,7 @@ func (p *parameter) pairs(v expr.Value, key, value escaper) ([]string, error) {
 	}
 	if p.style == deep {
 		if !v.IsObject() {
-			return nil, fmt.Errorf("deepObject writes the members of an object, and it is %s", kindName(v))
+			return nil, fmt.Errorf("deepObject needs an object, not %s", v.Kind().WithArticle())
 		}
 		return deepPairs(nil, p.name, v, key, value)
 	}
@@ -250,14 +236,14 @@ func deepPairs(out []string, name string, v expr.Value, key, value escaper) ([]s
 	case expr.KindArray:
 		for i, item := range v.Items() {
 			if item.IsArray() || item.IsObject() {
-				return nil, fmt.Errorf("%s: item %d is %s, and only a list of simple values can be written", name, i, article(item))
+				return nil, fmt.Errorf("%s: item %d is %s, and only an array of simple values can be written", name, i, item.Kind().WithArticle())
 			}
 			if !item.IsNull() {
-				out = append(out, key(name)+"="+value(textOf(item)))
+				out = append(out, key(name)+"="+value(item.Text()))
 			}
 		}
 	default:
-		out = append(out, key(name)+"="+value(textOf(v)))
+		out = append(out, key(name)+"="+value(v.Text()))
 	}
 	return out, nil
 }

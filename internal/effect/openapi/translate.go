@@ -14,19 +14,19 @@ type translation struct {
 	of *translated
 }
 
-// scope is where in the schema a part of it stands.
+// scope is the context of a subschema.
 type scope struct {
-	same   bool     // it is about the same value, not a part of it
-	strict bool     // below not or if, where to require less would be to refuse more
+	same   bool     // it describes the same value, not a part of it
+	strict bool     // below not or if, where requiring less would refuse more
 	lax    []string // properties that are not required
 }
 
-// sameValue are the keywords whose schemas are about the same value, not a part of it.
+// sameValue are the keywords whose schemas describe the same value, not a part of it.
 var sameValue = map[string]bool{
 	"allOf": true, "anyOf": true, "oneOf": true, "not": true, "if": true, "then": true, "else": true, "dependentSchemas": true,
 }
 
-// under is the scope of what a keyword holds.
+// under is the scope of the schemas of a keyword.
 func (s scope) under(keyword string) scope {
 	if !sameValue[keyword] {
 		return scope{}
@@ -37,7 +37,7 @@ func (s scope) under(keyword string) scope {
 	return s
 }
 
-// How keywords are translated; the others say nothing about what is valid.
+// How keywords are translated. Those that are not listed have no effect on validity.
 var (
 	oneSchema = map[string]bool{
 		"items": true, "additionalProperties": true, "not": true, "contains": true, "if": true, "then": true, "else": true,
@@ -54,7 +54,8 @@ var (
 )
 
 func (t translation) spend(n int) error {
-	if t.of.values += n; t.of.values > maxSchemaValues {
+	t.of.values += n
+	if t.of.values > maxSchemaValues {
 		return fmt.Errorf("the schemas have more than %d values (limit openapi-schema-values)", maxSchemaValues)
 	}
 	return nil
@@ -65,9 +66,10 @@ func (t translation) schema(p place, at scope) (expr.Value, error) {
 		return p.Value, nil
 	}
 	if !p.IsObject() {
-		return expr.Null, fmt.Errorf("a schema is an object, not %s", p.Kind())
+		return expr.Null, fmt.Errorf("a schema is an object, not %s", p.Kind().WithArticle())
 	}
-	if t.of.parts++; t.of.parts > maxSchemaParts {
+	t.of.parts++
+	if t.of.parts > maxSchemaParts {
 		return expr.Null, fmt.Errorf("one schema holds more than %d others (limit openapi-schema-parts)", maxSchemaParts)
 	}
 	if err := t.spend(1 + p.Len()); err != nil {
@@ -84,7 +86,7 @@ func (t translation) schema(p place, at scope) (expr.Value, error) {
 		}
 		out = append(out, expr.Member{Key: jsonschema.Ref, Value: expr.String(name)})
 		if t.version != v31 {
-			return expr.Object(out...), nil // what stands beside a $ref is ignored
+			return expr.Object(out...), nil // everything beside a $ref is ignored
 		}
 	}
 	for _, m := range p.Members() {
@@ -103,7 +105,7 @@ func (t translation) schema(p place, at scope) (expr.Value, error) {
 	return older(p.Value, s), nil
 }
 
-// reference gives what a $ref stands for a name in the set.
+// reference adds the target of a $ref to the set, and returns its name there.
 func (t translation) reference(from *document, ref string, at scope) (string, error) {
 	target, err := t.lib.resolve(from, ref)
 	if err != nil {
@@ -164,7 +166,7 @@ func (t translation) keyword(p place, m expr.Member, at scope) (v expr.Value, ok
 	return m.Value, asItIs[m.Key], err
 }
 
-// union of two sorted lists without doubles.
+// union merges two sorted lists without duplicates.
 func union(a, b []string) []string {
 	if len(a) == 0 || len(b) == 0 {
 		return append(a[:len(a):len(a)], b...)
@@ -172,8 +174,8 @@ func union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(append(a[:len(a):len(a)], b...))))
 }
 
-// older translates what 3.0 and 2.0 say in another way: nullable, and exclusive
-// bounds as booleans.
+// older translates what 3.0 and 2.0 write differently: nullable, and exclusive bounds as
+// booleans.
 func older(src, s expr.Value) expr.Value {
 	for key, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
 		exclusive, ok := s.Get(key)
@@ -200,7 +202,7 @@ func older(src, s expr.Value) expr.Value {
 	}
 	s = s.With("type", expr.Array(kind, expr.String("null")))
 	if values, ok := s.Get("enum"); ok && !slices.ContainsFunc(values.Items(), expr.Value.IsNull) {
-		s = s.With("enum", values.Append(expr.Null)) // strictly it would have to be listed; hardly anybody does
+		s = s.With("enum", values.Append(expr.Null)) // strictly null must be listed, but documents hardly ever do
 	}
 	return s
 }

@@ -2,7 +2,6 @@
 // body), batch (the body is a list of them) and binary (attributes are ce- headers, the
 // body is the data), as in the HTTP protocol binding of CloudEvents 1.0.
 //
-// [Read] takes a request apart, and says which event and which attribute is wrong.
-// Everything is bounded by [Limits]. [Write] is its reverse, and a [Sink] sends what it
-// writes.
+// [Read] reads the events of a request; its error names the event and the attribute. Everything
+// is bounded by [Limits]. [Write] is its reverse, and a [Sink] sends what it writes.
 package http

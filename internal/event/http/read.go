@@ -36,7 +36,7 @@ type Limits struct {
 	Events int   // event-batch-items: how many a batch has
 }
 
-// DefaultLimits hold unless somebody says otherwise.
+// DefaultLimits are the limits of a server without other settings.
 var DefaultLimits = Limits{Event: 256 << 10, Batch: 10 << 20, Events: 1000}
 
 // LimitError says which limit a request exceeds.
@@ -183,7 +183,7 @@ func readBatch(r *http.Request, params map[string]string, limits Limits) ([]even
 		return nil, err
 	}
 	if !v.IsArray() {
-		return nil, &InvalidError{ModeStructured, []Invalid{{Msg: "a batch is a JSON array of events, not " + v.Kind().String()}}}
+		return nil, &InvalidError{ModeStructured, []Invalid{{Msg: "a batch is a JSON array of events, not " + v.Kind().WithArticle()}}}
 	}
 	if v.Len() > limits.Events {
 		return nil, &LimitError{"event-batch-items", int64(limits.Events)}

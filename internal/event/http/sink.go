@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,28 +10,24 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 )
 
-// Post sends a request with these headers and this body to wherever events go, and returns
-// the status of the answer. Who makes it chooses the address, and the rules under which it
-// may be reached.
+// Post sends a request with these headers and this body to the receiver of events, and returns
+// the status of the answer. The implementation chooses the address and the outbound policy.
 type Post func(ctx context.Context, h http.Header, body []byte, key string) (status int, err error)
 
-// Sink sends events, each in a request of its own.
+// Sink sends events, one per request.
 type Sink struct {
-	Mode Mode // ModeStructured, which 0 is too, or ModeBinary
+	Mode Mode // ModeStructured, the default, or ModeBinary
 	Post Post
 }
 
-// Send sends an event; 2xx means that it is taken. Its key is its id, which is the same
-// whenever it is sent. Where the receiver will never take this event it is a
-// *[RefusedError]; with other errors it may be sent again.
+// Send sends an event. A status of 2xx means that it was accepted. Its idempotency key is its id,
+// which is the same whenever it is sent. The error is a *[RefusedError] if the receiver will never
+// accept this event; after any other error it may be sent again.
 func (s Sink) Send(ctx context.Context, e event.Event) error {
-	header, mode := http.Header{}, s.Mode
-	if mode == 0 {
-		mode = ModeStructured
-	}
+	header, mode := http.Header{}, cmp.Or(s.Mode, ModeStructured)
 	body, err := Write(header, mode, e)
 	if err != nil {
-		return &RefusedError{Msg: err.Error()} // nor would it be different next time
+		return &RefusedError{Msg: err.Error()} // it would fail again next time
 	}
 	status, err := s.Post(ctx, header, body, e.ID)
 	switch {
@@ -46,7 +43,7 @@ func (s Sink) Send(ctx context.Context, e event.Event) error {
 	return errors.New(text)
 }
 
-// RefusedError says that an event will never be taken.
+// RefusedError says that an event will never be accepted.
 type RefusedError struct {
 	Status int // 0: it cannot be sent at all
 	Msg    string
@@ -54,12 +51,12 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Msg }
 
-// Refused is true: there is no use in sending the event again.
+// Refused returns true: sending the event again would not help.
 func (e *RefusedError) Refused() bool { return true }
 
-// refuses reports whether a status says that something is wrong with the event. Other 4xx
-// are about the receiver, its address or who may use it, and would be the same for every
-// event: they end when somebody has set that right.
+// refuses reports whether a status means that something is wrong with the event. The other 4xx
+// are about the receiver, its address or its permissions: they concern every event, until an
+// operator corrects that.
 func refuses(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired,

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// Write makes the headers and the body of a request that carries events: one in
-// structured or binary mode, any number in a batch.
+// Write returns the body of a request with events and sets its headers: one event in structured
+// or binary mode, any number in a batch.
 func Write(h http.Header, mode Mode, events ...event.Event) ([]byte, error) {
 	if mode != ModeBatch && len(events) != 1 {
 		return nil, fmt.Errorf("a request carries one event unless it is a batch, not %d", len(events))
@@ -28,7 +28,7 @@ func Write(h http.Header, mode Mode, events ...event.Event) ([]byte, error) {
 	case ModeBinary:
 		return writeBinary(h, events[0])
 	}
-	return nil, fmt.Errorf("there is no mode %d", mode)
+	return nil, fmt.Errorf("unknown mode %d", mode)
 }
 
 func writeBinary(h http.Header, e event.Event) ([]byte, error) {

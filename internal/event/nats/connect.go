@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// pingEvery finds connections that are dead although nobody closed them: two pings
+// pingEvery finds connections that are dead although they were never closed: two pings
 // without an answer.
 const pingEvery = 20 * time.Second
 
@@ -58,18 +58,18 @@ func (c Connection) options(log *slog.Logger) ([]nats.Option, error) {
 	if encrypted != nil {
 		out = append(out, nats.Secure(encrypted))
 	}
-	who, err := c.who()
+	credentials, err := c.credentials()
 	if err != nil {
 		return nil, err
 	}
-	if who != nil {
-		out = append(out, who)
+	if credentials != nil {
+		out = append(out, credentials)
 	}
 	return out, nil
 }
 
-// who is how this client says who it is. Files are read anew with every connection.
-func (c Connection) who() (nats.Option, error) {
+// credentials is how this client authenticates. Files are read anew with every connection.
+func (c Connection) credentials() (nats.Option, error) {
 	switch {
 	case c.Credentials != "":
 		return nats.UserCredentials(c.Credentials), nil

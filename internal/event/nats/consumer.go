@@ -48,7 +48,7 @@ func (s *Source) fresh() jetstream.ConsumerConfig {
 }
 
 // adapt gives a consumer the subjects and the bound of the URL, if it has any: where all is
-// as it should be, who connects needs no permission to change it.
+// as it should be, the connection needs no permission to change it.
 func (s *Source) adapt(has jetstream.ConsumerConfig) (jetstream.ConsumerConfig, error) {
 	if has.AckPolicy != jetstream.AckExplicitPolicy {
 		return has, fmt.Errorf("the consumer %q does not want each message acknowledged; give durable=NAME another name", s.set.Durable)

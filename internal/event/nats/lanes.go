@@ -10,28 +10,31 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 )
 
-// lanes hand messages on: those of one subject one after the other, as they came, those
-// of different subjects side by side. How many there are at a time is bounded.
+// lanes process messages: those of one subject in the order of their arrival, those of
+// different subjects concurrently. The number of messages at a time is bounded.
 type lanes struct {
 	source *Source
 	ingest event.Ingest
-	ctx    context.Context // of what is under way: outlives the source for a while
+	ctx    context.Context // of messages in progress; outlives the source for a while
 	cancel context.CancelFunc
-	ending <-chan struct{} // closed when nothing more is to begin
+	ending <-chan struct{} // closed when no more messages may begin
 	places chan struct{}
 	wg     sync.WaitGroup
 
 	mu     sync.Mutex
-	queues map[string][]jetstream.Msg // by subject; there while somebody works on it
+	queues map[string][]jetstream.Msg // by subject; an entry exists while it has a worker
 }
 
 func newLanes(ctx context.Context, s *Source, ingest event.Ingest, most int) *lanes {
-	l := &lanes{source: s, ingest: ingest, ending: ctx.Done(), places: make(chan struct{}, most), queues: map[string][]jetstream.Msg{}}
+	l := &lanes{
+		source: s, ingest: ingest, ending: ctx.Done(),
+		places: make(chan struct{}, most), queues: map[string][]jetstream.Msg{},
+	}
 	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return l
 }
 
-// acquire takes a place for a message that is to come.
+// acquire reserves a place for the next message.
 func (l *lanes) acquire(ctx context.Context) error {
 	select {
 	case l.places <- struct{}{}:
@@ -43,7 +46,7 @@ func (l *lanes) acquire(ctx context.Context) error {
 
 func (l *lanes) release() { <-l.places }
 
-// add puts a message, whose place was acquired, behind those of its subject.
+// add queues a message, whose place was acquired, behind the others of its subject.
 func (l *lanes) add(m jetstream.Msg) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,21 +57,21 @@ func (l *lanes) add(m jetstream.Msg) {
 	}
 }
 
-// work hands on what one lane has. When a message goes back, those that wait behind it do
-// too, for as long as the source rests: most likely they would fail as well. Only a
-// consumer with one message in flight keeps the order over failures.
+// work processes the messages of one lane. When a message is returned to the server, so are those
+// behind it, with the same delay: most likely they would fail as well. Only a consumer with one
+// message in flight keeps the order across failures.
 func (l *lanes) work(subject string) {
 	for m := l.take(subject); m != nil; m = l.take(subject) {
 		if l.ended() {
 			_ = m.Nak()
 		} else if !l.source.handle(l.ctx, m, l.ingest) {
-			l.back(subject)
+			l.returnAll(subject)
 		}
 		l.release()
 	}
 }
 
-// take is the first message of a lane; nil: it is empty, and gone.
+// take removes the first message of a lane. It returns nil, and removes the lane, if it is empty.
 func (l *lanes) take(subject string) jetstream.Msg {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +84,8 @@ func (l *lanes) take(subject string) jetstream.Msg {
 	return queue[0]
 }
 
-// back sends back what waits in a lane.
-func (l *lanes) back(subject string) {
+// returnAll returns the waiting messages of a lane to the server.
+func (l *lanes) returnAll(subject string) {
 	l.mu.Lock()
 	queue := l.queues[subject]
 	l.queues[subject] = nil
@@ -102,7 +105,7 @@ func (l *lanes) ended() bool {
 	}
 }
 
-// finish waits for what is under way, for a while; what takes longer is given up.
+// finish waits for the messages in progress, and cancels them after finishTime.
 func (l *lanes) finish() {
 	late := time.AfterFunc(finishTime, l.cancel)
 	defer late.Stop()

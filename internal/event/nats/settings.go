@@ -18,44 +18,47 @@ const (
 	defaultDurable = "lockstep"
 	defaultSubject = "lockstep.events.{type}"
 
-	// defaultInFlight is how many messages of a new consumer are not acknowledged at a time,
-	// those of all nodes together.
+	// defaultInFlight is how many unacknowledged messages a new consumer may have, for all nodes
+	// together.
 	defaultInFlight = 256
-	// maxInFlight is the most that a URL may ask for ("source-pending").
+	// maxInFlight is the maximum in a URL ("source-pending").
 	maxInFlight = 65536
 )
 
-// Connection says where servers are and who connects. Secrets are in files.
+// Connection has the addresses of servers and the identity to connect with. Secrets are in files.
 type Connection struct {
 	Servers     []string // nats://host:port or tls://host:port, each
 	Credentials string   // a file of NATS credentials (.creds)
 	NKey        string   // a file with the seed of an NKey
-	User        string   // with PasswordFile
+	User        string   // with Password
 	Password    string   // a file
 	Token       string   // a file
 	CA          string   // a PEM file of certificate authorities; "": those of the system
 	Cert, Key   string   // PEM files of this client's certificate
 }
 
-// SourceSettings say which messages a source takes.
+// SourceSettings select the messages of a source.
 type SourceSettings struct {
 	Connection
 	Stream   string
 	Durable  string   // the consumer that all nodes share
-	Subjects []string // none: those that the consumer has, all of the stream for a new one
-	InFlight int      // messages without an acknowledgement, of all nodes together; 1 keeps them in order, 0: as the consumer has it
-	New      bool     // a consumer that has to be made begins with what comes afterwards
+	Subjects []string // none: those of the consumer; for a new consumer, all subjects of the stream
+
+	// InFlight is how many unacknowledged messages all nodes together may have. 1 keeps messages in
+	// order; 0 leaves the consumer as it is.
+	InFlight int
+	New      bool // a new consumer skips the messages that the stream has already
 }
 
 // SinkSettings say where a sink publishes.
 type SinkSettings struct {
 	Connection
-	Stream  string // which must take the message; "": any
+	Stream  string // the stream that must store the message; "": any
 	Subject string // with attributes in braces
 	Binary  bool   // binary mode, else structured
 }
 
-// IsURL reports whether text is a URL for this package to read.
+// IsURL reports whether text is a URL of NATS.
 func IsURL(text string) bool {
 	scheme, _, ok := strings.Cut(text, "://")
 	return ok && (strings.EqualFold(scheme, "nats") || strings.EqualFold(scheme, "tls"))
@@ -115,14 +118,14 @@ func ParseSink(text string) (SinkSettings, error) {
 	return out, p.errs()
 }
 
-// parsed is a URL taken apart.
+// parsed is a parsed URL.
 type parsed struct {
 	scheme, host, stream string
 	query                url.Values
 	bad                  []error
 }
 
-// connectionParameters are those of every URL.
+// connectionParameters are the parameters of every URL.
 var connectionParameters = []string{"server", "credentials", "nkey", "user", "password-file", "token-file", "ca", "cert", "key"}
 
 func parse(text string, more ...string) (*parsed, error) {
@@ -134,8 +137,9 @@ func parse(text string, more ...string) (*parsed, error) {
 		return nil, errors.New("the scheme is neither nats nor tls")
 	case u.Hostname() == "":
 		return nil, errors.New("the URL names no host: nats://HOST:4222/STREAM")
-	case strings.Contains(text, "@"): // also where a password with / or ? moved it behind the host
-		return nil, errors.New("the URL holds a user or password, which others could see; give files: credentials=FILE, or user=NAME and password-file=FILE")
+	case strings.Contains(text, "@"): // anywhere: after a / or ? in a password it is not in the host
+		return nil, errors.New("the URL contains a user or password, which others could see; " +
+			"give files: credentials=FILE, or user=NAME and password-file=FILE")
 	case u.Fragment != "":
 		return nil, errors.New("the URL has a fragment; write # as %23")
 	}
@@ -145,18 +149,18 @@ func parse(text string, more ...string) (*parsed, error) {
 		return nil, fmt.Errorf("%q is not the name of a stream: it has letters, digits, - and _", p.stream)
 	}
 	if p.query, err = url.ParseQuery(u.RawQuery); err != nil {
-		return nil, errors.New("the parameters of the URL cannot be read: they are separated by &, and a ; or % inside of one is written %3B or %25")
+		return nil, errors.New("the parameters of the URL cannot be read: separate them by &, and write ; as %3B and % as %25")
 	}
 	known := append(more, connectionParameters...)
 	for _, name := range sortedKeys(p.query) {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no parameter %q; known are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown parameter %q; the parameters are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return p, nil
 }
 
-// one is a parameter that is given once at most.
+// one returns a parameter that may be given once.
 func (p *parsed) one(name, otherwise string) (string, error) {
 	switch values := p.query[name]; {
 	case len(values) == 0:
@@ -172,12 +176,12 @@ func (p *parsed) one(name, otherwise string) (string, error) {
 
 func (p *parsed) errs() error { return errors.Join(p.bad...) }
 
-// connection reads the parameters of every URL; what is wrong is in errs.
+// connection reads the parameters of every URL; errs returns what is wrong with them.
 func (p *parsed) connection() Connection {
 	c := Connection{Servers: []string{p.scheme + "://" + p.host}}
 	for _, server := range p.query["server"] {
 		if server == "" || strings.ContainsAny(server, "@/?#, ") {
-			p.bad = append(p.bad, errors.New("server is HOST or HOST:PORT of a further server"))
+			p.bad = append(p.bad, errors.New("server must be HOST or HOST:PORT of a further server"))
 			continue
 		}
 		c.Servers = append(c.Servers, p.scheme+"://"+withPort(server))
@@ -201,7 +205,7 @@ func (p *parsed) connection() Connection {
 	return c
 }
 
-// check reads the files that a connection needs, so that a wrong name is told at once.
+// check reads the files that a connection needs, so that a wrong name is reported at once.
 func (c Connection) check() (bad []error) {
 	ways := 0
 	for _, way := range []string{c.Credentials, c.NKey, c.User, c.Token} {
@@ -210,13 +214,13 @@ func (c Connection) check() (bad []error) {
 		}
 	}
 	if ways > 1 {
-		bad = append(bad, errors.New("credentials, nkey, user and token-file exclude one another"))
+		bad = append(bad, errors.New("credentials, nkey, user and token-file are mutually exclusive"))
 	}
 	if (c.User == "") != (c.Password == "") {
-		bad = append(bad, errors.New("user and password-file belong together"))
+		bad = append(bad, errors.New("user and password-file must be given together"))
 	}
 	if (c.Cert == "") != (c.Key == "") {
-		bad = append(bad, errors.New("cert and key belong together"))
+		bad = append(bad, errors.New("cert and key must be given together"))
 	}
 	for _, f := range []struct{ name, file string }{
 		{"credentials", c.Credentials},
@@ -241,7 +245,7 @@ func (c Connection) check() (bad []error) {
 	return bad
 }
 
-// tls is how a connection is encrypted; nil: as the server asks for.
+// tls is the TLS configuration of a connection; nil: as the server requires.
 func (c Connection) tls() (*tls.Config, error) {
 	if c.CA == "" && c.Cert == "" && !strings.HasPrefix(c.Servers[0], "tls://") {
 		return nil, nil
@@ -254,7 +258,7 @@ func (c Connection) tls() (*tls.Config, error) {
 		}
 		out.RootCAs = x509.NewCertPool()
 		if !out.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("ca: %s holds no certificate in PEM form", c.CA)
+			return nil, fmt.Errorf("ca: %s contains no PEM certificate", c.CA)
 		}
 	}
 	if c.Cert != "" {

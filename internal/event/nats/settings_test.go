@@ -36,7 +36,7 @@ func TestBadURLs(t *testing.T) {
 		"nats://h/S?in-flight=0":                          "limit source-pending",
 		"nats://h/S?in-flight=many":                       "limit source-pending",
 		"nats://h/S?deliver=some":                         "neither all nor new",
-		"nats://h/S?durabel=x":                            `no parameter "durabel"; known are durable`,
+		"nats://h/S?durabel=x":                            `unknown parameter "durabel"; the parameters are durable`,
 		"nats://h/S?%zz":                                  "parameters",
 		"nats://me:secret@h/S":                            "user or password",
 		"nats://h/S?server=me:secret@h":                   "user or password",
@@ -45,12 +45,12 @@ func TestBadURLs(t *testing.T) {
 		"nats://h:x/S":                                    "not a URL",
 		"nats://h/S?credentials=/none":                    "credentials: open /none",
 		"nats://h/S?token-file=" + empty:                  "is empty",
-		"nats://h/S?user=a":                               "belong together",
-		"nats://h/S?cert=" + full:                         "belong together",
-		"nats://h/S?ca=" + full:                           "no certificate",
+		"nats://h/S?user=a":                               "must be given together",
+		"nats://h/S?cert=" + full:                         "must be given together",
+		"nats://h/S?ca=" + full:                           "no PEM certificate",
 		"nats://h/S?ca=/none":                             "ca: open /none",
 		"nats://h/S?cert=" + full + "&key=" + full:        "cert, key",
-		"nats://h/S?nkey=" + full + "&token-file=" + full: "exclude one another",
+		"nats://h/S?nkey=" + full + "&token-file=" + full: "mutually exclusive",
 	} {
 		_, err := ParseSource(url)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
@@ -58,8 +58,8 @@ func TestBadURLs(t *testing.T) {
 		}
 	}
 	for url, says := range map[string]string{
-		"nats://h/S?subject={type}": "begin with a name",
-		"nats://h/S?durable=x":      "no parameter",
+		"nats://h/S?subject={type}": "begin with a constant name",
+		"nats://h/S?durable=x":      "unknown parameter",
 		"nats://h/S?subject=":       "one value",
 	} {
 		if _, err := ParseSink(url); err == nil || !strings.Contains(err.Error(), says) {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// dialAgain is how long the failure of a connection holds for everybody.
+	// dialAgain is how long all senders share the failure of a connection.
 	dialAgain = time.Second
 	// maxKey is how long the key of a message may be; a longer one is told by its hash.
 	maxKey = 512

@@ -19,7 +19,7 @@ const (
 	// as many again are on their way to it.
 	nodeInFlight = 64
 	// ackWait is how long the server waits for an acknowledgement before it gives a
-	// message to somebody else.
+	// message to another consumer.
 	ackWait = 30 * time.Second
 	// finishTime is how long what is under way may take when the source ends.
 	finishTime = 10 * time.Second

@@ -8,17 +8,17 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 )
 
-// maxSubject bounds a subject ("nats-subject-bytes"): a server cuts the connection of who
-// sends a line beyond its own limit, 4096 bytes.
+// maxSubject bounds a subject ("nats-subject-bytes"): a server disconnects a client that sends a
+// line longer than its own limit, 4096 bytes.
 const maxSubject = 1024
 
 // template is a subject with attributes of an event in braces.
 type template []part
 
-type part struct{ text, attribute string } // one of them
+type part struct{ text, attribute string } // one of them is set
 
-// parseTemplate reads a subject such as lockstep.events.{type}. It begins with a name
-// that is not from the event: who writes a workflow must not reach subjects such as $JS.
+// parseTemplate reads a subject such as lockstep.events.{type}. It must begin with a constant
+// name, so that the author of a workflow cannot reach subjects such as $JS.
 func parseTemplate(text string) (template, error) {
 	var out template
 	for rest := text; rest != ""; {
@@ -29,7 +29,7 @@ func parseTemplate(text string) (template, error) {
 		}
 		end := strings.IndexByte(rest, '}')
 		if rest[i] == '}' || end < 0 {
-			return nil, fmt.Errorf("subject=%q: a brace is not closed, or not open", text)
+			return nil, fmt.Errorf("subject=%q: unbalanced braces", text)
 		}
 		if i > 0 {
 			out = append(out, part{text: rest[:i]})
@@ -41,8 +41,8 @@ func parseTemplate(text string) (template, error) {
 		out = append(out, part{attribute: name})
 		rest = rest[end+1:]
 	}
-	if len(out) == 0 || out[0].attribute != "" || !strings.Contains(out[0].text, ".") && len(out) > 1 || strings.HasPrefix(out[0].text, "$") || strings.HasPrefix(out[0].text, "_INBOX") {
-		return nil, fmt.Errorf("subject=%q must begin with a name of its own, such as lockstep.events.{type}", text)
+	if !out.hasOwnName() {
+		return nil, fmt.Errorf("subject=%q must begin with a constant name, such as lockstep.events.{type}", text)
 	}
 	var sample strings.Builder
 	for _, p := range out {
@@ -57,8 +57,17 @@ func parseTemplate(text string) (template, error) {
 	return out, nil
 }
 
-// of is the subject of an event. Dots of an attribute stay, so that com.example.paid can
-// be asked for by com.example.>; what a subject cannot hold becomes _.
+// hasOwnName reports whether the first name of the subject is constant, and not one of NATS itself.
+func (t template) hasOwnName() bool {
+	if len(t) == 0 || t[0].attribute != "" {
+		return false
+	}
+	first := t[0].text
+	return (len(t) == 1 || strings.Contains(first, ".")) && !strings.HasPrefix(first, "$") && !strings.HasPrefix(first, "_INBOX")
+}
+
+// of is the subject of an event. Dots in an attribute stay, so that com.example.> selects
+// com.example.paid; characters that a subject cannot contain become _.
 func (t template) of(e event.Event) (string, error) {
 	var b strings.Builder
 	for _, p := range t {
@@ -77,7 +86,7 @@ func (t template) of(e event.Event) (string, error) {
 
 var errSubject = errors.New("its subject would have more than 1024 bytes (limit nats-subject-bytes)")
 
-// token makes a value a part of a subject: names that are not empty, with dots between.
+// token turns a value into a part of a subject: non-empty names separated by dots.
 func token(value string) string {
 	names := strings.Split(value, ".")
 	for i, name := range names {
@@ -95,7 +104,7 @@ func token(value string) string {
 	return strings.Join(names, ".")
 }
 
-// validSubject reports whether a subject can be published to, or with wildcards asked for.
+// validSubject reports whether a subject can be published to or, with wildcards, subscribed to.
 func validSubject(subject string, wildcards bool) bool {
 	if len(subject) > maxSubject || strings.ContainsFunc(subject, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return false

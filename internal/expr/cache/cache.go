@@ -1,9 +1,9 @@
 // Package cache keeps compiled expressions, such as the programs of regular expressions,
 // while there is room for them: one bounded cache for the whole process.
 //
-// What an evaluation gives never depends on the cache. A value that is not in it is built
-// again from its source, and building gives the same value every time. That is why this one
-// package below expr may have a lock.
+// The result of an evaluation never depends on the cache: a value that is not in it is built
+// again from its source, and is the same every time. That is why this package, alone below
+// expr, may have a lock.
 package cache
 
 import (
@@ -12,33 +12,33 @@ import (
 	"sync/atomic"
 )
 
-// MaxBytes is the limit program-cache. It has room for several definitions of the largest
-// size, so that one which runs does not evict its own programs.
+// MaxBytes is the limit "program-cache". Several definitions of the largest size fit, so that
+// a running one does not evict its own programs.
 const MaxBytes = 64 << 20
 
-// Key names a value: two values with one key are interchangeable.
+// Key identifies a value: two values with the same key are interchangeable.
 type Key struct {
 	Kind string // of value: one type of value for each
 	Text string // what it is built from
-	Of   any    // likewise, where that has no text: a pointer
-	N    int    // tells copies of a value apart
+	Of   any    // a pointer to what it is built from, if that is not text
+	N    int    // distinguishes copies of a value
 }
 
 // shared is the cache of the process.
 var shared = newCache(MaxBytes)
 
-// Bytes is the size of all values that are in the cache of the process.
+// Bytes is the size of all values in the cache of the process.
 func Bytes() int {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	return shared.bytes
 }
 
-// Handle remembers where a value stands in the cache of the process, so that finding it again
-// takes neither a lock nor a search. The zero Handle is ready to use, by many goroutines.
+// Handle remembers the entry of a value in the cache of the process, so that finding it again
+// needs neither a lock nor a lookup. The zero Handle is ready to use, by many goroutines.
 type Handle[T any] struct{ at atomic.Pointer[entry] }
 
-// Peek returns the value, nil where it is not in the cache.
+// Peek returns the value, nil if it is not in the cache.
 func (h *Handle[T]) Peek() *T {
 	e := h.at.Load()
 	if e == nil {
@@ -48,8 +48,8 @@ func (h *Handle[T]) Peek() *T {
 	return v
 }
 
-// Get returns the value of a key, which is always the same one for a handle. Build makes the
-// value and tells its size in bytes; it must give the same value whenever it is called.
+// Get returns the value of a key. A handle is always used with the same key. Build makes the
+// value and returns its size in bytes; it must make the same value every time.
 func (h *Handle[T]) Get(key Key, build func() (value *T, bytes int)) *T {
 	if v := h.Peek(); v != nil {
 		return v
@@ -68,7 +68,7 @@ func (h *Handle[T]) Get(key Key, build func() (value *T, bytes int)) *T {
 	return v
 }
 
-// Resize tells that the value of a handle takes more or less than it did.
+// Resize changes the size of a handle's value.
 func (h *Handle[T]) Resize(bytes int) {
 	if e := h.at.Load(); e != nil {
 		shared.resize(e, bytes)
@@ -104,7 +104,7 @@ func (e *entry) load() any {
 	if v == nil {
 		return nil
 	}
-	if !e.used.Load() { // a write for every evaluation would be seen by all processors
+	if !e.used.Load() { // a write for every evaluation would make processors contend for the cache line
 		e.used.Store(true)
 	}
 	return *v

@@ -1,6 +1,5 @@
-// Package choice is the language of the conditions of SWITCH states of Serverless
-// Workflow 0.1: comparisons of what a path selects with a value, joined by and, or
-// and not.
+// Package choice is the language of conditions in SWITCH states of Serverless Workflow 0.1:
+// comparisons of the value at a path with a constant, joined by and, or and not.
 //
 // The source of a program is the JSON text of a [Condition]: what a front-end writes
 // with [Source], and [Compiler] reads.
@@ -17,7 +16,7 @@ import (
 // Lang is the name of the language.
 const Lang = "choice"
 
-// The comparisons. Those of text compare letter by letter, also numbers.
+// The comparisons. The text comparisons compare everything as text, numbers included.
 const (
 	Equal              = "eq"
 	Less               = "lt"
@@ -46,13 +45,13 @@ var signs = map[string]string{
 	TextEqual: "=", TextLess: "<", TextLessOrEqual: "≤", TextGreater: ">", TextGreaterOrEqual: "≥",
 }
 
-// Sign is a comparison as people write it.
+// Sign returns the symbol of a comparison, for messages.
 func Sign(op string) string { return signs[op] }
 
 // IsText reports whether a comparison is one of text.
 func IsText(op string) bool { return strings.HasPrefix(op, "text-") }
 
-// IsFalse reports whether the value of an [Exists] asks for the opposite.
+// IsFalse reports whether the value of an [Exists] negates it.
 func IsFalse(v expr.Value) bool {
 	return v.Kind() == expr.KindBool && !v.Bool() || v.Kind() == expr.KindString && strings.EqualFold(strings.TrimSpace(v.Str()), "false")
 }
@@ -112,7 +111,7 @@ type node struct {
 	items []node
 	path  expr.Program
 	value expr.Value
-	want  expr.Value // value as a number, null where it is none
+	want  expr.Value // value as a number, null if it is not one
 }
 
 func compile(v expr.Value, depth int) (node, error) {
@@ -133,7 +132,7 @@ func compile(v expr.Value, depth int) (node, error) {
 			n.items = append(n.items, one)
 		}
 		if join == Not && len(n.items) != 1 {
-			return node{}, &expr.SyntaxError{Msg: "not is of one condition"}
+			return node{}, &expr.SyntaxError{Msg: "not takes exactly one condition"}
 		}
 		return n, nil
 	}
@@ -152,7 +151,7 @@ func compile(v expr.Value, depth int) (node, error) {
 	return n, nil
 }
 
-// weight is that of the paths.
+// weight is the weight of the paths.
 func (n *node) weight() int {
 	total := 0
 	if w, ok := n.path.(expr.Weighed); ok {
@@ -178,7 +177,7 @@ func number(v expr.Value) expr.Value {
 	return expr.Null
 }
 
-// program is a compiled condition; it gives true or false.
+// program is a compiled condition; it evaluates to true or false.
 type program struct {
 	root   node
 	weight int
@@ -219,13 +218,13 @@ func (n *node) holds(data expr.Value, b *expr.Budget) (bool, error) {
 	case IsObject:
 		return !r.Missing && r.Value.IsObject(), nil
 	}
-	if r.Missing { // it compares false, whatever the comparison
+	if r.Missing { // every comparison with a missing value is false
 		return false, nil
 	}
 	return n.compare(r.Value, b)
 }
 
-// compare compares what was selected with the value (SEMANTICS §Control flow:
+// compare compares what was selected with the value (semantics.md §Control flow:
 // Switch). Values that have no order compare false.
 func (n *node) compare(v expr.Value, b *expr.Budget) (bool, error) {
 	if !IsText(n.op) && !n.want.IsNull() {
@@ -243,28 +242,22 @@ func (n *node) compare(v expr.Value, b *expr.Budget) (bool, error) {
 		return n.op == Equal && v.IsNull() && (n.value.IsNull() || n.value.Str() == "null"), nil
 	}
 	if !IsText(n.op) && v.Kind() == expr.KindNumber {
-		return false, nil // the value is none
+		return false, nil // the constant is not a number
 	}
-	have, want := plain(v), plain(n.value)
+	have, want := v.Text(), n.value.Text()
 	if err := b.Step((len(have) + len(want)) / 64); err != nil {
 		return false, err
 	}
-	// A boolean equals itself, and a written word for it: by schema the value is text.
-	// Text in the data is never a boolean (SEMANTICS §Expressions: no coercion).
+	// A boolean in the data equals the constant's text "true" or "false", because the schema makes
+	// the constant a string. Text in the data is never a boolean (semantics.md §Expressions: no
+	// coercion).
 	if !IsText(n.op) && (v.Kind() == expr.KindBool || n.value.Kind() == expr.KindBool) {
 		return n.op == Equal && v.Kind() == expr.KindBool && have == want, nil
 	}
 	return sorts(n.op, strings.Compare(have, want)), nil
 }
 
-// plain is a scalar as text.
-func plain(v expr.Value) string {
-	if v.Kind() == expr.KindString {
-		return v.Str()
-	}
-	return v.String()
-}
-
+// sorts reports whether a comparison holds for c, the result of a three-way comparison.
 func sorts(op string, c int) bool {
 	switch strings.TrimPrefix(op, "text-") {
 	case Equal:

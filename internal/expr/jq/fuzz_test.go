@@ -32,21 +32,31 @@ func FuzzRun(f *testing.F) {
 			}
 			return
 		}
-		m := &meter{filter: filter, steps: filter.budget.Steps, now: theTime, parent: t.Context()}
+		m, err := newMachine(filter.src, filter.code, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.meter = filter.meter(theTime, nil)
 		m.ended = func() {
 			if held := live() - idle; held > 8*memory+64*len(input) {
 				t.Errorf("%q holds %d KiB", src, held>>10)
 			}
 		}
+		var results []expr.Value
 		err = filter.run(m, v, func(text []byte) error {
-			if _, err := expr.ParseJSON(text); err != nil {
+			result, err := expr.ParseJSON(text)
+			if err != nil {
 				t.Errorf("%q gives %q: %v", src, text, err)
 			}
+			results = append(results, result)
 			return nil
 		})
 		var failed *Error
 		if err != nil && !errors.As(err, &failed) && !errors.As(err, &limit) {
 			t.Errorf("%q: %#v", src, err)
+		}
+		if limit == nil {
+			sameAsFilter(t, src, v, results, err)
 		}
 	})
 }

@@ -14,18 +14,19 @@ import (
 // guard rewrites the tree of a filter in place.
 type guard struct {
 	src     string
-	natives map[string]*gojq.Code // that the filter uses
-	needed  map[string]bool       // definitions of the prelude that it uses
-	scope   []string              // functions that are defined where we are, name/arity
-	nodes   int                   // visited so far: how large the parts of a filter are
-	trusted bool                  // it is the prelude that is rewritten
-	failed  error                 // the first thing that is not allowed
+	natives map[string]bool // that the filter uses
+	needed  map[string]bool // definitions of the prelude that it uses
+	scope   []string        // functions that are defined where we are, name/arity
+	nodes   int             // visited so far: how large the parts of a filter are
+	assigns int             // assignments among them
+	trusted bool            // it is the prelude that is rewritten
+	failed  error           // the first thing that is not allowed
 }
 
 // program rewrites a whole filter.
 func (g *guard) program(q *gojq.Query) error {
 	if q.Meta != nil || len(q.Imports) > 0 {
-		return &expr.SyntaxError{Offset: g.find("import", "include", "module"), Msg: "a filter cannot use modules"}
+		return &expr.SyntaxError{Offset: find(g.src, "import", "include", "module"), Msg: "a filter cannot use modules"}
 	}
 	g.query(q)
 	return g.failed
@@ -57,31 +58,10 @@ func (g *guard) withPrelude(q *gojq.Query) *gojq.Query {
 }
 
 // refuse notes what is not allowed, at the place where its name first stands.
-func (g *guard) refuse(name, msg, hint string) {
+func (g *guard) refuse(name, msg string) {
 	if g.failed == nil {
-		g.failed = &expr.SyntaxError{Offset: g.find(name), Msg: msg, Hint: hint}
+		g.failed = &expr.SyntaxError{Offset: find(g.src, name), Msg: msg}
 	}
-}
-
-// find is where one of some names stands as a word, 0 if nowhere.
-func (g *guard) find(names ...string) int {
-	word := func(c byte) bool {
-		return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-	}
-	for _, name := range names {
-		for at := 0; ; at++ {
-			i := strings.Index(g.src[at:], name)
-			if i < 0 {
-				break
-			}
-			at += i
-			end := at + len(name)
-			if (at == 0 || !word(g.src[at-1])) && (end == len(g.src) || !word(g.src[end])) {
-				return at
-			}
-		}
-	}
-	return 0
 }
 
 // signs are the operators that functions carry out.
@@ -146,6 +126,7 @@ func (g *guard) query(q *gojq.Query) {
 		*q = gojq.Query{FuncDefs: q.FuncDefs, Term: call(wrapped(sign+"/2"), q.Left, q.Right).Term}
 	case q.Op == gojq.OpAssign || q.Op == gojq.OpModify:
 		*q = *assignment(q)
+		g.assigns++
 	}
 	g.scope = g.scope[:scope]
 }
@@ -194,19 +175,7 @@ func (g *guard) pattern(p *gojq.Pattern) {
 }
 
 // useNative lets the filter call a native function through its wrapper.
-func (g *guard) useNative(name string) {
-	if g.natives[name] != nil {
-		return
-	}
-	query, err := gojq.Parse(natives[name].source)
-	if err == nil {
-		variables := []string{"$a", "$b"}[:name[len(name)-1]-'0']
-		g.natives[name], err = gojq.Compile(query, gojq.WithVariables(variables))
-	}
-	if err != nil && g.failed == nil {
-		g.failed = fmt.Errorf("%s: %w", name, err)
-	}
-}
+func (g *guard) useNative(name string) { g.natives[name] = true }
 
 // Small trees.
 

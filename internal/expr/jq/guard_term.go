@@ -91,10 +91,13 @@ func (g *guard) counted(t *gojq.Term, as string) {
 func (g *guard) suffixes(t *gojq.Term) {
 	list := t.SuffixList
 	t.SuffixList = nil
-	for _, s := range list {
+	for i, s := range list {
 		g.nodes++
 		if s.Index != nil {
 			g.index(s.Index)
+			if x := s.Index; i == 0 && x.Start != nil && !x.IsSlice && t.Type == gojq.TermTypeFunc && t.Func.Name == "$"+secretsVar {
+				x.Start = pipe(x.Start, call(wrapped("secret"), call("$"+secretsVar)))
+			}
 		}
 		// Going through a list copies it, and a part of a text is searched letter by letter.
 		if s.Iter || s.Index != nil && s.Index.IsSlice {
@@ -164,7 +167,7 @@ func (g *guard) text(s *gojq.String, format string) *gojq.Query {
 func (g *guard) format(t *gojq.Term) {
 	name := t.Format + "/0"
 	if _, ok := natives[name]; !ok {
-		g.refuse(t.Format, fmt.Sprintf("%s is not a format of filters", t.Format), "")
+		g.refuse(t.Format, fmt.Sprintf("%s is not a format of filters", t.Format))
 		return
 	}
 	g.useNative(name)
@@ -178,10 +181,15 @@ func (g *guard) format(t *gojq.Term) {
 	}
 }
 
-// variable refuses those that tell about the world.
+// isForbidden says that a variable is the interpreter's, or a module's.
+func isForbidden(name string) bool {
+	return name == "$ENV" || strings.HasPrefix(name, "$__") || strings.Contains(name, "::")
+}
+
+// variable refuses those that reveal the environment.
 func (g *guard) variable(name string) {
-	if name == "$ENV" || strings.HasPrefix(name, "$__") {
-		g.refuse(name, name+" is not there in filters", "")
+	if isForbidden(name) {
+		g.refuse(name, name+" is not there in filters")
 	}
 }
 
@@ -217,6 +225,6 @@ func (g *guard) call(t *gojq.Term) {
 	case preludeIndex(name) >= 0:
 		g.needed[name] = true
 	case !slices.Contains(harmless, name):
-		g.refuse(f.Name, fmt.Sprintf("there is no function %s that filters may call", name), "")
+		g.refuse(f.Name, fmt.Sprintf("there is no function %s here", name))
 	}
 }

@@ -63,7 +63,7 @@ func TestHostile(t *testing.T) {
 	if info, _ := debug.ReadBuildInfo(); info != nil && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" }) {
 		limit, every = "", "20" // the race detector maps more than that, takes its time, and has nothing to find
 	}
-	for _, input := range []string{"list", "text"} {
+	for _, input := range []string{"list", "text", "list as an expression", "text as an expression"} {
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", limit+`exec "$0" -test.run='^TestHostile$' -test.v`, os.Args[0])
 		cmd.Env = append(os.Environ(), "JQ_HOSTILE="+input, "JQ_EVERY="+every)
 		out, err := cmd.CombinedOutput()
@@ -96,13 +96,43 @@ func live() int {
 	return int(m.HeapAlloc)
 }
 
+// runFilter runs a filter, and calls ended when a limit ends it.
+func runFilter(src string, in expr.Value, ended func()) (*machine, error) {
+	f, err := Compile(src, Budget{})
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMachine(f.src, f.code, nil)
+	if err != nil {
+		return nil, err
+	}
+	m.meter = f.meter(theTime, nil)
+	m.ended = ended
+	return m, f.run(m, in, func([]byte) error { return nil })
+}
+
+// runExpression runs the same as an expression that gives a value.
+func runExpression(src string, in expr.Value, ended func()) (*machine, error) {
+	e, err := Compiler{lang: Lang}.expression(src)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := e.machine()
+	b := expr.NewBudget()
+	m.meter = e.meter(expr.Scope{Vars: &vars{values: map[string]expr.Value{"now": expr.Int(1)}}}, &b)
+	m.ended = ended
+	_, err = e.run(m, in, nil)
+	return m, err
+}
+
 func hostileChild(t *testing.T) {
 	items := make([]expr.Value, 200_000)
 	for i := range items {
 		items[i] = expr.Int(int64(i))
 	}
 	in := expr.Array(items...)
-	if os.Getenv("JQ_HOSTILE") == "text" {
+	asExpression := strings.HasSuffix(os.Getenv("JQ_HOSTILE"), "as an expression")
+	if strings.HasPrefix(os.Getenv("JQ_HOSTILE"), "text") {
 		in = expr.String(strings.Repeat("a", 4<<20))
 	}
 	every, err := strconv.Atoi(os.Getenv("JQ_EVERY"))
@@ -118,11 +148,12 @@ func hostileChild(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		held := 0
-		f, err := Compile(strings.ReplaceAll(src, "$IN", "."), Budget{})
-		if err == nil {
-			m := &meter{filter: f, steps: f.budget.Steps, now: theTime, parent: t.Context()}
-			m.ended = func() { held = live() - idle }
-			err = f.run(m, in, func([]byte) error { return nil })
+		run := runFilter
+		if asExpression {
+			run = runExpression
+		}
+		m, err := run(strings.ReplaceAll(src, "$IN", "."), in, func() { held = live() - idle })
+		if m != nil {
 			t.Logf("counted %d KiB made, %d KiB of stacks", m.made>>10, m.stacks>>10)
 		}
 		runtime.ReadMemStats(&after)

@@ -3,11 +3,7 @@ package jq
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
-
-	"github.com/itchyny/gojq"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -45,15 +41,19 @@ func (b Budget) withDefaults() Budget {
 }
 
 // Error is a failure of a filter with the data it got, such as an index into text.
-type Error struct{ Msg string }
+type Error struct {
+	Msg string
+
+	own bool // the filter says so itself, with error(…)
+}
 
 func (e *Error) Error() string { return e.Msg }
 
 // Filter is a compiled filter. It does not change, and may run many times at once.
 type Filter struct {
-	budget  Budget
-	query   *gojq.Query
-	natives map[string]*gojq.Code // those that the filter uses, by their names in natives.go
+	budget Budget
+	src    string
+	code   *code
 }
 
 // Compile turns a filter into one that can run. A *expr.SyntaxError says where it is
@@ -67,34 +67,18 @@ func Compile(src string, b Budget) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{src: src, natives: map[string]*gojq.Code{}, needed: map[string]bool{}}
-	if err := g.program(query); err != nil {
+	vars := look(query).variables()
+	f := &Filter{budget: b, src: src}
+	if f.code, err = rewrite(src, query); err != nil {
 		return nil, err
 	}
-	f := &Filter{budget: b, query: g.withPrelude(query), natives: g.natives}
-	if g.failed != nil {
-		return nil, g.failed
+	if len(vars) > 0 {
+		return nil, &expr.SyntaxError{Offset: find(src, "$"+vars[0].name), Msg: "variable not defined: $" + vars[0].name}
 	}
-	if _, err := gojq.Compile(f.query, (&meter{filter: f}).functions()...); err != nil {
-		return nil, &expr.SyntaxError{Msg: err.Error()}
+	if _, err := newMachine(src, f.code, nil); err != nil {
+		return nil, err
 	}
 	return f, nil
-}
-
-// parse reads a filter, and makes the interpreter's error one of ours.
-func parse(src string) (*gojq.Query, error) {
-	if strings.TrimSpace(src) == "" {
-		return nil, &expr.SyntaxError{Msg: "the filter is empty", Hint: `"." lets everything through`}
-	}
-	query, err := gojq.Parse(src)
-	var at *gojq.ParseError
-	switch {
-	case errors.As(err, &at):
-		return nil, &expr.SyntaxError{Offset: max(0, at.Offset-len(at.Token)), Msg: at.Error()}
-	case err != nil:
-		return nil, &expr.SyntaxError{Msg: err.Error()}
-	}
-	return query, nil
 }
 
 // Run gives v to the filter, and emit each of the values that it makes of it as compact
@@ -102,67 +86,46 @@ func parse(src string) (*gojq.Query, error) {
 // fails, a *expr.LimitError where the budget is used up, ctx's error, or emit's. now is the
 // time of the whole run, and its zone that of local times.
 func (f *Filter) Run(ctx context.Context, now time.Time, v expr.Value, emit func([]byte) error) error {
-	return f.run(&meter{filter: f, steps: f.budget.Steps, now: now, parent: ctx}, v, emit)
-}
-
-func (f *Filter) run(m *meter, v expr.Value, emit func([]byte) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil { // a mistake of the interpreter must not end the process
-			err = &Error{Msg: fmt.Sprintf("the filter cannot be evaluated: %v", p)}
-		}
-	}()
-	code, err := gojq.Compile(f.query, m.functions()...)
+	m, err := newMachine(f.src, f.code, nil)
 	if err != nil {
 		return err
 	}
-	input, err := m.input(v, 0)
+	stop := func() bool { return ctx.Err() != nil }
+	m.meter = f.meter(now, &stop)
+	err = f.run(m, v, emit)
+	if limit := (*expr.LimitError)(nil); errors.As(err, &limit) && limit.Limit == "expression-steps" {
+		return &expr.LimitError{Limit: "expression-steps", Max: f.budget.Steps}
+	}
+	if errors.Is(err, expr.ErrStopped) {
+		return ctx.Err()
+	}
+	return err
+}
+
+// meter measures one run.
+func (f *Filter) meter(now time.Time, stop *func() bool) meter {
+	budget := expr.Budget{Steps: f.budget.Steps, Depth: expr.MaxNested, Output: f.budget.Output}
+	budget.Until(stop)
+	clock := func() (time.Time, error) { return now, nil }
+	return meter{budget: &budget, memory: f.budget.Memory, clock: clock, zone: now.Location()}
+}
+
+func (f *Filter) run(m *machine, v expr.Value, emit func([]byte) error) error {
+	input, err := m.input(v, nil, 0)
 	if err != nil {
 		return err
 	}
 	out := &encoder{left: f.budget.Output, max: f.budget.Output}
-	results := code.RunWithContext(m, input)
-	m.run = stacksOf(results)
-	for n := 0; ; n++ {
-		result, more := results.Next()
-		if m.over != nil {
-			return m.over
-		}
-		if !more {
-			return nil
-		}
-		if failure, failed := result.(error); failed {
-			return m.failure(failure)
-		}
+	n := 0
+	return m.each(input, nil, func(result any) error {
 		if n == f.budget.Values {
 			return &expr.LimitError{Limit: "filter-values", Max: f.budget.Values}
 		}
+		n++
 		out.text = out.text[:0]
 		if err := out.value(result, 0); err != nil {
 			return err
 		}
-		if err := emit(out.text); err != nil {
-			return err
-		}
-	}
-}
-
-// failure tells what went wrong. The value of `error(…)` may be as large as any, so that
-// only a part of it is told.
-func (m *meter) failure(err error) error {
-	if e, ok := err.(gojq.ValueError); ok {
-		if text, ok := e.Value().(string); ok {
-			return &Error{Msg: short(text)}
-		}
-		return &Error{Msg: gojq.Preview(e.Value()) + " (not a string)"}
-	}
-	return &Error{Msg: short(err.Error())}
-}
-
-// short bounds a message.
-func short(text string) string {
-	const most = 500
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+		return emit(out.text)
+	})
 }

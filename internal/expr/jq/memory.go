@@ -8,24 +8,24 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// What a run makes is counted in bytes, and never given back: how long a value lives, nobody
-// knows before the run is over. The stacks of the interpreter are not made by any function of
-// a filter; they are measured from outside, and only grow. Values count about what they take
-// in this version of Go. What a filter is given is not counted.
+// The memory of a run is the bytes of all values that it makes. It is never reduced, because
+// nothing knows when a value becomes garbage. The stacks of the interpreter are measured
+// from outside, and count with their largest size. Sizes are roughly those of this version of
+// Go. The input of a filter does not count.
 
 // Bytes of values.
 const (
-	sizeSmall  = 16      // a number, or what holds a text or a list
-	sizeItem   = 16      // of a list
-	sizeGrown  = 32      // of a list that grows while it is made: with room for more, and a number that is the item
+	sizeSmall  = 16      // a number, or the header of a string or a list
+	sizeItem   = 16      // an item of a list
+	sizeGrown  = 32      // an item of a list that grows by appending: with spare capacity, and a number as the item
 	sizeMap    = 48      // an object without members
 	sizeGroup  = 288     // up to eight members
-	sizeMember = 80      // more of them, with the room that such an object has
+	sizeMember = 80      // each member of a larger object, with spare capacity
 	allLevels  = 1 << 30 // a value with everything in it
 	groupSize  = 8       // members of a group
 )
 
-// sizeOf is what one value takes without what is in it.
+// sizeOf is the size of a value without the values in it.
 func sizeOf(v any) int {
 	switch x := v.(type) {
 	case string:
@@ -50,18 +50,19 @@ func sizeOfObject(members int) int {
 	return sizeMap + times(members, sizeMember)
 }
 
-// alloc counts bytes that the run made.
+// alloc counts bytes that the run allocated.
 func (m *meter) alloc(bytes int) error {
 	if m.over != nil {
 		return m.over
 	}
-	if m.made += bytes; m.made+m.stacks > m.filter.budget.Memory || bytes < 0 {
-		return m.refuse("filter-memory", m.filter.budget.Memory)
+	m.made += bytes
+	if m.made+m.stacks > m.memory || bytes < 0 {
+		return m.refuse("filter-memory", m.memory)
 	}
 	return nil
 }
 
-// allocValue counts a value that was made, with so many levels of what is in it.
+// allocValue counts a new value with the values in it, down to a number of levels.
 func (m *meter) allocValue(v any, levels int) error {
 	if err := m.alloc(sizeOf(v)); err != nil || levels <= 1 {
 		return err
@@ -74,7 +75,7 @@ func (m *meter) allocValue(v any, levels int) error {
 			}
 		}
 	case map[string]any:
-		for key, member := range x { // a sum: any order gives the same
+		for key, member := range x { // a sum does not depend on the order
 			if err := m.alloc(len(key)); err != nil {
 				return err
 			}
@@ -86,7 +87,7 @@ func (m *meter) allocValue(v any, levels int) error {
 	return nil
 }
 
-// allocGrown counts a list that the interpreter gathered, or made of a value to go through it.
+// allocGrown counts a list that the interpreter collected, or made to iterate over a value.
 func (m *meter) allocGrown(v any) error {
 	switch x := v.(type) {
 	case []any:
@@ -97,8 +98,8 @@ func (m *meter) allocGrown(v any) error {
 	return m.alloc(sizeOf(v))
 }
 
-// allocCopies counts the lists and objects on the way to some paths: a change copies each of
-// them once.
+// allocCopies counts the lists and objects along some paths: changing what the paths lead to
+// copies each of them once.
 func (m *meter) allocCopies(v any, paths []any) error {
 	seen := map[uintptr]bool{}
 	for _, p := range paths {
@@ -116,7 +117,7 @@ func (m *meter) allocCopies(v any, paths []any) error {
 						return err
 					}
 				}
-			default: // what is not there yet is made
+			default: // what is missing is created
 				if err := m.alloc(sizeOfObject(1)); err != nil {
 					return err
 				}
@@ -130,14 +131,14 @@ func (m *meter) allocCopies(v any, paths []any) error {
 	return nil
 }
 
-// beyond is how many items a list grows by when a step of a path leads behind its end.
+// beyond is how many items a list grows by if a step of a path leads past its end.
 func beyond(v, step any) int {
 	f, _ := number64(step)
 	list, _ := v.([]any)
 	return max(0, int(min(f, math.MaxInt32))-len(list))
 }
 
-// part is what a step of a path leads to; nil where nothing is.
+// part is the value that a step of a path leads to; nil: none.
 func part(v, step any) any {
 	switch x := v.(type) {
 	case map[string]any:
@@ -177,15 +178,15 @@ func (m *meter) allocMerged(a, b any) error {
 	return nil
 }
 
-// levels is how deep the values are new that a native function gives; the others give a new
-// value of old parts.
+// levels is how many levels of a native function's result are new. The results of functions
+// that are not listed are one new value made of old ones.
 var levels = map[string]int{
 	"fromjson/0": allLevels, "match/2": allLevels,
 	"split/1": 2, "//2": 2, "explode/0": 2, "keys/0": 2, "keys_unsorted/0": 2, "index/1": 2, "rindex/1": 2, "indices/1": 2,
 	"_group_by/1": 2, "transpose/0": 2, "gmtime/0": 2, "localtime/0": 2, "strptime/1": 2, "frexp/0": 2, "modf/0": 2, "builtins/0": 2,
 }
 
-// allocResult counts what a native function gave.
+// allocResult counts the result of a native function.
 func (m *meter) allocResult(name string, v any, args []any, result any) error {
 	switch name {
 	case "setpath/2":
@@ -207,8 +208,8 @@ type stack struct {
 	size int           // bytes of an entry, with what it refers to
 }
 
-// stacksOf finds the stacks of a run. The interpreter has no way to ask for them, and reading
-// how long they are by reflection is all that is done.
+// stacksOf finds the stacks of a run. gojq does not export them; reflection is used only to read
+// their capacity.
 func stacksOf(run gojq.Iter) []stack {
 	env := reflect.ValueOf(run).Elem()
 	return []stack{

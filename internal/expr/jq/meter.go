@@ -2,6 +2,7 @@ package jq
 
 import (
 	"encoding/json"
+	"math"
 	"math/big"
 	"time"
 
@@ -11,19 +12,20 @@ import (
 // meter is what one run has left. It is also the run's context: the interpreter asks
 // Done before every instruction, which is how instructions are counted.
 type meter struct {
-	filter *Filter
-	now    time.Time
-	steps  int
+	budget *expr.Budget
+	memory int // bytes that the run may make
+	clock  func() (time.Time, error)
+	zone   *time.Location // of local times
+
+	paysInput bool // converting the input costs steps
+
 	made   int     // bytes, see memory.go
 	stacks int     // bytes of the interpreter's stacks, at most so far
 	run    []stack // those
 	asked  int
+	deep   bool   // a value nests too deeply
 	over   error  // why the run must end
-	ended  func() // called when it must; nil: nobody looks
-	parent interface {
-		Done() <-chan struct{}
-		Err() error
-	}
+	ended  func() // called when it must end; nil: never
 }
 
 // closed is always ready.
@@ -37,7 +39,6 @@ var closed = func() chan struct{} {
 func (m *meter) Done() <-chan struct{} {
 	m.asked++
 	if m.asked&0x3f == 0 {
-		m.look()
 		_ = m.weighStacks() // it is told below
 	}
 	if m.pay(1) != nil {
@@ -46,19 +47,10 @@ func (m *meter) Done() <-chan struct{} {
 	return nil
 }
 
-// look ends the run when whoever wants it has gone.
-func (m *meter) look() {
-	select {
-	case <-m.parent.Done():
-		m.end(m.parent.Err())
-	default:
-	}
-}
-
 // Err is why the run ended.
 func (m *meter) Err() error { return m.over }
 
-// Deadline is unknown: the parent watches it.
+// Deadline is unknown: whoever stops the budget watches it.
 func (m *meter) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Value knows nothing.
@@ -69,11 +61,12 @@ func (m *meter) pay(n int) error {
 	if m.over != nil {
 		return m.over
 	}
-	if n < 0 || n > m.steps { // n may have overflowed
-		m.steps = 0
-		return m.refuse("expression-steps", m.filter.budget.Steps)
+	if n < 0 { // it has overflowed
+		n = math.MaxInt32
 	}
-	m.steps -= n
+	if err := m.budget.Step(n); err != nil {
+		return m.end(err)
+	}
 	return nil
 }
 
@@ -132,12 +125,18 @@ func (m *meter) whole(values ...any) error {
 			return err
 		}
 	}
+	if m.deep {
+		return m.refuse("value-depth", expr.MaxDepth)
+	}
 	return nil
 }
 
+// walk notes what is too deep and goes on, so that the order of a map does not decide which
+// limit the run exceeds.
 func (m *meter) walk(v any, depth int) error {
 	if depth > expr.MaxDepth {
-		return m.refuse("value-depth", expr.MaxDepth)
+		m.deep = true
+		return nil
 	}
 	switch x := v.(type) {
 	case []any:
@@ -166,9 +165,9 @@ func (m *meter) walk(v any, depth int) error {
 
 // weigh is what whole would take for these values, and takes it.
 func (m *meter) weigh(values ...any) (int, error) {
-	before := m.steps
+	before := m.budget.Steps
 	err := m.whole(values...)
-	return before - m.steps, err
+	return before - m.budget.Steps, err
 }
 
 // times is a product that does not overflow; a negative factor counts as none.

@@ -3,6 +3,7 @@ package jq
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/big"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/lockstep-workflows/lockstep/internal/expr/cache"
 )
 
 // price says what a call costs beyond its instruction; it pays, or refuses.
@@ -21,6 +24,9 @@ type native struct {
 	source string // how it is called, with its arguments in $a and $b
 	price  price
 }
+
+// callWork is what a call takes beyond its price, because it is a run of the interpreter.
+const callWork = 8
 
 // harmless are functions that take no longer for one value than for another.
 var harmless = split(`empty/0 error/0 error/1 type/0 range/3
@@ -61,8 +67,8 @@ var natives = map[string]native{
 
 func split(names string) []string { return strings.Fields(names) }
 
-// functions are what the rewritten filter calls.
-func (m *meter) functions() []gojq.CompilerOption {
+// functions are what the rewritten filter calls, with the natives that it uses.
+func (m *meter) functions(used map[string]bool) []gojq.CompilerOption {
 	out := []gojq.CompilerOption{
 		gojq.WithFunction(wrapped("pay"), 1, 1, m.payFixed),
 		gojq.WithFunction(wrapped("breadth"), 0, 0, func(v any, _ []any) any { return m.passed(v, errors.Join(m.broad(v), m.allocGrown(v))) }),
@@ -72,6 +78,7 @@ func (m *meter) functions() []gojq.CompilerOption {
 		gojq.WithFunction(wrapped("whole"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.whole(v)) }),
 		gojq.WithFunction(wrapped("index"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.index(v)) }),
 		gojq.WithFunction(wrapped("path"), 0, 0, func(v any, _ []any) any { return m.passed(v, m.path(v)) }),
+		gojq.WithFunction(wrapped("secret"), 1, 1, func(v any, args []any) any { return m.secret(v, args[0]) }),
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		call, arity := own[name], int(name[len(name)-1]-'0')
@@ -79,18 +86,48 @@ func (m *meter) functions() []gojq.CompilerOption {
 			return m.counted(name, v, args, call(m, v, args))
 		}))
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.filter.natives)) {
-		code, arity := m.filter.natives[name], int(name[len(name)-1]-'0')
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		code, arity := nativeCode(name), int(name[len(name)-1]-'0')
 		n := natives[name]
 		out = append(out, gojq.WithFunction(wrapped(name), arity, arity, func(v any, args []any) any {
 			if err := n.price(m, v, args); err != nil {
 				return err
 			}
-			result, _ := code.Run(v, args...).Next()
+			result, ok := usual(name, v, args)
+			if !ok {
+				m.budget.Work(callWork)
+				result, _ = code.Run(v, args...).Next()
+			}
 			return m.counted(name, v, args, result)
 		}))
 	}
 	return out
+}
+
+// nativeCodes are the compiled natives, which all filters share.
+var nativeCodes = func() map[string]*cache.Handle[gojq.Code] {
+	handles := map[string]*cache.Handle[gojq.Code]{}
+	for _, name := range slices.Sorted(maps.Keys(natives)) {
+		handles[name] = &cache.Handle[gojq.Code]{}
+	}
+	return handles
+}()
+
+// nativeBytes is what a compiled native takes at most.
+const nativeBytes = 2 << 10
+
+func nativeCode(name string) *gojq.Code {
+	return nativeCodes[name].Get(cache.Key{Kind: "jq native", Text: name}, func() (*gojq.Code, int) {
+		query, err := gojq.Parse(natives[name].source)
+		if err != nil {
+			panic(fmt.Sprintf("jq: %s: %v", name, err))
+		}
+		code, err := gojq.Compile(query, gojq.WithVariables([]string{"$a", "$b"}[:name[len(name)-1]-'0']))
+		if err != nil {
+			panic(fmt.Sprintf("jq: %s: %v", name, err))
+		}
+		return code, nativeBytes
+	})
 }
 
 // wrapped is the name of a wrapper; no filter can write it.

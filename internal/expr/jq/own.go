@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/itchyny/timefmt-go"
+
+	"github.com/lockstep-workflows/lockstep/expr"
 )
 
 // own are functions that the interpreter has too, but that look at the world there, or at more
@@ -17,13 +19,31 @@ import (
 var own = map[string]func(m *meter, v any, args []any) any{
 	"match/2":         func(m *meter, v any, args []any) any { return m.match(v, args[0], args[1]) },
 	"test/2":          func(m *meter, v any, args []any) any { return m.test(v, args[0], args[1]) },
-	"now/0":           func(m *meter, _ any, _ []any) any { return epoch(m.now) },
+	"now/0":           func(m *meter, _ any, _ []any) any { return m.now() },
 	"localtime/0":     func(m *meter, v any, _ []any) any { return m.localTime(v) },
 	"strflocaltime/1": func(m *meter, v any, args []any) any { return m.formatLocal(v, args[0]) },
 	"builtins/0":      func(m *meter, _ any, _ []any) any { return m.builtins() },
 }
 
-func epoch(t time.Time) float64 {
+// secret is the name of a secret that is there; nothing in the expression catches that another is not.
+func (m *meter) secret(name, all any) any {
+	text, ok := name.(string)
+	if !ok {
+		return name // which is no name: the index fails
+	}
+	if secrets, ok := all.(map[string]any); ok {
+		if _, ok := secrets[text]; ok {
+			return name
+		}
+	}
+	return m.end(&expr.NoSecretError{Name: text})
+}
+
+func (m *meter) now() any {
+	t, err := m.clock()
+	if err != nil {
+		return err
+	}
 	return float64(t.Unix()) + float64(t.Nanosecond())/1e9
 }
 
@@ -46,7 +66,7 @@ func (m *meter) instant(v any) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	whole := math.Floor(f)
-	return time.Unix(int64(whole), int64((f-whole)*1e9)).In(m.now.Location()), true
+	return time.Unix(int64(whole), int64((f-whole)*1e9)).In(m.zone), true
 }
 
 func number64(v any) (float64, bool) {
@@ -82,7 +102,7 @@ func (m *meter) formatLocal(v, format any) any {
 		}
 		whole, fraction := math.Modf(parts[5])
 		if ok {
-			t = time.Date(int(parts[0]), time.Month(int(parts[1])+1), int(parts[2]), int(parts[3]), int(parts[4]), int(whole), int(fraction*1e9), m.now.Location())
+			t = time.Date(int(parts[0]), time.Month(int(parts[1])+1), int(parts[2]), int(parts[3]), int(parts[4]), int(whole), int(fraction*1e9), m.zone)
 		}
 	}
 	if !ok || !isText {

@@ -1,8 +1,8 @@
 package jq
 
-// prelude are the functions of jq that are written in jq. A definition uses native
-// functions and definitions before it; a filter gets those that it needs, and they pass
-// through the same rewriting as the filter itself.
+// prelude is the functions of jq that are written in jq. A definition may use native functions
+// and earlier definitions. A filter gets those that it needs, and they are rewritten like the
+// filter itself.
 var prelude = []struct{ name, source string }{ // name/arity
 	{"not/0", `def not: if . then false else true end;`},
 	{"map/1", `def map(f): [.[] | f];`},
@@ -84,7 +84,7 @@ var prelude = []struct{ name, source string }{ // name/arity
 	{"format/1", `def format($name): if $name == "text" then @text elif $name == "json" then @json elif $name == "html" then @html
 	  elif $name == "uri" then @uri elif $name == "urid" then @urid elif $name == "csv" then @csv elif $name == "tsv" then @tsv
 	  elif $name == "sh" then @sh elif $name == "base64" then @base64 elif $name == "base64d" then @base64d
-	  else error("there is no format of this name") end;`},
+	  else error("unknown format") end;`},
 
 	{"match/1", `def match($re): match($re; null);`},
 	{"test/1", `def test($re): test($re; null);`},

@@ -13,7 +13,7 @@ import (
 
 // shared is where the project's seeds and corpus lie beside the repository. They
 // are not part of it; TestSeedExpressions and TestCorpusFacts hold the same facts.
-const shared = "../../../shared/"
+const shared = "../../../../shared/"
 
 // TestSeedExpressions compiles and runs every expression of seed 003, on data on
 // which each selects something.

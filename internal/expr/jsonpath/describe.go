@@ -1,6 +1,6 @@
 package jsonpath
 
-// Shape tells what a front-end must know about a path without evaluating it.
+// Shape is what a front-end must know about a path without evaluating it.
 type Shape struct {
 	Root     bool     // "$" alone
 	Definite bool     // gives a value, not a list of matches

@@ -60,7 +60,7 @@ func (c *cond) holds(s scope) (bool, error) {
 }
 
 // exists is the meaning of a path alone: it selects something that is neither
-// false nor null (SEMANTICS §Expressions); an indefinite one, anything at all.
+// false nor null (semantics.md §Expressions); an indefinite one, anything at all.
 func exists(p *path, v expr.Value) bool {
 	return p.isList() || !v.IsNull() && (v.Kind() != expr.KindBool || v.Bool())
 }

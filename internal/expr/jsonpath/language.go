@@ -10,13 +10,13 @@ const (
 	TemplateLang = "template"
 )
 
-// Limits of the source of one expression. What exceeds them is refused by Compile.
+// Limits of the source of one expression. Compile refuses what exceeds them.
 const (
 	// MaxSource is the limit expression-source, in bytes of one path.
 	MaxSource = 32 << 10
 	// MaxNesting is the limit expression-nesting: filters, parentheses, lists and
-	// calls inside each other. It does not exceed expr.MaxNested, so that what
-	// compiles never runs out of depth by itself.
+	// calls inside each other. It is at most expr.MaxNested, so that evaluating a compiled
+	// path never exceeds that depth.
 	MaxNesting = expr.MaxNested
 )
 
@@ -29,8 +29,8 @@ type TemplateCompiler struct{}
 var (
 	_ expr.Compiler = Compiler{}
 	_ expr.Compiler = TemplateCompiler{}
-	_ expr.Lending  = (*program)(nil)
-	_ expr.Lending  = (*template)(nil)
+	_ expr.Scoped   = (*program)(nil)
+	_ expr.Scoped   = (*template)(nil)
 )
 
 // Languages returns the languages of this package by name.
@@ -55,12 +55,12 @@ func (g *program) Weight() int { return g.path.weight }
 
 // Eval selects from data.
 func (g *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	return g.EvalLent(data, expr.Null, b)
+	return g.EvalIn(expr.Scope{Data: data}, b)
 }
 
-// EvalLent implements [expr.Lending].
-func (g *program) EvalLent(data, lent expr.Value, b *expr.Budget) (expr.Result, error) {
-	v, ok, err := g.path.eval(scope{root: data, lent: lent, item: data, budget: b})
+// EvalIn implements [expr.Scoped].
+func (g *program) EvalIn(in expr.Scope, b *expr.Budget) (expr.Result, error) {
+	v, ok, err := g.path.eval(scope{root: in.Data, lent: in.Lent, item: in.Data, budget: b})
 	if err == nil && g.path.overlaps {
 		err = b.EmitValue(v, 0)
 	}

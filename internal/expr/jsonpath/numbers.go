@@ -9,8 +9,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// eachNumber visits the numbers of the input list and of the arguments, as
-// Jayway's aggregations do; everything else is passed over.
+// eachNumber visits the numbers of the input list and of the arguments, and skips everything
+// else, as Jayway's aggregations do.
 func eachNumber(in expr.Value, args []expr.Value, b *expr.Budget, visit func(expr.Value) error) error {
 	list := func(items []expr.Value) error {
 		if err := b.Step(len(items)); err != nil {
@@ -50,7 +50,8 @@ func runMax(in expr.Value, args []expr.Value, b *expr.Budget) (expr.Value, bool,
 	return extreme(in, args, b, 1)
 }
 
-// extreme returns the number itself, with its digits; the first of equal ones.
+// extreme returns the smallest or largest number with its digits as written; the first of equal
+// ones.
 func extreme(in expr.Value, args []expr.Value, b *expr.Budget, want int) (best expr.Value, ok bool, err error) {
 	err = eachNumber(in, args, b, func(v expr.Value) error {
 		if !ok {
@@ -74,7 +75,7 @@ const maxDigits = 1 << 10
 // and large integers keep their digits.
 type total struct {
 	count    int
-	small    int64 // the sum of whole numbers that mantissa does not have yet
+	small    int64 // the sum of whole numbers that is not in mantissa yet
 	mantissa big.Int
 	scale    int
 	inexact  bool
@@ -95,7 +96,7 @@ func (t *total) add(v expr.Value, b *expr.Budget) error {
 		}
 	}
 	text := v.NumberText()
-	// What is added so far takes part in each addition.
+	// Each addition takes time for the sum so far, too.
 	if err := b.Step(4 + len(text)/5 + t.mantissa.BitLen()/64); err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (t *total) add(v expr.Value, b *expr.Budget) error {
 
 func power10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// split returns a number as mantissa × 10^exponent, where both are small.
+// split returns a number as mantissa × 10^exponent; ok is false if either is too large.
 func split(text string) (mantissa *big.Int, exponent int, ok bool) {
 	digits := text
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -143,7 +144,7 @@ func split(text string) (mantissa *big.Int, exponent int, ok bool) {
 	return mantissa, exponent, ok
 }
 
-// value returns the sum, shared among n.
+// value returns the sum divided by n.
 func (t *total) value(n int) (expr.Value, bool) {
 	if t.small != 0 {
 		small := big.NewInt(t.small)
@@ -210,15 +211,16 @@ func runAvg(in expr.Value, args []expr.Value, b *expr.Budget) (expr.Value, bool,
 	return v, ok, nil
 }
 
-// runStddev is the population's standard deviation, as in Jayway. The explicit
-// conversions keep compilers from fusing operations, which would give other
-// last digits on other machines.
+// runStddev is the standard deviation of the population, as in Jayway. The explicit conversion
+// keeps the compiler from fusing operations, which would change the last digits on some
+// machines.
 func runStddev(in expr.Value, args []expr.Value, b *expr.Budget) (expr.Value, bool, error) {
 	var numbers []float64
 	sum := 0.0
 	if err := eachNumber(in, args, b, func(v expr.Value) error {
 		f, err := b.Float(v)
-		numbers, sum = append(numbers, f), sum+f
+		numbers = append(numbers, f)
+		sum += f
 		return err
 	}); err != nil || len(numbers) == 0 {
 		return expr.Null, false, err

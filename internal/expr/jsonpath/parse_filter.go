@@ -16,7 +16,7 @@ func (s *scanner) filter(open int) (*cond, error) {
 	}
 	paren := s.pos
 	if !s.accept("(") {
-		return nil, s.expected("( after ?", "the condition stands in parentheses: [?(…)]")
+		return nil, s.expected("( after ?", "put the condition in parentheses: [?(…)]")
 	}
 	if err := s.enter(); err != nil {
 		return nil, err
@@ -29,14 +29,16 @@ func (s *scanner) filter(open int) (*cond, error) {
 	if err := s.closeParen(paren); err != nil {
 		return nil, err
 	}
-	if s.blank(); s.has("&&") || s.has("||") {
+	s.blank()
+	if s.has("&&") || s.has("||") {
 		return nil, s.expected("]", "put parentheses around the whole condition: [?((…) && (…))]")
 	}
 	return c, nil
 }
 
 func (s *scanner) closeParen(open int) error {
-	if s.blank(); s.accept(")") {
+	s.blank()
+	if s.accept(")") {
 		return nil
 	}
 	if s.atEnd() {
@@ -45,7 +47,7 @@ func (s *scanner) closeParen(open int) error {
 	return s.afterCondition()
 }
 
-// afterCondition explains what stands where && or || or ) should.
+// afterCondition reports what was found instead of &&, || or ).
 func (s *scanner) afterCondition() error {
 	hint := ""
 	switch w := strings.ToLower(s.word()); {
@@ -65,7 +67,7 @@ func (s *scanner) afterCondition() error {
 	return s.expected("&&, || or )", hint)
 }
 
-// operatorAt returns the operator symbols that stand here.
+// operatorAt returns the operator symbols at the position.
 func operatorAt(s *scanner) string {
 	end := s.pos
 	for end < len(s.src) && strings.IndexByte("<>=~!", s.src[end]) >= 0 {
@@ -117,7 +119,7 @@ func (s *scanner) unary() (*cond, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Jayway reads !@.a == 1 as @.a == 1; nobody means that.
+		// Jayway reads !@.a == 1 as @.a == 1; no author means that.
 		if bare && c.op != opExists {
 			return nil, fail(at, "write !(…) around the comparison", "it is unclear what the ! belongs to")
 		}
@@ -180,7 +182,8 @@ func (c *cond) check(at, rightAt int) error {
 		case c.left.re != nil && c.right.re == nil: // Jayway allows both orders
 			c.left, c.right = c.right, c.left
 		case c.right.re == nil || c.left.re != nil:
-			return fail(rightAt, "write the pattern between slashes: @.name =~ /abc.*/i", "the right side of =~ is no regular expression")
+			return fail(rightAt, "write the pattern between slashes: @.name =~ /abc.*/i",
+				"the right side of =~ is not a regular expression")
 		}
 		return nil
 	}
@@ -188,12 +191,12 @@ func (c *cond) check(at, rightAt int) error {
 		if c.left.re == nil {
 			at = rightAt
 		}
-		return fail(at, "compare with =~", "a regular expression stands only beside =~")
+		return fail(at, "compare with =~", "a regular expression can only be used with =~")
 	}
 	switch c.op {
 	case opIn, opNin, opSubsetOf, opAnyOf, opNoneOf, opAll:
 		if literal(c.right) && !c.right.lit.IsArray() {
-			return fail(rightAt, "write a list: ['a', 'b']", "a list is expected, not %s", describeKind(c.right.lit))
+			return fail(rightAt, "write a list: ['a', 'b']", "expected a list, not %s", describeKind(c.right.lit))
 		}
 	case opSize:
 		if _, ok := c.right.lit.Int(); literal(c.right) && !ok {
@@ -201,7 +204,8 @@ func (c *cond) check(at, rightAt int) error {
 		}
 	case opEmpty:
 		if literal(c.right) && c.right.lit.Kind() != expr.KindBool {
-			return fail(rightAt, "write empty true or empty false", "empty is followed by true or false, not %s", describeKind(c.right.lit))
+			return fail(rightAt, "write empty true or empty false",
+				"empty is followed by true or false, not %s", describeKind(c.right.lit))
 		}
 	}
 	return nil
@@ -241,10 +245,10 @@ var wordHints = map[string]string{
 	"equals": "write ==", "matches": "write =~ /…/", "like": "write =~ /…/", "not": "write nin, or !(…) around the condition",
 }
 
-// operator reads an operator; ok is false where none stands.
+// operator reads an operator; ok is false if there is none.
 func (s *scanner) operator() (op condOp, ok bool, err error) {
 	if sym := operatorAt(s); sym != "" {
-		// "== !x" written together is not an operator of its own
+		// All symbols are taken together, so ==! is an unknown operator, not == and a negation.
 		op, ok := symbolOps[sym]
 		if !ok {
 			return 0, false, fail(s.pos, symbolHints[sym], "unknown operator %s", sym)

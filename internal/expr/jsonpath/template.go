@@ -7,6 +7,22 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
+// Escape writes text so that a template gives it as it is. Before {{ a single backslash
+// makes the braces plain text, and backslashes that stand there already count double.
+func Escape(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "{{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		slashes := len(before) - len(strings.TrimRight(before, `\`))
+		b.WriteString(strings.Repeat(`\`, slashes+1) + "{{")
+		s = after
+	}
+}
+
 // HasExpression reports whether a string holds a {{ that is not written \{{.
 func HasExpression(s string) bool {
 	for {
@@ -25,7 +41,7 @@ func CheckTemplateString(s string) error {
 	return err
 }
 
-// WeighTemplateString is CheckTemplateString, and tells the weight of the string's regular
+// WeighTemplateString is CheckTemplateString, and returns the weight of the string's regular
 // expressions, see [expr.Weighed].
 func WeighTemplateString(s string) (weight int, err error) {
 	t, err := compileString(s)
@@ -209,12 +225,12 @@ func (t *template) Weight() int { return t.weight }
 // Eval fills the template from data. Where it is one string that is one
 // expression, Missing and List are those of the expression.
 func (t *template) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	return t.EvalLent(data, expr.Null, b)
+	return t.EvalIn(expr.Scope{Data: data}, b)
 }
 
-// EvalLent implements [expr.Lending].
-func (t *template) EvalLent(data, lent expr.Value, b *expr.Budget) (expr.Result, error) {
-	f := filler{scope: scope{root: data, lent: lent, item: data, budget: b}}
+// EvalIn implements [expr.Scoped].
+func (t *template) EvalIn(in expr.Scope, b *expr.Budget) (expr.Result, error) {
+	f := filler{scope: scope{root: in.Data, lent: in.Lent, item: in.Data, budget: b}}
 	if p := t.root.path; p != nil {
 		v, ok, err := f.value(p)
 		if err == nil && p.overlaps {
@@ -286,7 +302,7 @@ func (f *filler) value(p *path) (expr.Value, bool, error) {
 }
 
 // text interpolates: null and nothing are empty, text stands as it is, everything
-// else as compact JSON. With an error it tells at which expression.
+// else as compact JSON. An error says at which expression.
 func (f *filler) text(parts []part) (_ expr.Value, at string, _ error) {
 	var out []byte
 	for _, p := range parts {

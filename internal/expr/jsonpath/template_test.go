@@ -105,3 +105,18 @@ func TestConstantPartsAreShared(t *testing.T) {
 		t.Error("copied")
 	}
 }
+
+// TestEscape: a template of escaped text gives the text.
+func TestEscape(t *testing.T) {
+	for _, text := range []string{"", "plain", "{{ $.x }}", `\{{`, `\\{{ a }} \{{ b`, "{{{{", `\`, `{ {`, "a{{b"} {
+		p, err := TemplateCompiler{}.Compile(expr.String(Escape(text)).String())
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		budget := expr.NewBudget()
+		if r, err := p.Eval(expr.EmptyObject, &budget); err != nil || r.Value.Str() != text {
+			t.Errorf("%q gives %s, %v", text, r.Value, err)
+		}
+	}
+}

@@ -29,14 +29,13 @@ type checker struct {
 	library *lib.Compiler
 	schema  *lib.Schema
 	budget  *expr.Budget
-	busy    chan struct{} // holds something while an evaluation uses the checker
 
 	patterns     map[string]*regex.Pattern // of all its schemas
-	patternBytes int                       // that their programs take
-	own          int                       // bytes of the schemas that a set compiled
+	patternBytes int                       // size of their programs
+	setBytes     int                       // size of the schemas that were compiled for the set
 
-	set   *Set                   // nil: the schema is one for itself
-	ready map[string]*lib.Schema // of the set
+	set   *Set                   // nil: the schema stands alone
+	ready map[string]*lib.Schema // the compiled schemas of the set
 }
 
 // exhausted carries a *expr.LimitError out of the library.
@@ -57,7 +56,7 @@ func newChecker(doc any) (*checker, error) {
 }
 
 func (c *checker) open() {
-	c.busy, c.patterns = make(chan struct{}, 1), map[string]*regex.Pattern{}
+	c.patterns = map[string]*regex.Pattern{}
 	c.library = newLibrary()
 	c.library.RegisterVocabulary(&lib.Vocabulary{URL: "lockstep:///vocabulary", Compile: c.hook})
 	c.library.AssertVocabs()
@@ -66,10 +65,10 @@ func (c *checker) open() {
 
 // check validates data.
 func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err error) {
-	// The library goes through maps and stops early where it only asks whether
-	// (not, if), so its steps may differ from run to run. They are bounded by what
-	// is left, but not taken from it: what an evaluation costs is always the same.
-	// Only how much work they were is told, and roughly, so that it hardly differs.
+	// The library iterates over maps and stops early where only the verdict counts (not, if), so
+	// its steps may differ from run to run. They are limited by what is left of the budget but
+	// not taken from it, because an evaluation must always cost the same. Only its work is
+	// reported, rounded so that it hardly differs.
 	work := *b
 	c.budget = &work
 	began := 0
@@ -112,7 +111,7 @@ const (
 	// stepWork is how many steps of other languages take as long as one of the library's,
 	// which allocates for everything it does.
 	stepWork = 10
-	// convertSteps is what converting one value takes, beyond its step.
+	// convertSteps is what converting one value costs, beyond its step.
 	convertSteps = 4
 )
 
@@ -144,7 +143,7 @@ func (c *checker) hook(ctx *lib.CompilerContext, source map[string]any) (lib.Sch
 		name = format.Name
 	}
 	types := s.Types
-	s.Types = nil // the library looks at them before it asks for the format
+	s.Types = nil // the library would check them before the format
 	other, refers := "", false
 	if c.set != nil {
 		other, refers = source[Ref].(string)
@@ -155,15 +154,15 @@ func (c *checker) hook(ctx *lib.CompilerContext, source map[string]any) (lib.Sch
 			return wrongType(typeMessage(types.ToStrings(), typeOf(v)))
 		}
 		if refers && s.Ref == nil {
-			s.Ref = c.named(other) // the library looks at it next
+			s.Ref = c.named(other) // the library follows it next
 		}
 		if format == nil {
 			return nil
 		}
 		return format.Validate(v)
 	}}
-	// Comparing with listed values and checking names are done here: the library
-	// does the first before it asks for the format, and mixes up places in the second.
+	// Enum, const and propertyNames are checked here: the library checks the first two before the
+	// format, and reports wrong positions for the third.
 	e := &extra{c: c, names: s.PropertyNames}
 	if s.Enum != nil {
 		e.listed = s.Enum.Values
@@ -171,7 +170,9 @@ func (c *checker) hook(ctx *lib.CompilerContext, source map[string]any) (lib.Sch
 	if s.Const != nil {
 		e.listed, e.constant = []any{*s.Const}, true
 	}
-	s.Enum, s.Const, s.PropertyNames = nil, nil, nil
+	s.Enum = nil
+	s.Const = nil
+	s.PropertyNames = nil
 	if e.listed == nil && e.names == nil {
 		return nil, nil
 	}
@@ -185,12 +186,12 @@ func (e wrongType) Error() string { return string(e) }
 
 // isOf reports whether a value is of one of the types.
 func isOf(types lib.Types, v any) bool {
-	var own lib.Types
-	own.Add(typeOf(v))
+	var actual lib.Types
+	actual.Add(typeOf(v))
 	if n, ok := v.(json.Number); ok && isWhole(string(n)) {
-		own.Add("integer")
+		actual.Add("integer")
 	}
-	return types&own != 0
+	return types&actual != 0
 }
 
 func typeOf(v any) string {
@@ -217,10 +218,10 @@ func isWhole(number string) bool {
 	return ok && r.IsInt()
 }
 
-// visit is the price of one value meeting one schema: the library allocates for each.
+// visit is the cost of checking one value against one schema: the library allocates each time.
 const visit = 2
 
-// cost is what the library does with v and the schema, without what is below.
+// cost is what checking v against the schema costs, without the values inside v.
 func (c *checker) cost(s *lib.Schema, v any) int {
 	switch v := v.(type) {
 	case string:
@@ -229,7 +230,7 @@ func (c *checker) cost(s *lib.Schema, v any) int {
 		return visit + len(v) + len(s.Required) + len(s.Dependencies) + len(s.DependentRequired) + len(s.DependentSchemas)
 	case []any:
 		n := visit + len(v)
-		if s.UniqueItems { // hashed; a few are compared with each other
+		if s.UniqueItems { // the library hashes items, and compares a few with each other
 			n += c.size(v) * min(len(v), 20)
 		}
 		return n
@@ -351,20 +352,20 @@ func (p *pattern) MatchString(s string) bool {
 		free := expr.NewBudget()
 		b = &free
 	}
-	own := b.Times(stepWork)
-	began := own.Steps
-	ok, err := p.re.Match(s, &own)
+	steps := b.Times(stepWork)
+	began := steps.Steps
+	ok, err := p.re.Match(s, &steps)
 	if err != nil {
-		b.Steps = min(b.Steps, own.Steps)
+		b.Steps = min(b.Steps, steps.Steps)
 		panic(exhausted{err})
 	}
-	if err := b.Step((began - own.Steps + stepWork - 1) / stepWork); err != nil {
+	if err := b.Step((began - steps.Steps + stepWork - 1) / stepWork); err != nil {
 		panic(exhausted{err})
 	}
 	return ok
 }
 
-// problem is an error this package reports through the library.
+// problem is an error that this package reports through the library.
 type problem string
 
 // KeywordPath is asked for by the library.

@@ -7,18 +7,18 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// Limits of one schema. The library searches all schemas inside of one for each of them, and
-// all of them again for each unusual reference, so that both must be few.
+// Limits of one schema. For each subschema, and again for each unusual reference, the library
+// searches all subschemas, so both must be few.
 const (
 	maxParts      = 4096 // objects and booleans ("schema-parts")
-	maxReferences = 256  // references to other places than schemas stand at, and identifiers ("schema-references")
+	maxReferences = 256  // identifiers, and references to unusual places; see usual ("schema-references")
 )
 
-// What a checker takes, in bytes: measured with version 6 of the library, as upper bounds,
-// see TestWeightIsTheMemory.
+// The memory of a checker in bytes: upper bounds measured with version 6 of the library, see
+// TestWeightIsTheMemory.
 const (
-	partBytes  = 2048 // a schema inside of it
-	valueBytes = 160  // a value of its document
+	partBytes  = 2048 // per subschema
+	valueBytes = 160  // per value of its document
 )
 
 // size is how large a schema is.
@@ -34,18 +34,19 @@ func (s *size) check() error {
 	case s.parts > maxParts:
 		return &expr.SyntaxError{
 			Msg:  fmt.Sprintf("the schema has more than %d objects and booleans (limit schema-parts)", maxParts),
-			Hint: "check less of the data, or in several workflows",
+			Hint: "check less of the data, or split the workflow",
 		}
 	case len(s.references) > maxReferences:
 		return &expr.SyntaxError{
-			Msg:  fmt.Sprintf("more than %d references of the schema lead to other places than $defs and the like, or schemas in it have an $id (limit schema-references)", maxReferences),
+			Msg: fmt.Sprintf("the schema has more than %d identifiers and references to other places than $defs and the like "+
+				"(limit schema-references)", maxReferences),
 			Hint: "move what is referred to into $defs, and refer to it with #/$defs/NAME",
 		}
 	}
 	return nil
 }
 
-// measure counts what is in a schema.
+// measure returns the size of a schema.
 func measure(v expr.Value) size {
 	s := size{references: map[string]bool{}}
 	dialect, _ := v.Get("$schema")
@@ -79,8 +80,8 @@ func (s *size) add(v expr.Value, old bool) {
 	}
 }
 
-// usual reports whether a reference leads to a place at which the library expects a schema.
-// Old drafts know fewer of them.
+// usual reports whether a reference leads to a place where the library expects a schema.
+// Old drafts have fewer such places.
 func usual(ref string, old bool) bool {
 	if ref == "#" {
 		return true
@@ -100,7 +101,8 @@ func usual(ref string, old bool) bool {
 		case "definitions", "properties", "patternProperties", "dependencies", "allOf", "anyOf", "oneOf":
 			i++
 		case "$defs", "dependentSchemas", "prefixItems":
-			if i++; old {
+			i++
+			if old {
 				return false
 			}
 		case "items":

@@ -25,7 +25,7 @@ const maxViolations = 20_000
 // violationSteps is what telling one takes.
 const violationSteps = 200
 
-// leaves counts what an error tells, up to most.
+// leaves counts what an error reports, up to most.
 func leaves(e *lib.ValidationError, most int) int {
 	n := 1
 	for _, c := range e.Causes {
@@ -90,13 +90,13 @@ func collect(e *lib.ValidationError, out *[]violation) {
 	*out = append(*out, violation{pointer(e.InstanceLocation), describe(e.ErrorKind)})
 }
 
-// maxAlternatives is how many alternatives a message tells about.
+// maxAlternatives is how many alternatives a message lists.
 const maxAlternatives = 4
 
-// alternatives tells what is wrong with each of them, where there are few.
+// alternatives says what is wrong with each of them, where there are few.
 func alternatives(e *lib.ValidationError) violation {
 	at := pointer(e.InstanceLocation)
-	var told []string
+	var reasons []string
 	for _, c := range e.Causes {
 		found := violations(c)
 		for i := range found {
@@ -105,18 +105,18 @@ func alternatives(e *lib.ValidationError) violation {
 			}
 		}
 		// Alternatives inside alternatives would grow without end.
-		if text := cut(joined(found), 300); !slices.Contains(told, text) {
-			told = append(told, text)
+		if text := cut(joined(found), 300); !slices.Contains(reasons, text) {
+			reasons = append(reasons, text)
 		}
 	}
 	msg := "fits none of the alternatives"
-	switch n := len(told); {
+	switch n := len(reasons); {
 	case n == 1:
-		msg = told[0]
+		msg = reasons[0]
 	case n > maxAlternatives:
-		msg += fmt.Sprintf(" (%s, and %d more)", strings.Join(told[:maxAlternatives], "; or "), n-maxAlternatives)
+		msg += fmt.Sprintf(" (%s, and %d more)", strings.Join(reasons[:maxAlternatives], "; or "), n-maxAlternatives)
 	case n > 0:
-		msg += fmt.Sprintf(" (%s)", strings.Join(told, "; or "))
+		msg += fmt.Sprintf(" (%s)", strings.Join(reasons, "; or "))
 	}
 	return violation{at, msg}
 }

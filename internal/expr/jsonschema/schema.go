@@ -1,12 +1,11 @@
-// Package jsonschema is JSON Schema as an expression language: a schema is the
-// source, and evaluating it against a value gives the list of what is wrong with
-// the value (SEMANTICS §Functions, events, errors: dataInputSchema).
+// Package jsonschema is JSON Schema as an expression language: a schema is the source, and
+// evaluating it on a value returns the list of violations (semantics.md §Functions, events,
+// errors: dataInputSchema).
 //
-// The validating is done by santhosh-tekuri/jsonschema. Around it this package
-// keeps three promises that the library leaves open: nothing is ever loaded from
-// files or the network, the work is bounded by the budget (budget.go), and the
-// list is in one order with messages a user can read (messages.go). Schemas that refer
-// to one another, as those of a large document do, are a [Set] (set.go).
+// santhosh-tekuri/jsonschema validates. This package adds three guarantees: nothing is loaded
+// from files or the network, the work is bounded by the budget (budget.go), and violations come
+// in a fixed order with readable messages (messages.go). Schemas that refer to one another, as
+// in a large document, form a [Set] (set.go).
 package jsonschema
 
 import (
@@ -26,14 +25,14 @@ const Lang = "jsonschema"
 // MaxSource is the limit schema-source, in bytes.
 const MaxSource = 1 << 20
 
-// Compiler compiles the JSON text of a schema. The draft is that of `$schema`,
-// 2020-12 where it has none; draft-04, 06, 07 and 2019-09 are understood.
+// Compiler compiles the JSON text of a schema. The draft is that of `$schema`, by default
+// 2020-12; draft-04, 06, 07 and 2019-09 are supported.
 type Compiler struct{}
 
 var _ expr.Compiler = Compiler{}
 
-// Compile checks a schema. Errors in the schema itself name the place inside it. The library
-// compiles it again when a value is first checked; it is kept while the cache has room.
+// Compile checks a schema. Errors name the place inside the schema. The checked schema is not
+// kept: it is compiled again when a value is first checked, and kept while the cache has room.
 func (Compiler) Compile(src string) (expr.Program, error) {
 	doc, own, err := read(src)
 	if err != nil {
@@ -46,8 +45,7 @@ func (Compiler) Compile(src string) (expr.Program, error) {
 	return &program{src: src, weight: own + c.patternBytes}, nil
 }
 
-// read reads the text of a schema for the library, and tells how many bytes a checker of it
-// takes.
+// read converts the text of a schema for the library, and returns the size of its checker.
 func read(src string) (doc any, bytes int, err error) {
 	if len(src) > MaxSource {
 		return nil, 0, &expr.SyntaxError{Msg: fmt.Sprintf("the schema is longer than %d bytes (limit schema-source)", MaxSource)}
@@ -60,7 +58,7 @@ func read(src string) (doc any, bytes int, err error) {
 		return nil, 0, err
 	}
 	if k := v.Kind(); k != expr.KindObject && k != expr.KindBool {
-		return nil, 0, &expr.SyntaxError{Msg: fmt.Sprintf("a schema is an object, true or false, not %s", k), Hint: `write {"type": "object", …}`}
+		return nil, 0, &expr.SyntaxError{Msg: fmt.Sprintf("a schema is an object, true or false, not %s", k.WithArticle()), Hint: `write {"type": "object", …}`}
 	}
 	size := measure(v)
 	if err := size.check(); err != nil {
@@ -73,19 +71,19 @@ func read(src string) (doc any, bytes int, err error) {
 	return doc, size.bytes(), nil
 }
 
-// program is a schema that was checked.
+// program is a checked schema.
 type program struct {
 	src    string
 	weight int // of a checker with the programs of its patterns
-	copies copies
+	copies cache.Copies[checker]
 }
 
 // Weight implements [expr.Weighed].
 func (p *program) Weight() int { return p.weight }
 
-// Eval returns an array of {pointer, message}, empty where data is valid.
+// Eval returns an array of {pointer, message}, empty if data is valid.
 func (p *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	c, _ := p.copies.take(cache.Key{Kind: "jsonschema", Text: p.src}, func() (*checker, int) {
+	taken, _ := p.copies.Take(cache.Key{Kind: "jsonschema", Text: p.src}, func() (*checker, int) {
 		doc, own, err := read(p.src)
 		if err != nil {
 			panic(fmt.Sprintf("jsonschema: a schema that was checked: %v", err))
@@ -96,8 +94,8 @@ func (p *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 		}
 		return c, own
 	})
-	found, err := c.check(data, b)
-	c.release()
+	found, err := taken.Value.check(data, b)
+	taken.Release()
 	return listed(found, err, b)
 }
 
@@ -117,10 +115,10 @@ func listed(found []violation, err error, b *expr.Budget) (expr.Result, error) {
 	return expr.Result{Value: expr.Array(items...)}, nil
 }
 
-// base is the address of a schema that names none. Nothing is ever found there.
+// base is the address of a schema without an $id. Nothing is ever loaded from it.
 const base = "lockstep:///schema"
 
-// refuse is the loader: what is not in the schema itself does not exist.
+// refuse is a loader that loads nothing.
 type refuse struct{}
 
 var errOutside = errors.New("only references inside the schema are followed")
@@ -135,7 +133,7 @@ func newLibrary() *lib.Compiler {
 	return c
 }
 
-// describeSchemaError says in one sentence what is wrong with a schema.
+// describeSchemaError describes in one sentence what is wrong with a schema.
 func describeSchemaError(err error) error {
 	var outside *lib.LoadURLError
 	var invalid *lib.SchemaValidationError
@@ -154,7 +152,7 @@ func describeSchemaError(err error) error {
 			}
 		}
 	case errors.As(err, &regex):
-		return &expr.SyntaxError{Msg: fmt.Sprintf("the pattern %q at %s is no regular expression: %v", regex.Regex, showPointer(fragment(regex.URL)), regex.Err)}
+		return &expr.SyntaxError{Msg: fmt.Sprintf("the pattern %q at %s is not a regular expression: %v", regex.Regex, showPointer(fragment(regex.URL)), regex.Err)}
 	}
 	return &expr.SyntaxError{Msg: "the schema is wrong: " + strings.ReplaceAll(err.Error(), base, "")}
 }

@@ -181,7 +181,7 @@ func TestSchemaErrors(t *testing.T) {
 		msg    string
 	}{
 		{`{"type":}`, 8, "not valid JSON"},
-		{`[]`, 0, "an object, true or false, not array"},
+		{`[]`, 0, "an object, true or false, not an array"},
 		{`{"type":"strin"}`, 0, "wrong at /type"},
 		{`{"properties":{"a":{"minimum":"x"}}}`, 0, "wrong at /properties/a/minimum: must be a number, not a string"},
 		{`{"$ref":"#/$defs/x"}`, 0, "/$defs/x"},

@@ -38,10 +38,10 @@ func NewPart(schema expr.Value) (Part, error) {
 // need it.
 type Set struct {
 	find   func(name string) (Part, bool)
-	copies copies
+	copies cache.Copies[checker]
 }
 
-// NewSet returns a set of the parts that find knows. Who evaluates in several goroutines
+// NewSet returns a set of the parts that find knows. A caller that evaluates in several goroutines
 // has find called by all of them.
 func NewSet(find func(name string) (Part, bool)) *Set {
 	return &Set{find: find}
@@ -59,18 +59,19 @@ type member struct {
 
 // Eval returns an array of {pointer, message}, empty where data is valid.
 func (m member) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	c, held := m.set.copies.take(cache.Key{Kind: "jsonschema set", Of: m.set}, func() (*checker, int) {
+	taken, held := m.set.copies.Take(cache.Key{Kind: "jsonschema set", Of: m.set}, func() (*checker, int) {
 		c := &checker{set: m.set, ready: map[string]*lib.Schema{}}
 		c.open()
 		return c, partBytes
 	})
-	before := c.own
+	c := taken.Value
+	before := c.setBytes
 	c.schema = c.named(m.name)
 	found, err := c.check(data, b)
-	if held != nil && c.own != before {
-		held.Resize(partBytes + c.own)
+	if held != nil && c.setBytes != before {
+		held.Resize(partBytes + c.setBytes)
 	}
-	c.release()
+	taken.Release()
 	return listed(found, err, b)
 }
 
@@ -92,7 +93,7 @@ func (c *checker) named(name string) *lib.Schema {
 	if err == nil {
 		c.ready[name], err = c.library.Compile(url)
 	}
-	c.own += part.bytes
+	c.setBytes += part.bytes
 	if err != nil {
 		panic(fmt.Sprintf("jsonschema: the schema %s of a set: %v", name, err))
 	}

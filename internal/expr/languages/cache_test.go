@@ -3,6 +3,7 @@ package languages
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -11,7 +12,12 @@ import (
 
 // sources are expressions of each language whose programs are large.
 func sources(i int) map[string]string {
+	long := fmt.Sprintf("[%s(.s | map(.))]", strings.Repeat(fmt.Sprintf("(.s[] | select(. > %d)), ", i), 30))
 	return map[string]string{
+		"jq":         long,
+		"jqif":       long + " | length > 2",
+		"jqt":        fmt.Sprintf(`{"a":["${ %s }"]}`, long),
+		"jqloose":    fmt.Sprintf(`{"a":["b c","%s | first"]}`, long),
 		"jsonpath":   fmt.Sprintf("$.s[?(@ =~ /(?=a)b{1,1600}%d/ || @ =~ /[a-z]{1,900}%d/)]", i, i),
 		"template":   fmt.Sprintf(`{"a":["{{ $.s[?(@ =~ /x%d[a-z]{1,900}/)] }}"]}`, i),
 		"choice":     fmt.Sprintf(`{"and":[{"op":"eq","path":"$.s[?(@ =~ /y%d[a-z]{1,900}/)]","value":1}]}`, i),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
@@ -65,6 +66,16 @@ func BenchmarkMillionSteps(b *testing.B) {
 		{"schema", jsonschema.Lang, `{"items":{"type":"integer","minimum":0,"multipleOf":1}}`, many(300_000, expr.Int(7))},
 		{"schema that fails", jsonschema.Lang, `{"items":{"anyOf":[{"type":"string"},{"minimum":9}]}}`, many(9000, expr.Int(7))},
 		{"template", jsonpath.TemplateLang, `{"x":"{{ $ }}"}`, many(3_000_000, expr.Int(7))},
+		{"jq on numbers", jq.Lang, `map(. + 1)`, many(30_000, expr.Int(700))},
+		{"jq on objects", jq.Lang, `map(.k1)`, many(4000, wide(20))},
+		{"jq on text", jq.Lang, `map(ascii_upcase)`, many(200, text("a", 50_000))},
+		{"jq matches", jq.Lang, `map(test("(a|b|ab)*c"))`, many(1000, text("a", 2000))},
+		{"jq sorts", jq.Lang, `[range(1000)] | until(false; sort)`, expr.Null},
+		{"jq reads JSON", jq.Lang, `tojson | until(false; fromjson | tojson)`, many(1000, expr.Int(700))},
+		{"jq recursion", jq.Lang, `def f: . + 1 | f; 0 | f`, expr.Null},
+		{"jq directly", jq.Lang, strings.Repeat(`.a == "b" and `, 2000) + `true`, expr.Object(expr.Member{Key: "a", Value: expr.String("b")})},
+		{"jq joins objects", jq.Lang, strings.Repeat(`. + . | `, 3000) + `.`, wide(300)},
+		{"jq template", jq.TemplateLang, `{"x":"${ . }"}`, many(3_000_000, expr.Int(7))},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			p := compile(b, c.lang, c.src)
@@ -75,6 +86,42 @@ func BenchmarkMillionSteps(b *testing.B) {
 				steps += budget.Spent(expr.MaxSteps)
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(steps), "ms/Msteps")
+		})
+	}
+}
+
+// BenchmarkLanguages compares jq with JSONPath, for what a step of a workflow evaluates.
+func BenchmarkLanguages(b *testing.B) {
+	data, err := expr.ParseJSON([]byte(`{"a":{"b":"x","n":5,"c":[1,2,3]},"order":{"id":"o-1","total":12.5,"items":[{"n":1,"p":2.5},{"n":4,"p":1}]},"user":{"name":"dana","mail":"d@example.com"}}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := func(open, end, dollar string) string {
+		var members []string
+		for i, p := range []string{".a.b", ".a.n", ".a.c", ".order.id", ".order.total", ".order.items", ".user.name", ".user.mail", ".user", ".order"} {
+			members = append(members, fmt.Sprintf(`"m%d":"%s%s%s%s"`, i, open, dollar, p, end))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	}
+	for _, c := range []struct{ name, lang, src string }{
+		{"path/jsonpath", jsonpath.Lang, `$.a.b`},
+		{"path/jq", jq.Lang, `.a.b`},
+		{"condition/jsonpath", jsonpath.Lang, `$[?(@.a.b == 'x' && @.a.n > 3)]`},
+		{"condition/jq", jq.ConditionLang, `.a.b == "x" and .a.n > 3`},
+		{"template/jsonpath", jsonpath.TemplateLang, path("{{ ", " }}", "$")},
+		{"template/jq", jq.TemplateLang, path("${ ", " }", "")},
+		{"filter/jsonpath", jsonpath.Lang, `$.order.items[?(@.n > 3)].p`},
+		{"filter/jq", jq.Lang, `[.order.items[] | select(.n > 3) | .p]`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			p := compile(b, c.lang, c.src)
+			for b.Loop() {
+				budget := expr.NewBudget()
+				if _, err := p.Eval(data, &budget); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }
@@ -94,6 +141,12 @@ func TestHonestUsesFit(t *testing.T) {
 		{"counts", jsonpath.Lang, `$.sum()`, many(500_000, expr.Int(7))},
 		{"records", jsonschema.Lang, `{"items":{"properties":{"k1":{"type":"integer"}},"required":["k2"],"additionalProperties":{"type":"integer"}}}`, many(10_000, wide(20))},
 		{"a member of each", jsonpath.Lang, `$[*].k7`, many(200_000, wide(20))},
+		{"jq: a member of each", jq.Lang, `map(.k7)`, many(10_000, wide(20))},
+		{"jq: those that are large", jq.Lang, `[.[] | select(.k7 > 5) | {a: .k1, b: .k2}]`, many(5000, wide(20))},
+		{"jq: a sum", jq.Lang, `map(.k7) | add`, many(10_000, wide(20))},
+		{"jq: e-mails", jq.Lang, `map(select(test("^` + email + `$")))`, many(2000, expr.String("john.doe@shop.example.com"))},
+		{"jq: groups", jq.Lang, `group_by(.k3) | map({k: .[0].k3, n: length})`, many(5000, wide(10))},
+		{"jq: text", jq.Lang, `map("\(.k1): \(.k2)") | join(", ")`, many(10_000, wide(5))},
 	} {
 		budget := expr.NewBudget()
 		if _, err := compile(t, c.lang, c.src).Eval(c.data, &budget); err != nil {

@@ -8,12 +8,13 @@ import (
 
 // class parses […] after the bracket at open, with Java's nesting and &&.
 func (p *parser) class(open int) runeSet {
-	if p.depth++; p.depth > maxNesting {
+	p.depth++
+	if p.depth > maxNesting {
 		p.fail(p.pos, "", "nested deeper than %d levels (limit expression-nesting)", maxNesting)
 	}
 	negate := p.accept("^")
 	var out, part runeSet
-	joined := false // out holds what stands left of &&
+	joined := false // out holds the left side of &&
 	for first := true; ; first = false {
 		p.comments()
 		switch {
@@ -35,7 +36,8 @@ func (p *parser) class(open int) runeSet {
 			if joined {
 				part = out.and(part)
 			}
-			out, part, joined = part, nil, true
+			out, part = part, nil
+			joined = true
 		case p.flags&JavaScript == 0 && p.accept("["):
 			part = slices.Concat(part, p.class(p.pos-1))
 		default:

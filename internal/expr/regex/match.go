@@ -13,15 +13,15 @@ import (
 type opcode uint8
 
 const (
-	doSet     opcode = iota // read one character of set, at the price of y instructions more
+	doSet     opcode = iota // read one character of set; it costs y more instructions
 	doSplit                 // try x, later y
 	doJump                  // go to x
 	doStore                 // reg[x] = position
 	doLoop                  // go to x if the position moved on since reg[y]
 	doPlace                 // assert the node's place
 	doBackref               // read again what node.index captured
-	doLook                  // run what follows as its own; go to x
-	doAtomic                // run what follows as its own, keep where it ended; go to x
+	doLook                  // run what follows as a separate match; go to x
+	doAtomic                // run what follows as a separate match, and go on at x where it ended
 	doBack                  // the position must be reg[x]: the end of a look-behind
 	doAccept
 )
@@ -58,7 +58,7 @@ func progSize(n *node) int {
 	return min(size+4, maxProgram+1)
 }
 
-// instCount is the number of instructions that compileTree makes of a node.
+// instCount is the number of instructions that compileTree emits for a node.
 func instCount(n *node) int {
 	kids := 0
 	for _, k := range n.kids {
@@ -74,7 +74,8 @@ func instCount(n *node) int {
 		if n.max < 0 {
 			count += kids + 3
 		}
-		if count += max(n.max-n.min, 0) * (kids + 1); n.mode == possessive {
+		count += max(n.max-n.min, 0) * (kids + 1)
+		if n.mode == possessive {
 			count += 2
 		}
 		return count
@@ -116,7 +117,7 @@ func (c *compiler) node(n *node) {
 		c.alternatives(n.kids)
 	case kindRepeat:
 		if n.mode == possessive {
-			c.own(inst{op: doAtomic, node: n}, func() { c.repeat(n) })
+			c.separate(inst{op: doAtomic, node: n}, func() { c.repeat(n) })
 			return
 		}
 		c.repeat(n)
@@ -125,10 +126,10 @@ func (c *compiler) node(n *node) {
 		c.node(n.kids[0])
 		c.emit(inst{op: doStore, x: 2*n.index + 1})
 	case kindAtomic:
-		c.own(inst{op: doAtomic, node: n}, func() { c.node(n.kids[0]) })
+		c.separate(inst{op: doAtomic, node: n}, func() { c.node(n.kids[0]) })
 	case kindLook:
 		end := c.reg()
-		c.own(inst{op: doLook, node: n, y: end}, func() {
+		c.separate(inst{op: doLook, node: n, y: end}, func() {
 			c.node(n.kids[0])
 			if n.behind {
 				c.emit(inst{op: doBack, x: end})
@@ -141,8 +142,8 @@ func (c *compiler) node(n *node) {
 	}
 }
 
-// own emits a part that is run as its own.
-func (c *compiler) own(head inst, body func()) {
+// separate emits a body that is run as a separate match.
+func (c *compiler) separate(head inst, body func()) {
 	at := c.emit(head)
 	body()
 	c.emit(inst{op: doAccept})
@@ -193,8 +194,8 @@ func (c *compiler) repeat(n *node) {
 	}
 }
 
-// frame is something to come back to: an instruction to try (at >= 0), or a
-// register to restore (at = ^register).
+// frame is a backtracking point: an instruction to try (at >= 0), or a register to restore
+// (at = ^register).
 type frame struct{ at, pos int }
 
 type matcher struct {
@@ -206,15 +207,20 @@ type matcher struct {
 	ticks  int
 }
 
-// ticksPerStep is how many instructions one step of the budget pays for.
-// Whatever makes the stack grow costs a whole step, which bounds the memory.
-// A look that begins anew, and a comparison of letters of either case, take as
-// long as several instructions.
-const ticksPerStep, placeTicks, lookTicks, foldTicks = 8, 3, 8, 24
+// ticksPerStep is how many instructions one step of the budget pays for. Whatever makes the
+// stack grow costs a whole step, which bounds the memory. The others are the cost of
+// assertions, of each start of a look-around, and of comparing letters without case.
+const (
+	ticksPerStep = 8
+	placeTicks   = 3
+	lookTicks    = 8
+	foldTicks    = 24
+)
 
 // tick pays for instructions.
 func (m *matcher) tick(n int) error {
-	if m.ticks += n; m.ticks < ticksPerStep {
+	m.ticks += n
+	if m.ticks < ticksPerStep {
 		return nil
 	}
 	steps := m.ticks / ticksPerStep
@@ -234,12 +240,13 @@ func (p *program) match(text string, b *expr.Budget) (bool, error) {
 	return ok, err
 }
 
-// run matches from instruction at to doAccept and returns where it ended. What
-// it left to try again is on the stack above what was there before.
+// run matches from instruction at to doAccept and returns where it ended. It leaves its
+// backtracking points on the stack, above those that were there before.
 func (m *matcher) run(at, pos int) (int, bool, error) {
 	base := len(m.stack)
 	for {
-		if m.ticks++; m.ticks >= ticksPerStep {
+		m.ticks++
+		if m.ticks >= ticksPerStep {
 			if err := m.tick(0); err != nil {
 				return 0, false, err
 			}
@@ -305,7 +312,7 @@ func (m *matcher) store(reg, pos int) error {
 	return m.push(frame{^reg, old})
 }
 
-// back undoes the latest steps up to one that can be tried otherwise.
+// back undoes the latest steps up to one that has an alternative.
 func (m *matcher) back(base int) (at, pos int, ok bool) {
 	for len(m.stack) > base {
 		f := m.stack[len(m.stack)-1]
@@ -318,7 +325,7 @@ func (m *matcher) back(base int) (at, pos int, ok bool) {
 	return 0, 0, false
 }
 
-// keep drops what could be tried again above base, and keeps what restores registers.
+// keep drops the alternatives above base, and keeps what restores registers.
 func (m *matcher) keep(base int) {
 	kept := m.stack[:base]
 	for _, f := range m.stack[base:] {
@@ -352,7 +359,7 @@ func (m *matcher) look(in *inst, at, pos int) (bool, error) {
 	return found != in.node.negate, nil
 }
 
-// backref reads again what a group captured; a group that captured nothing fails.
+// backref matches the text that a group captured; it fails if the group captured nothing.
 func (m *matcher) backref(n *node, pos int) (int, bool, error) {
 	from, to := m.regs[2*n.index], m.regs[2*n.index+1]
 	if from < 0 || to < from {
@@ -377,7 +384,7 @@ func (m *matcher) backref(n *node, pos int) (int, bool, error) {
 	return pos, true, nil
 }
 
-// holds reports whether the position is the kind of place the assertion wants.
+// holds reports whether an assertion holds at a position.
 func (m *matcher) holds(n *node, pos int) bool {
 	end := len(m.text)
 	switch n.place {
@@ -395,7 +402,7 @@ func (m *matcher) holds(n *node, pos int) bool {
 	return (m.word(n, pos, false) != m.word(n, pos, true)) == (n.place == atWord)
 }
 
-// lineEnd is the length of the line end that starts at pos. Between \r and \n none does.
+// lineEnd is the length of the line end that starts at pos. None starts between \r and \n.
 func (m *matcher) lineEnd(n *node, pos int) int {
 	r, size := utf8.DecodeRuneInString(m.text[pos:])
 	switch {
@@ -416,7 +423,7 @@ func (m *matcher) lineEnd(n *node, pos int) int {
 	return 0
 }
 
-// afterLine reports whether a line end stands just before pos.
+// afterLine reports whether there is a line end just before pos.
 func (m *matcher) afterLine(n *node, pos int) bool {
 	r, _ := utf8.DecodeLastRuneInString(m.text[:pos])
 	if n.flags&UnixLines != 0 {

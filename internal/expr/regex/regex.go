@@ -1,10 +1,10 @@
-// Package regex matches regular expressions in Java's syntax, since that is what
-// Jayway's =~ takes, or in JavaScript's, which JSON Schema takes.
+// Package regex matches regular expressions in the syntax of Java, for Jayway's =~, or of
+// JavaScript, for JSON Schema.
 //
-// One parser reads them (parse.go, escape.go, class.go, set.go). What is regular runs on Go's
-// linear-time regexp (linear.go); look-around, back-references, atomic groups and
-// the like run on a backtracking matcher whose every step is charged to the
-// budget (match.go). Both stop at the same place on every machine.
+// One parser reads both (parse.go, escape.go, class.go, set.go). Patterns that are regular in
+// the strict sense run on Go's linear-time regexp (linear.go). Look-around, back-references,
+// atomic groups and the like run on a backtracking matcher that charges every step to the
+// budget (match.go). Both run out of budget at the same point on every machine.
 package regex
 
 import (
@@ -32,7 +32,7 @@ const (
 	UnicodeFold                   // u: with i, all letters
 	Multiline                     // m: ^ and $ at lines
 	DotAll                        // s: . matches line ends
-	Comments                      // x: blanks and # comments are passed over
+	Comments                      // x: blanks and # comments are skipped
 	UnixLines                     // d: only \n ends a line
 	Unicode                       // U: \w, \d, \s and \b of Unicode; implies u
 	JavaScript                    // without a letter: JavaScript's classes, braces and $
@@ -70,13 +70,13 @@ func ParseFlags(text string) (flags Flags, bad int) {
 	return flags, -1
 }
 
-// Pattern is a regular expression that was checked. Its program is compiled when a text is first
+// Pattern is a checked regular expression. Its program is compiled when a text is first
 // matched, and kept while the cache has room for it.
 type Pattern struct {
 	src    string
 	flags  Flags
-	search bool // it may match anywhere in a text
-	linear bool // Go's matcher runs it
+	search bool // match anywhere in a text, not only all of it
+	linear bool // runs on Go's matcher
 	size   int  // instructions
 	weight int
 
@@ -105,14 +105,14 @@ func CompileSearch(src string, flags Flags) (*Pattern, *expr.SyntaxError) {
 // on every machine.
 func (p *Pattern) Weight() int { return p.weight }
 
-// check parses a pattern and tells how large its program is, without making it.
+// check parses a pattern and sets the size of its program without compiling it.
 func check(p *Pattern) (*Pattern, *expr.SyntaxError) {
 	tree, _, err := p.parse()
 	if err != nil {
 		return nil, err
 	}
 	if text, ok := goSyntax(tree); ok {
-		// What Go finds too large (a{1001}) may still be fine for the other matcher.
+		// A pattern that Go refuses as too large (a{1001}) may still fit the other matcher.
 		if re, err := syntax.Parse(text, syntax.Perl); err == nil {
 			p.linear = true
 			p.weight, p.size, p.onepass = goWeight(text, re)
@@ -161,15 +161,14 @@ func (p *Pattern) compile() *compiled {
 	}
 	text, _ := goSyntax(tree)
 	if !p.onepass {
-		text += "()?" // what can end in two ways has no such form
+		text += "()?" // a pattern that can end in two ways has no one-pass form
 	}
 	return &compiled{linear: regexp.MustCompile(text)}
 }
 
-// Go's matcher does at most as much work as a text has bytes, times the instructions of
-// its program. One step pays for as much of that as takes some 50 ns: more where the
-// matcher that remembers in a bitmap what it tried is used, which is for texts and
-// programs that are not large; less where all states are followed at once.
+// Go's matcher executes at most len(text) × instructions. One step pays for about 50 ns of that.
+// Package regexp has two matchers: for small texts and programs a faster one with a bitmap of
+// what it tried, else one that follows all states at once.
 const (
 	bitmapUnit, statesUnit = 8, 3
 
@@ -177,25 +176,25 @@ const (
 	bitmapBits    = 256 << 10 // its maxBacktrackVector
 )
 
-// matchCost is what matching a text costs at most.
+// matchCost is the cost of matching a text in the worst case.
 func (p *Pattern) matchCost(text string) int {
 	unit := statesUnit
 	if p.size <= bitmapProgram && len(text) < bitmapBits/p.size {
 		unit = bitmapUnit
 	}
 	if len(text) > expr.MaxSteps*unit/p.size {
-		return expr.MaxSteps + 1 // more than there can be, and nothing overflows
+		return expr.MaxSteps + 1 // more than any budget, computed without overflow
 	}
 	return 2 + len(text)*p.size/unit
 }
 
-// compileUnit is how many instructions of a program one step pays for, of each match.
+// compileUnit is how many instructions of a program each match pays one step for.
 const compileUnit = 64
 
 // Match reports whether the text matches.
 func (p *Pattern) Match(text string, b *expr.Budget) (bool, error) {
-	// A program that is not in the cache is compiled. Whether it is there may not change what
-	// an evaluation costs, so every match pays a part of compiling it.
+	// A program that is not in the cache is compiled again. Since the cost of an evaluation must
+	// not depend on the cache, every match pays for a part of compiling.
 	if err := b.Step(p.size / compileUnit); err != nil {
 		return false, err
 	}

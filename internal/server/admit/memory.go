@@ -13,57 +13,57 @@ import (
 	"time"
 )
 
-// Memory tells whether the process uses more memory than it should. It looks at most
-// every sampleEvery, at figures that the runtime has at hand: nothing is stopped for it.
+// Memory reports whether the process uses too much memory. It samples, at most every sampleEvery, metrics that
+// the runtime provides without stopping the world.
 //
-// What is live, only a collection finds out, and one comes with new garbage. A server that
-// refuses what makes garbage would go by an old figure for minutes: where memory is short
-// and the figure is older than staleAfter, it collects by itself.
+// Only a garbage collection finds out what is live, and garbage triggers one. A server that refuses
+// everything that makes garbage would use an old figure for minutes: if memory is short and the figure is
+// older than staleAfter, Memory starts a collection itself.
 type Memory struct {
 	limit   uint64
 	read    func() (live, used uint64)
 	every   time.Duration
-	collect func() // nil: somebody else does
+	collect func() // nil: the caller collects
 
 	mu         sync.Mutex
 	looked     time.Time
 	live       uint64
 	used       uint64
-	next       time.Time // when live is old
+	next       time.Time // when live is stale
 	collecting bool
 }
 
 const (
 	sampleEvery = 50 * time.Millisecond
 	staleAfter  = time.Second
-	// collectShare bounds what it costs: of the time, one in so many parts is spent on it.
+	// collectShare bounds the cost: at most one part in collectShare of the time is spent on it.
 	collectShare = 20
 )
 
-// NewMemory returns the memory of this process under a limit in bytes; with 0 there is none.
+// NewMemory returns the memory of this process under a limit in bytes; 0: no limit.
 func NewMemory(limit int64) *Memory {
 	return &Memory{limit: uint64(max(limit, 0)), read: readMemory, every: sampleEvery, collect: runtime.GC}
 }
 
-// MemoryFrom is one whose figures somebody else tells: what was live after the last
-// collection, and what is in use. They are asked for each time.
+// MemoryFrom is a Memory that read supplies, every time: what was live after the last collection, and what is
+// in use.
 func MemoryFrom(limit int64, read func() (live, used uint64)) *Memory {
 	return &Memory{limit: uint64(max(limit, 0)), read: read}
 }
 
-// Limit is the limit in bytes, 0 where there is none.
+// Limit is the limit in bytes; 0: none.
 func (m *Memory) Limit() int64 { return int64(m.limit) }
 
-// Tight reports whether nothing large should be begun: half of the limit was live after the
-// last collection, or all of it is in use, with what is not collected yet.
+// Tight reports whether nothing large should begin: half of the limit was live after the last collection, or
+// all of it is in use, including garbage.
 func (m *Memory) Tight() bool {
 	live, used := m.sample()
 	return m.limit > 0 && (live > m.limit/2 || used > m.limit)
 }
 
-// Over reports whether the limit is reached: three quarters of it were live after the last
-// collection, so that the collector would soon do nothing else. What is in use does not count
-// here: the collector lets garbage grow up to the limit.
+// Over reports whether the limit is reached: three quarters of it were live after the last collection, so
+// that the collector would soon do nothing else. Memory in use does not count here: the collector lets
+// garbage grow up to the limit.
 func (m *Memory) Over() bool {
 	live, _ := m.sample()
 	return m.limit > 0 && live > m.limit/4*3
@@ -81,7 +81,8 @@ func (m *Memory) sample() (live, used uint64) {
 	if m.every == 0 || m.looked.IsZero() || time.Since(m.looked) >= m.every {
 		m.looked = time.Now()
 		before := m.live
-		if m.live, m.used = m.read(); m.live != before { // there was a collection
+		m.live, m.used = m.read()
+		if m.live != before { // there was a collection
 			m.due(staleAfter)
 		}
 		if m.collect != nil && m.limit > 0 && m.live > m.limit/2 && !m.collecting && !m.looked.Before(m.next) {
@@ -92,25 +93,26 @@ func (m *Memory) sample() (live, used uint64) {
 	return m.live, m.used
 }
 
-// refresh finds out what is live now.
+// refresh collects, to find out what is live now.
 func (m *Memory) refresh() {
 	begun := time.Now()
 	m.collect()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.collecting, m.looked = false, time.Time{} // look again
+	m.collecting = false
+	m.looked = time.Time{} // sample again
 	m.due(max(staleAfter, collectShare*time.Since(begun)))
 }
 
-// due makes the next collection come no sooner than after a while. The caller holds the lock.
+// due postpones the next collection. The caller holds the lock.
 func (m *Memory) due(after time.Duration) {
 	if at := time.Now().Add(after); at.After(m.next) {
 		m.next = at
 	}
 }
 
-// readMemory is what was live after the last collection, and what is in use now, with
-// what is not collected yet. What is free, and only kept for later, does not count.
+// readMemory returns what was live after the last collection, and what is in use now, including garbage.
+// Free memory that the runtime keeps does not count.
 func readMemory() (live, used uint64) {
 	list := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},
@@ -128,9 +130,8 @@ func readMemory() (live, used uint64) {
 	return n(0), n(1) - min(n(1), n(2)+n(3))
 }
 
-// DefaultLimit is how much memory a process should use at most where nobody says it:
-// GOMEMLIMIT, or nine tenths of what its control group allows, or three quarters of the
-// machine's memory. 0: none of them is known.
+// DefaultLimit is the default memory limit of a process: GOMEMLIMIT, or nine tenths of its control group's
+// limit, or three quarters of the machine's memory. 0: none of them is known.
 func DefaultLimit() int64 {
 	if set := debug.SetMemoryLimit(-1); set != math.MaxInt64 {
 		return set
@@ -141,7 +142,7 @@ func DefaultLimit() int64 {
 	return machineMemory("/") / 4 * 3
 }
 
-// groupLimit is the least limit of the process's control groups (version 2, or 1).
+// groupLimit is the lowest limit of the process's control groups (version 2, or 1).
 func groupLimit(root string) (least int64) {
 	text, err := os.ReadFile(path.Join(root, "proc/self/cgroup"))
 	if err != nil {
@@ -160,7 +161,7 @@ func groupLimit(root string) (least int64) {
 		default:
 			continue
 		}
-		for at := path.Clean("/" + parts[2]); ; at = path.Dir(at) { // a group is also under the limits of those above
+		for at := path.Clean("/" + parts[2]); ; at = path.Dir(at) { // the limits of parent groups apply, too
 			if n := bytesIn(path.Join(root, base, at, file)); n > 0 && (least == 0 || n < least) {
 				least = n
 			}
@@ -170,12 +171,12 @@ func groupLimit(root string) (least int64) {
 		}
 	}
 	if machine := machineMemory(root); machine > 0 && least > machine {
-		return 0 // no limit at all, in the words of version 1
+		return 0 // "no limit" in version 1
 	}
 	return least
 }
 
-// bytesIn reads a number from a file, 0 where there is none.
+// bytesIn reads a number from a file; 0: there is none.
 func bytesIn(file string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -188,7 +189,7 @@ func bytesIn(file string) int64 {
 	return n
 }
 
-// machineMemory is the memory of the machine, 0 where it is not told.
+// machineMemory is the memory of the machine; 0: unknown.
 func machineMemory(root string) int64 {
 	text, err := os.ReadFile(path.Join(root, "proc/meminfo"))
 	if err != nil {

@@ -1,30 +1,30 @@
-// Package admit bounds what clients of a server hold at a time, so that none of them can
-// take what the others need. A [Pool] is a number of places, or of bytes; every holder has
-// a share of it at most.
+// Package admit bounds what clients of a server hold at a time, so that no client can starve the others. A
+// [Pool] is a number of places, or of bytes; each holder may have a share of it.
 package admit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 	"sync"
 )
 
-// Holder is who a place is given to: a token, a device, or an address where neither is
-// known. Holders with the same key share what they may hold.
+// Holder is the owner of places: a token, a device, or an address if neither is known. Holders with the same
+// key count as one.
 type Holder struct {
 	Key    string
-	Device bool // its share is that of a device
+	Device bool // it has the share of a device
 }
 
-// Size says how much a pool has, and how much of it one holder gets.
+// Size is the size of a pool, and the share of one holder.
 type Size struct {
 	All    int64
 	Share  int64 // of one holder; 0: a quarter
 	Device int64 // of one device; 0: as Share
 }
 
-// minShare is the least share where none is said, of pools that have as much.
+// minShare is the minimum of the default share.
 const minShare = 2
 
 func (s Size) withDefaults() Size {
@@ -32,10 +32,7 @@ func (s Size) withDefaults() Size {
 		s.Share = max(s.All/4, minShare)
 	}
 	s.Share = min(s.All, s.Share)
-	if s.Device == 0 {
-		s.Device = s.Share
-	}
-	s.Device = min(s.Device, s.Share)
+	s.Device = min(cmp.Or(s.Device, s.Share), s.Share)
 	return s
 }
 
@@ -67,19 +64,18 @@ func (p *Pool) Name() string { return p.name }
 // FullError says that a pool has nothing left for a holder.
 type FullError struct {
 	Limit string // the name of the pool
-	Share bool   // it is the holder's own share that is used up
+	Share bool   // the share of the holder is used up, not the pool
 }
 
 func (e *FullError) Error() string {
 	if e.Share {
-		return "this credential, device or address has as many as it may have at a time (limit " + e.Limit + ")"
+		return "this credential, device or address has reached its share (limit " + e.Limit + ")"
 	}
-	return "the server has as many as it can serve at a time (limit " + e.Limit + ")"
+	return "the server has reached its limit (limit " + e.Limit + ")"
 }
 
-// fits returns nil if n more can be given to the holder. One item that is larger than the
-// share, but not than half of the pool, is given to a holder that has nothing else: it could
-// never be served otherwise.
+// fits returns nil if the holder may have n more. A holder that has nothing else may have one item that is
+// larger than its share, but not than half of the pool: it could never be served otherwise.
 func (p *Pool) fits(who Holder, n int64) error {
 	share := p.size.Share
 	if who.Device {
@@ -111,9 +107,8 @@ func (p *Pool) Take(who Holder, n int64) (*Place, error) {
 	return p.give(who, n), nil
 }
 
-// Wait takes n for a holder, and waits for it until ctx ends. Of several that wait, the
-// holder with the least gets it first, so that one with many requests does not hold up one
-// with few.
+// Wait takes n for a holder, and waits until ctx ends. Of several waiting holders the one with the least gets
+// it first, so that a holder with many requests does not hold up one with few.
 func (p *Pool) Wait(ctx context.Context, who Holder, n int64) (*Place, error) {
 	p.mu.Lock()
 	full := p.fits(who, n)
@@ -140,7 +135,7 @@ func (p *Pool) Wait(ctx context.Context, who Holder, n int64) (*Place, error) {
 	return nil, full
 }
 
-// serve gives what is free to those who wait.
+// serve gives what is free to waiting holders.
 func (p *Pool) serve() {
 	for {
 		best := -1
@@ -165,7 +160,7 @@ func (p *Pool) Used() int64 {
 	return p.used
 }
 
-// Place is what a holder has of a pool. The nil place is of none, and without bound.
+// Place is what a holder has of a pool. The nil place belongs to no pool and is unbounded.
 type Place struct {
 	pool *Pool
 	who  Holder
@@ -189,7 +184,7 @@ func (pl *Place) Grow(n int64) error {
 	return nil
 }
 
-// Shrink gives n back, if the place has as much.
+// Shrink releases n, or as much as the place has.
 func (pl *Place) Shrink(n int64) {
 	if pl == nil {
 		return
@@ -203,11 +198,12 @@ func (pl *Place) Shrink(n int64) {
 	}
 	pl.n -= n
 	p.used -= n
-	if p.held[pl.who.Key] -= n; p.held[pl.who.Key] == 0 {
+	p.held[pl.who.Key] -= n
+	if p.held[pl.who.Key] == 0 {
 		delete(p.held, pl.who.Key)
 	}
 	p.serve()
 }
 
-// Release gives all of it back. To do so twice does nothing.
+// Release releases all of it. A second call does nothing.
 func (pl *Place) Release() { pl.Shrink(math.MaxInt64) }

@@ -9,36 +9,35 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
-// pace is how often a reader wakes up at most: the first change after a rest is sent at once,
-// those that follow are gathered, so that many readers do not wake up for each commit.
+// pace is the minimum time between wake-ups of a reader: the first change after a pause is sent at once, and
+// the following ones are batched, so that many readers do not wake up for each commit.
 const pace = 25 * time.Millisecond
 
-// Reader sends one event stream. Each reads at its own pace: what a slow one has not read
-// stays in the store. One that does not read at all is cut off after a while, and goes on
-// from its position when it comes back.
+// Reader sends one event stream at the pace of its client: what a slow client has not read stays in the
+// store. A client that does not read at all is disconnected after a while, and may resume from its position.
 type Reader struct {
 	Tail     *Tail
 	Clock    engine.Clock
 	Stopping <-chan struct{} // closed when the server stops
 
-	Heartbeat time.Duration // of a stream on which nothing happens
-	Within    time.Duration // the client must read what is written
-	Beat      string        // a comment to show that the stream lives
+	Heartbeat time.Duration // of an idle stream
+	Within    time.Duration // how long the client may take to read what was written
+	Beat      string        // the comment that is the heartbeat
 
-	Pos int64 // of the last item that was sent, or passed over
-	// Frames is what is sent of an item, in pieces that it may share with other readers;
-	// nothing: it is not asked for.
+	Pos int64 // of the last item that was sent or skipped
+	// Frames returns what is sent for an item, in slices that other readers may share; none: the stream does
+	// not include it.
 	Frames func(context.Context, *Item) ([][]byte, error)
-	Forgot func(oldest int64) []byte // what is sent where items after Pos are not kept any more
+	Forgot func(oldest int64) []byte // returns what is sent if items after Pos are no longer kept
 	writer http.ResponseWriter
 	woke   time.Time // when it last woke up for a change
 }
 
-// ErrGone says that nobody reads a stream any more, or that the server stops.
-var ErrGone = errors.New("the reader of the stream is gone")
+// ErrGone says that the client disconnected, or that the server stops.
+var ErrGone = errors.New("the client of the stream disconnected")
 
-// Run sends first, and then what the feed has, and waits for more, until the client or
-// the server ends it: that is no error.
+// Run sends first, then the feed from Pos on, and waits for more, until the client or the server ends it,
+// which is not an error.
 func (r *Reader) Run(ctx context.Context, w http.ResponseWriter, first []byte) error {
 	r.writer = w
 	err := r.write(first)
@@ -52,7 +51,7 @@ func (r *Reader) Run(ctx context.Context, w http.ResponseWriter, first []byte) e
 }
 
 func (r *Reader) follow(ctx context.Context) error {
-	force := false // look even if nothing happened here: another process may write too
+	force := false // read even if nothing changed here: another process may have written
 	for {
 		changed := r.Tail.engine.Changes() // before reading, so that none is missed
 		more, err := r.part(ctx, force)
@@ -75,7 +74,7 @@ func (r *Reader) part(ctx context.Context, force bool) (more bool, err error) {
 	if err == nil && !kept {
 		var ok bool
 		if place, ok = r.Tail.replays.enter(ctx, r.Stopping); !ok {
-			return false, ErrGone // the client comes back with its position
+			return false, ErrGone // the client resumes from its position
 		}
 		defer place.done()
 		p, err = r.Tail.Stored(ctx, r.Pos)
@@ -95,11 +94,11 @@ func (r *Reader) part(ctx context.Context, force bool) (more bool, err error) {
 	}
 	place.built(size(out))
 	r.Pos = max(r.Pos, p.Next)
-	more, p = p.More, Part{} // what is not sent need not wait
+	more, p = p.More, Part{} // release the items before the write
 	return more, r.write(out...)
 }
 
-// frames is what is sent of items, as far as they are asked for.
+// frames returns what is sent for items.
 func (r *Reader) frames(ctx context.Context, items []*Item) (out [][]byte, err error) {
 	for _, it := range items {
 		r.Pos = it.Pos
@@ -119,7 +118,7 @@ func size(list [][]byte) (bytes int) {
 	return bytes
 }
 
-// rest waits until there may be more, or until it is time to show that it lives.
+// rest waits until there may be more, or until the heartbeat is due.
 func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, err error) {
 	alarm, silence := r.Clock.After(r.Heartbeat)
 	defer silence()
@@ -127,7 +126,7 @@ func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, 
 	case <-ctx.Done():
 		return false, ErrGone
 	case <-r.Stopping:
-		return false, ErrGone // the client comes back with its position
+		return false, ErrGone // the client resumes from its position
 	case <-alarm:
 		return true, r.write([]byte(": " + r.Beat + "\n\n"))
 	case <-changed:
@@ -142,7 +141,7 @@ func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, 
 	select {
 	case <-ctx.Done():
 		return false, ErrGone
-	case <-r.Stopping: // once more, for what came last
+	case <-r.Stopping: // read once more, for the last changes
 	case <-gathered:
 	}
 	return false, nil
@@ -165,7 +164,7 @@ func (r *Reader) write(texts ...[]byte) error {
 	return nil
 }
 
-// WriteHead begins the answer of a stream.
+// WriteHead begins the response of a stream.
 func WriteHead(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")

@@ -8,23 +8,23 @@ import (
 const (
 	// maxReplays is how many streams read the store at a time ("stream-replays").
 	maxReplays = 4
-	// maxPending is how much of what they read may wait for its readers to take it
-	// ("stream-pending-bytes"). What is small does not count.
+	// maxPending is how many bytes of them may wait to be read by clients ("stream-pending-bytes"). Small
+	// amounts do not count.
 	maxPending   = 64 << 20
 	smallPending = 64 << 10
 )
 
-// replays bounds what streams that are behind the tail hold in memory, all of them
-// together. Who comes when there is enough under way waits: its items stay in the store.
+// replays bounds the memory of all streams that are behind the tail. When the bound is reached, further
+// streams wait; their items stay in the store.
 type replays struct {
 	mu      sync.Mutex
 	reading int
 	pending int
-	free    chan struct{} // closed when something ended; nil: nobody waits
+	free    chan struct{} // closed when something was released; nil: no stream waits
 }
 
-// enter takes a place to read a part, until built or done is called. It reports false when
-// the caller is not to wait any more.
+// enter takes a place to read a part, until built or done is called. It reports false if the caller must
+// stop.
 func (r *replays) enter(ctx context.Context, stop <-chan struct{}) (*replay, bool) {
 	for {
 		r.mu.Lock()
@@ -48,15 +48,14 @@ func (r *replays) enter(ctx context.Context, stop <-chan struct{}) (*replay, boo
 	}
 }
 
-// replay is a part that was read from the store for one stream. nil: it is the tail's.
+// replay is a part that was read from the store for one stream; nil: a part of the tail.
 type replay struct {
 	of      *replays
 	reading bool
 	pending int
 }
 
-// built says that the items are not needed any more, only so many bytes that wait to be
-// sent.
+// built says that the items are no longer needed, only this number of bytes to be sent.
 func (p *replay) built(bytes int) {
 	if p == nil {
 		return

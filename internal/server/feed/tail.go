@@ -1,7 +1,6 @@
-// Package feed brings what the engine's feed tells to many readers over HTTP. tail.go
-// reads the end of the feed once for all of them, reader.go is one of them: it sends
-// frames of an event stream at the pace of whoever reads it. replay.go bounds what those
-// hold that read further back.
+// Package feed streams the engine's feed to many readers over HTTP. tail.go reads the end of the feed once
+// for all readers. reader.go is one reader: it sends frames of an event stream at the pace of its client.
+// replay.go bounds the memory of readers that are behind.
 package feed
 
 import (
@@ -16,11 +15,11 @@ import (
 )
 
 const (
-	// MaxItems and MaxBytes bound what the tail keeps, and what readers made of it. The
-	// newest item is kept however large it is, so that one reads it for all.
+	// MaxItems and MaxBytes bound what the tail keeps, including the views of readers. The newest item is
+	// kept whatever its size, so that it is read once for all.
 	MaxItems = 1024
 	MaxBytes = 1 << 20
-	// Batch is how many items are read at a time; fewer where they are large.
+	// Batch is how many items are read at a time; fewer if they are large.
 	Batch = 64
 )
 
@@ -30,14 +29,14 @@ type Item struct {
 	Text []byte // as Tail's encoder writes it
 
 	tail  *Tail
-	bytes int // about how large it is; under the tail's lock
+	bytes int // approximate size; under the tail's lock
 
 	mu   sync.Mutex
 	view any
 }
 
-// View makes something of the item that another encoding needs, once for all readers
-// that share it, and says how many bytes it has. What failed is tried again by the next.
+// View returns another form of the item. build computes it, with its size in bytes, once for all readers. If it
+// fails, the next reader tries again.
 func (it *Item) View(build func(*store.FeedItem) (view any, bytes int, err error)) (any, error) {
 	it.mu.Lock()
 	defer it.mu.Unlock()
@@ -53,7 +52,7 @@ func (it *Item) View(build func(*store.FeedItem) (view any, bytes int, err error
 	return view, nil
 }
 
-// sizeOf is about how many bytes an item has.
+// sizeOf is the approximate size of an item in bytes.
 func sizeOf(item *store.FeedItem) (bytes int) {
 	for i := range item.Records {
 		n, _, _ := expr.Measure(item.Records[i].Data, math.MaxInt, expr.MaxDepth)
@@ -67,11 +66,11 @@ type Part struct {
 	Items  []*Item
 	Oldest int64 // see store.Feed
 	Next   int64
-	More   bool // there is more behind Next
+	More   bool // there is more after Next
 }
 
-// Tail is the end of the feed, read once for all readers: those that keep up share it,
-// and cost the store nothing. Who is behind it reads the store.
+// Tail is the end of the feed, read once for all readers: readers that keep up share it, and cost the store
+// nothing. Readers that are behind read the store.
 type Tail struct {
 	engine *engine.Engine
 	encode func(*store.FeedItem) ([]byte, error)
@@ -79,7 +78,7 @@ type Tail struct {
 	mu     sync.Mutex
 	fresh  <-chan struct{} // closed when there may be more; nil: it was never read
 	items  []*Item
-	begin  int64 // items has everything behind this position
+	begin  int64 // items has everything after this position
 	end    int64 // up to this one
 	oldest int64
 	bytes  int
@@ -87,8 +86,7 @@ type Tail struct {
 	replays replays
 }
 
-// NewTail returns the tail of an engine's feed, whose items have the text that encode
-// writes.
+// NewTail returns the tail of an engine's feed. encode writes the text of an item.
 func NewTail(e *engine.Engine, encode func(*store.FeedItem) ([]byte, error)) *Tail {
 	return &Tail{engine: e, encode: encode}
 }
@@ -101,15 +99,14 @@ func (t *Tail) Position(ctx context.Context) (int64, error) {
 	return t.end, err
 }
 
-// Kept is how many items the tail keeps, and the position behind which it has all.
+// Kept returns how many items the tail keeps, and the position after which it has all of them.
 func (t *Tail) Kept() (items int, begin int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.items), t.begin
 }
 
-// After reads what came after a position. force looks into the store even if nothing
-// happened here.
+// After reads the items after a position. force reads the store even if nothing changed here.
 func (t *Tail) After(ctx context.Context, pos int64, force bool) (Part, error) {
 	p, kept, err := t.kept(ctx, pos, force)
 	if err != nil || kept {
@@ -118,7 +115,7 @@ func (t *Tail) After(ctx context.Context, pos int64, force bool) (Part, error) {
 	return t.Stored(ctx, pos)
 }
 
-// kept reads what came after a position if the tail has it.
+// kept reads the items after a position if the tail has them.
 func (t *Tail) kept(ctx context.Context, pos int64, force bool) (out Part, kept bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,8 +134,7 @@ func (t *Tail) kept(ctx context.Context, pos int64, force bool) (out Part, kept 
 	return out, true, nil
 }
 
-// Later is what the tail has behind a position, up to the end of the feed. It is not whole
-// where the tail does not reach back so far.
+// Later returns the items after a position that the tail has, and whether these are all of them.
 func (t *Tail) Later(ctx context.Context, pos int64) (items []*Item, whole bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,7 +156,8 @@ func (t *Tail) refresh(ctx context.Context, force bool) error {
 		if err != nil {
 			return err
 		}
-		t.begin, t.end, t.fresh = end, end, fresh
+		t.begin, t.end = end, end
+		t.fresh = fresh
 	}
 	select {
 	case <-t.fresh:
@@ -184,11 +181,14 @@ func (t *Tail) refresh(ctx context.Context, force bool) error {
 	return nil
 }
 
-// keep adds to the tail, and lets go of what is too much. Those who read hold parts of
-// the list: it is never written over.
+// keep adds to the tail, and drops what exceeds the bounds. Readers hold parts of
+// the list, so it is never overwritten.
 func (t *Tail) keep(p Part) {
-	if t.oldest = p.Oldest; p.Oldest > t.end { // what lay between was forgotten
-		t.items, t.bytes, t.begin = nil, 0, p.Oldest
+	t.oldest = p.Oldest
+	if p.Oldest > t.end { // the items in between are no longer kept
+		t.items = nil
+		t.bytes = 0
+		t.begin = p.Oldest
 	}
 	t.end = max(t.end, p.Next, p.Oldest)
 	list := make([]*Item, 0, len(t.items)+len(p.Items))
@@ -200,7 +200,7 @@ func (t *Tail) keep(p Part) {
 	t.shrink()
 }
 
-// shrink lets go of what is too much.
+// shrink drops what exceeds the bounds.
 func (t *Tail) shrink() {
 	drop := 0
 	for len(t.items)-drop > MaxItems || t.bytes > MaxBytes && drop < len(t.items)-1 {
@@ -208,12 +208,12 @@ func (t *Tail) shrink() {
 		t.begin = t.items[drop].Pos
 		drop++
 	}
-	if drop > 0 { // a part of the list would hold on to all of it
+	if drop > 0 { // a slice of the old list would keep all of it in memory
 		t.items = slices.Clone(t.items[drop:])
 	}
 }
 
-// grown notes that an item got larger.
+// grown records that an item became larger.
 func (t *Tail) grown(it *Item, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,7 +224,7 @@ func (t *Tail) grown(it *Item, bytes int) {
 	}
 }
 
-// Stored reads the store, whatever the tail has.
+// Stored reads the items after a position from the store.
 func (t *Tail) Stored(ctx context.Context, after int64) (Part, error) {
 	feed, err := t.engine.Feed(ctx, after, Batch)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -26,16 +25,12 @@ var ContractJSON = sync.OnceValues(func() ([]byte, error) {
 	return doc.Root.Value().AppendJSON(nil), nil
 })
 
-// Contract is the OpenAPI document that the view serves, as YAML.
-func Contract() []byte { return slices.Clone(contractYAML) }
-
 func (v *View) getOpenAPI(w http.ResponseWriter, _ *request) error {
 	text, err := ContractJSON()
 	return writeDocument(w, "application/json", text, err)
 }
 
-// getSwagger serves the contract in the older format, with the content type that wfx gives
-// it.
+// getSwagger serves the contract in the older format, with wfx's content type.
 func (v *View) getSwagger(w http.ResponseWriter, _ *request) error {
 	text, err := SwaggerJSON()
 	return writeDocument(w, "text/plain; charset=utf-8", text, err)
@@ -53,8 +48,7 @@ func writeDocument(w http.ResponseWriter, media string, text []byte, err error) 
 	return nil
 }
 
-// getRoot leads to the contract. The address is absolute, as in wfx: SWUpdate follows no
-// other.
+// getRoot links to the contract. The address is absolute, as in wfx: SWUpdate follows no other.
 func (v *View) getRoot(w http.ResponseWriter, r *request) error {
 	at := url.URL{Host: r.Host, Path: Base + "/openapi.json"}
 	if r.Host != "" {
@@ -73,7 +67,7 @@ func (v *View) getVersion(w http.ResponseWriter, r *request) error {
 		"apiVersion", expr.String("v1"), "commit", expr.String(v.cfg.Commit), "version", expr.String(v.cfg.Version)))
 }
 
-// getHealth asks the store for something small.
+// getHealth makes a small request to the store.
 func (v *View) getHealth(w http.ResponseWriter, r *request) error {
 	state, status := "up", http.StatusOK
 	check := object("timestamp", expr.String(v.cfg.Clock.Now().UTC().Format(time.RFC3339Nano)))

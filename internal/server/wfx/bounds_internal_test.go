@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -15,7 +16,7 @@ func TestHashesWithinACommit(t *testing.T) {
 	defined := func(n int64) expr.Value { return object("n", expr.Int(n)) }
 	taken := core.Record{Type: core.RecTaken, Name: "CLIENT", HasData: true, Data: object("state", expr.String("NEW"))}
 	amended := func(from, to int64) core.Record {
-		return core.Record{Type: core.RecControl, Name: string(core.VerbAmend), HasData: true, Data: object(core.JobReplaced, defined(from), core.JobDefinition, defined(to))}
+		return core.Record{Type: core.RecControl, Name: string(core.VerbAmend), HasData: true, Data: object(jobdata.Replaced, defined(from), jobdata.Definition, defined(to))}
 	}
 	item := &store.FeedItem{Pos: 1, Instance: "j", Client: "c", Definition: "w", Records: []core.Record{taken, taken, amended(1, 2), taken, amended(2, 3), taken}}
 	for _, known := range []string{"", definitionHash(defined(1))} {

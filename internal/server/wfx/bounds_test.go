@@ -1,8 +1,10 @@
 package wfx_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	wfxdef "github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -19,11 +22,16 @@ import (
 func (w *world) bounded(limits wfx.Limits) *side {
 	w.t.Helper()
 	tail := feed.NewTail(w.engine, func(*store.FeedItem) ([]byte, error) { return nil, nil })
-	v, err := wfx.New(wfx.Config{Engine: w.engine, Registry: dialect.NewRegistry(wfxdef.FrontEnd{}), Tail: tail, Limits: limits})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	s := httptest.NewServer(v.Handler(wfx.South))
+	unbounded := func(context.Context) (func(), error) { return func() {}, nil }
+	v := wfx.New(wfx.Config{
+		Engine: w.engine, Registry: dialect.NewRegistry(wfxdef.FrontEnd{}), Tail: tail, Clock: engine.RealClock{}, Limits: limits,
+		Stream: unbounded, Heavy: unbounded, Client: wfx.HeaderClient, AllowOrigin: func(*http.Request) string { return "" },
+	})
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if err := v.Serve(wfx.South, rw, r, v.Find(r), func(string) error { return nil }); err != nil {
+			http.Error(rw, err.Error(), http.StatusServiceUnavailable)
+		}
+	}))
 	w.t.Cleanup(s.Close)
 	return newSide(w.t, s)
 }
@@ -109,7 +117,7 @@ func TestProgressIsAnInteger(t *testing.T) {
 	w.kanban()
 	id := w.create(`{"clientId":"dana","workflow":"wfx.workflow.kanban"}`)
 	for _, bad := range []string{"1e1", "10.0", "1E2", "1000000e-5", "1.5", "101", "-2147483649", "1e999", `"5"`, "true"} {
-		w.south.do("PUT", "/jobs/"+id+"/status", `{"state":"NEW","progress":`+bad+`}`).plain(400).says(`"progress" must be an integer from -2147483648 to 100`)
+		w.south.do("PUT", "/jobs/"+id+"/status", `{"state":"NEW","progress":`+bad+`}`).plain(400).says(`progress must be an integer from -2147483648 to 100`)
 	}
 	for good, told := range map[string]string{"100": "100", "0": "0", "-0": "0", "-2147483648": "-2147483648"} {
 		a := w.south.do("PUT", "/jobs/"+id+"/status", `{"state":"NEW","progress":`+good+`}`).want(200).says(`"progress":` + told + `,`)
@@ -174,7 +182,7 @@ func TestAJobThatWasGivenUp(t *testing.T) {
 	if err := w.engine.Control(t.Context(), id, core.Control{Verb: core.VerbCancel}); err != nil {
 		t.Fatal(err)
 	}
-	const why = "the job was given up (it is cancelled) and takes no more changes; its state stays 'NEW'"
+	const why = "the job is cancelled and cannot be changed any more; its state stays 'NEW'"
 	for _, state := range []string{"NEW", "PROGRESS", "NOWHERE"} {
 		w.south.do("PUT", "/jobs/"+id+"/status", `{"state":"`+state+`"}`).refused(400, "wfx.invalidRequest", why)
 	}

@@ -1,6 +1,7 @@
 package wfx
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
@@ -9,24 +10,35 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
-func (v *View) getStatus(w http.ResponseWriter, r *request) error {
+// part is what a request reads or changes of a job.
+type part func(*engine.Job) expr.Value
+
+func statusPart(j *engine.Job) expr.Value     { return statusValue(j.Status, j.Content) }
+func definitionPart(j *engine.Job) expr.Value { return j.Content }
+func tagsPart(j *engine.Job) expr.Value       { return texts(j.Tags()) }
+
+// get is the handler that reads a part.
+func (p part) get(v *View, w http.ResponseWriter, r *request) error {
 	j, err := v.job(r)
 	if err != nil {
 		return err
 	}
-	setRevision(w, j.Rev)
-	return v.answer(w, r, http.StatusOK, statusValue(j.Status, j.Content))
+	return p.answer(v, w, r, &j)
 }
 
-// updateStatus lets the actor of the side send a status. It replaces the one before as a
-// whole: wfx keeps clientId, context, message and progress only where they are sent again,
-// and sets definitionHash itself.
+func (p part) answer(v *View, w http.ResponseWriter, r *request, j *engine.Job) error {
+	setRevision(w, j.Rev)
+	return v.answer(w, r, http.StatusOK, p(j))
+}
+
+// updateStatus sets a status on behalf of the side's actor. It replaces the previous status completely: as
+// in wfx, clientId, context, message and progress stay only if they are sent again.
 func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
-	body, err := v.object(r)
+	body, members, err := v.object(r)
 	if err != nil {
 		return err
 	}
-	status, err := statusOf(body)
+	status, err := statusOf(body, members)
 	if err != nil {
 		return err
 	}
@@ -35,7 +47,7 @@ func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	j, err := v.engine.UpdateJob(r.Context(), id, engine.JobUpdate{Actor: r.side.actor(), Status: status, Rev: rev, Client: r.client})
-	if no, ok := as[*core.Rejected](err); ok {
+	if no, ok := errors.AsType[*core.Rejected](err); ok {
 		return v.illegal(r, id, status, no)
 	}
 	if err != nil {
@@ -43,12 +55,11 @@ func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
 	}
 	state, _ := status.Get("state")
 	v.updates.add(Update{j.Definition, state.Str(), r.side.actor()})
-	setRevision(w, j.Rev)
-	return v.answer(w, r, http.StatusOK, statusValue(j.Status, j.Content))
+	return part(statusPart).answer(v, w, r, &j)
 }
 
-// illegal tells in wfx's words why a move was refused. The state is read after the
-// refusal: where the job has moved on meanwhile, it is the newer one that is named.
+// illegal is the error of a refused transition, in the words of wfx. The state is read after the refusal: if
+// the job has moved on meanwhile, the message names the newer one.
 func (v *View) illegal(r *request, id string, status expr.Value, no *core.Rejected) error {
 	j, err := v.engine.Job(r.Context(), id)
 	if err != nil {
@@ -57,7 +68,7 @@ func (v *View) illegal(r *request, id string, status expr.Value, no *core.Reject
 	switch {
 	case j.Instance.Status.Final() && j.Instance.Status != core.Completed:
 		return givenUp(&j)
-	case j.Instance.Status == core.Paused || j.Quarantine != "" || no.Allowed == nil: // it is not the move that is wrong
+	case j.Instance.Status == core.Paused || j.Quarantine != "" || no.Allowed == nil: // the transition is not the reason
 		return no
 	}
 	m, err := v.model(r.Context(), j.Definition, j.Digest)
@@ -79,15 +90,14 @@ func (v *View) illegal(r *request, id string, status expr.Value, no *core.Reject
 	return refuse(http.StatusBadRequest, invalidRequest, "transition from '%s' to '%.100s' does not exist", from, to)
 }
 
-// givenUp refuses to change a job that was ended from outside, by cancelling or terminating
-// its instance.
+// givenUp refuses to change a job whose instance was cancelled or terminated.
 func givenUp(j *engine.Job) error {
-	return refuse(http.StatusBadRequest, invalidRequest, "the job was given up (it is %s) and takes no more changes; its state stays '%s'", j.Instance.Status, j.Instance.Job.State)
+	return refuse(http.StatusBadRequest, invalidRequest, "the job is %s and cannot be changed any more; its state stays '%s'", j.Instance.Status, j.Instance.Job.State)
 }
 
-// unchanged tells why a change of a job was refused.
+// unchanged is the error of a refused change of a job.
 func (v *View) unchanged(r *request, id string, err error) error {
-	if _, ok := as[*core.Rejected](err); !ok {
+	if _, ok := errors.AsType[*core.Rejected](err); !ok {
 		return err
 	}
 	j, failed := v.engine.Job(r.Context(), id)
@@ -97,17 +107,8 @@ func (v *View) unchanged(r *request, id string, err error) error {
 	return err
 }
 
-func (v *View) getJobDefinition(w http.ResponseWriter, r *request) error {
-	j, err := v.job(r)
-	if err != nil {
-		return err
-	}
-	setRevision(w, j.Rev)
-	return v.answer(w, r, http.StatusOK, j.Content)
-}
-
 func (v *View) updateJobDefinition(w http.ResponseWriter, r *request) error {
-	body, err := v.object(r)
+	body, _, err := v.object(r)
 	if err != nil {
 		return err
 	}
@@ -119,17 +120,7 @@ func (v *View) updateJobDefinition(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return v.unchanged(r, id, err)
 	}
-	setRevision(w, j.Rev)
-	return v.answer(w, r, http.StatusOK, j.Content)
-}
-
-func (v *View) getTags(w http.ResponseWriter, r *request) error {
-	j, err := v.job(r)
-	if err != nil {
-		return err
-	}
-	setRevision(w, j.Rev)
-	return v.answer(w, r, http.StatusOK, texts(j.Tags()))
+	return part(definitionPart).answer(v, w, r, &j)
 }
 
 func (v *View) addTags(w http.ResponseWriter, r *request) error { return v.retag(w, r, true) }

@@ -28,7 +28,7 @@ func TestContractAndOperations(t *testing.T) {
 	for _, op := range c.Operations() {
 		byID[op.ID] = op
 	}
-	for _, op := range operations {
+	for _, op := range Operations {
 		want, ok := byID[op.ID]
 		if !ok {
 			t.Errorf("the contract has no operation %s", op.ID)

@@ -1,22 +1,20 @@
-// Package wfx shows an engine's jobs the way Siemens wfx 0.6 shows its own: the same paths
-// below /api/wfx/v1, bodies, status codes and errors, so that its clients work as they
-// are. openapi.yaml is the contract.
+// Package wfx serves an engine's jobs over the API of Siemens wfx 0.6: the same paths below /api/wfx/v1,
+// bodies, status codes and errors, so that its clients work unchanged. openapi.yaml is the contract.
 //
 // # Reading it
 //
-// routes.go is the table of everything that is served. A request passes serve.go (method,
-// cross-origin headers, who may, the response filter), and then its handler: workflows.go,
-// jobs.go, change.go (status, definition, tags) and events.go. values.go and hash.go are the
-// shapes that go out, read.go and params.go what comes in, errors.go what is refused.
+// routes.go is the table of all operations. A request passes serve.go (method, cross-origin headers,
+// authorization, the response filter), and then its handler: workflows.go, jobs.go, change.go (status,
+// definition, tags) and events.go. values.go and hash.go make responses, read.go and params.go read requests,
+// errors.go makes refusals.
 //
 // # Two sides
 //
-// The listener decides who acts: on the south it is a device (CLIENT), on the north an
-// operator (WFX). Devices may be held to their own jobs: what is another's is not there.
+// The listener decides the actor: on the south it is a device (CLIENT), on the north an operator (WFX).
+// Devices may be restricted to their own jobs; those of others do not exist for them.
 //
 // # What is better than in wfx
 //
-// Changes of one job come one after the other, each judged against the state that it
-// meets; no writer is told to try again. Streams go on where they broke off. Filters have
-// a budget. Integers keep their digits.
+// Changes of one job are serialised, each checked against the current state; no writer has to retry.
+// Streams resume where they broke off. Filters have a budget. Integers keep all digits.
 package wfx

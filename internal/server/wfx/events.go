@@ -7,39 +7,39 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// The id of an event is the position of its commit in the feed and the number of the event
-// among those of the commit, in one integer, so that a stream can go on behind any event.
+// The id of an event is one integer: the position of its commit in the feed, and the number of the event
+// within the commit, so that a stream can resume after any event.
 const (
 	eventBits = 16
 	eventMask = 1<<eventBits - 1
 )
 
-// follower is what one stream asks for.
+// follower is one stream.
 type follower struct {
 	v                        *View
-	client                   string // the only one whose events there are; "": all
+	client                   string // only events of this client; "": all
 	clients, jobs, workflows []string
 	actions                  []string
-	tail                     []byte // of every frame: the tags of the stream
+	tail                     []byte // the end of every frame: the tags of the stream
 
-	resume int64 // the position of the commit that was told in part
-	seen   int   // and how many of its events
+	resume int64 // the position of a commit that was sent in part
+	seen   int   // how many of its events were sent
 
-	// hashes are those of the definitions of jobs whose events were seen. A stream sees all
-	// events of a job or none, so they are up to date.
+	// hashes are the definition hashes of jobs whose events were sent. A stream sees all events of a job or
+	// none, so they are up to date.
 	hashes map[string]string
 }
 
-// maxHashes is how many jobs a stream remembers ("wfx-stream-jobs"); of the others their
-// definitions are looked up.
+// maxHashes is how many hashes a stream keeps ("wfx-stream-jobs"); others are looked up.
 const maxHashes = 10_000
 
-// followJobs streams what happens to jobs. Filters for clients, jobs and workflows add up;
-// actions narrow what they give.
+// followJobs streams the events of jobs. Filters for clients, jobs and workflows are alternatives; actions
+// narrow the result.
 func (v *View) followJobs(w http.ResponseWriter, r *request) error {
 	release, err := v.cfg.Stream(r.Context())
 	if err != nil {
@@ -71,20 +71,19 @@ func (v *View) followJobs(w http.ResponseWriter, r *request) error {
 		Heartbeat: v.limits.Heartbeat, Within: v.limits.WriteTimeout, Beat: "keepalive",
 		Pos: pos, Frames: f.frames,
 		Forgot: func(int64) []byte {
-			clear(f.hashes) // definitions may have changed in what is not told
+			clear(f.hashes) // definitions may have changed in the skipped events
 			return []byte(": older events are not kept any more\n\n")
 		},
 	}
-	return reader.Run(r.Context(), w, []byte(": keepalive\n\n")) // so that the client knows that it is there
+	return reader.Run(r.Context(), w, []byte(": keepalive\n\n")) // so that the client knows that the stream has begun
 }
 
-// names reads a list that is separated by commas; empty names are left out.
+// names reads a comma-separated list without empty names.
 func (r *request) names(param string) []string {
 	return slices.DeleteFunc(strings.Split(r.query.Get(param), ","), func(s string) bool { return s == "" })
 }
 
-// begin is the position to read from: the end of the feed, or behind the event that the
-// client saw last.
+// begin returns the position to read from: the end of the feed, or after the last event that the client saw.
 func (f *follower) begin(r *request, end int64) (int64, error) {
 	text := r.Header.Get("Last-Event-ID")
 	if text == "" {
@@ -96,7 +95,7 @@ func (f *follower) begin(r *request, end int64) (int64, error) {
 	}
 	pos, seen := id>>eventBits, int(id&eventMask)
 	switch {
-	case pos > end: // of another database
+	case pos > end: // from another database
 		return end, nil
 	case seen == 0 || pos == 0:
 		return pos, nil
@@ -105,7 +104,7 @@ func (f *follower) begin(r *request, end int64) (int64, error) {
 	return pos - 1, nil
 }
 
-// frames is what the stream sends of an item.
+// frames returns what the stream sends for an item.
 func (f *follower) frames(ctx context.Context, it *feed.Item) (out [][]byte, err error) {
 	if it.Client == "" || !f.wants(&it.FeedItem) {
 		return nil, nil
@@ -134,14 +133,14 @@ func (f *follower) frames(ctx context.Context, it *feed.Item) (out [][]byte, err
 	return out, nil
 }
 
-// remember notes the definition that a job has after its events.
+// remember keeps the definition hash of a job after its events.
 func (f *follower) remember(job string, events []event) {
 	if len(events) == 0 {
 		return
 	}
 	last := events[len(events)-1]
 	delete(f.hashes, job)
-	if last.action == actionDelete || last.hash == "" {
+	if last.action == api.JobDeleted || last.hash == "" {
 		return
 	}
 	if len(f.hashes) >= maxHashes {
@@ -150,7 +149,7 @@ func (f *follower) remember(job string, events []event) {
 	f.hashes[job] = last.hash
 }
 
-// wants reports whether events of a job are asked for.
+// wants reports whether the stream includes the events of a job.
 func (f *follower) wants(item *store.FeedItem) bool {
 	if f.client != "" && item.Client != f.client {
 		return false

@@ -8,12 +8,13 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 )
 
 const filterHeader = "X-Response-Filter"
 
-// responseFilter compiles the filter of a request, before anything is changed: who sends a
-// broken one learns it while nothing has happened yet.
+// responseFilter compiles the filter of a request before anything is changed, so that an invalid filter has
+// no effect.
 func (v *View) responseFilter(r *http.Request) (*jq.Filter, error) {
 	values := r.Header.Values(filterHeader)
 	if len(values) == 0 {
@@ -26,27 +27,26 @@ func (v *View) responseFilter(r *http.Request) (*jq.Filter, error) {
 	return f, nil
 }
 
-// filterInput is what is gathered for a filter. As values it takes many times what it
-// takes as text.
+// filterInput measures the input of a filter. Values take many times the memory of their text.
 type filterInput struct {
 	v    *View
 	size int
 }
 
-// measure counts a value in, and says whether there is more than a filter is given.
+// measure adds a value, and refuses more than a filter may get.
 func (in *filterInput) measure(value expr.Value) error {
 	most := in.v.limits.Filtered
 	bytes, _, large := expr.Measure(value, most, expr.MaxDepth)
 	if in.size += bytes; large || in.size > most {
 		return refuse(http.StatusBadRequest, invalidFilter,
-			"there are more than %d bytes, too many to be filtered (limit wfx-filter-input); ask for less with limit and offset", most)
+			"the answer has more than %d bytes, too many for a filter (limit wfx-filter-input); ask for less with limit and offset", most)
 	}
 	return nil
 }
 
-// answerFiltered writes what the filter gives, a JSON value a line. The answer is 200
-// whatever the operation's is; where the filter fails it is {}, as with wfx: the operation
-// itself has succeeded. Why it failed a header says.
+// answerFiltered writes the results of the filter, one JSON value a line. The status is 200, whatever the
+// operation's is. If the filter fails the body is {}, as with wfx, since the operation itself succeeded; a
+// header has the error.
 func (v *View) answerFiltered(w http.ResponseWriter, r *request, value expr.Value) error {
 	ctx, cancel := context.WithTimeout(r.Context(), v.limits.FilterTime)
 	defer cancel()
@@ -56,14 +56,14 @@ func (v *View) answerFiltered(w http.ResponseWriter, r *request, value expr.Valu
 		out.WriteByte('\n')
 		return nil
 	})
-	r.release() // a client that reads slowly keeps no filter waiting
+	r.release() // a slow client must not block other filters
 	h := w.Header()
 	if err != nil {
 		out.Reset()
 		out.WriteString("{}\n")
 		h.Set("X-Response-Filter-Error", headerText(err.Error(), maxHeaderText))
 	}
-	if err := reserve(w, out.Len()); err != nil {
+	if err := web.Reserve(w, out.Len()); err != nil {
 		return err
 	}
 	text := r.Header.Get(filterHeader) // no longer than filter-source
@@ -76,10 +76,10 @@ func (v *View) answerFiltered(w http.ResponseWriter, r *request, value expr.Valu
 	return nil
 }
 
-// maxHeaderText is how much of an error a header tells.
+// maxHeaderText bounds an error in a header, in bytes.
 const maxHeaderText = 1024
 
-// headerText is a text that can stand in a header.
+// headerText is text that is valid in a header.
 func headerText(s string, most int) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -2,39 +2,35 @@ package wfx
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// The actions that events tell.
-const (
-	actionCreate = "CREATE"
-	actionDelete = "DELETE"
-	actionAdd    = "ADD_TAGS"
-	actionRemove = "DELETE_TAGS"
-	actionStatus = "UPDATE_STATUS"
-	actionDefine = "UPDATE_DEFINITION"
-)
+// actions are those of an [api.JobEvent].
+var actions = []string{
+	api.JobCreated, api.JobDeleted, api.JobTagsAdded, api.JobTagsDeleted, api.JobStatusUpdated, api.JobDefinitionUpdated,
+}
 
-var actions = []string{actionCreate, actionDelete, actionAdd, actionRemove, actionStatus, actionDefine}
-
-// event is one thing that happened to a job, without what is a stream's own.
+// event is one change of a job, without the parts that differ by stream.
 type event struct {
 	action string
 	head   []byte // the frame up to its tags
-	hash   string // of the job's definition, then; "": not known
+	hash   string // of the job's definition at that time; "": not known
 }
 
-// events tells an item of the feed in wfx's events: one for each change that somebody
-// made, or that time did. States that a job passes through on the way are not told. hash
-// is that of the definition before the item, where it is known.
+// events converts an item of the feed to events of wfx: one for each change by an actor or a timeout.
+// States that a job only passes through have no event. hash is the hash of the definition before the item,
+// if it is known.
 func (v *View) events(ctx context.Context, item *store.FeedItem, hash string) ([]event, error) {
-	t := &teller{v: v, ctx: ctx, item: item, hash: hash}
+	t := &converter{v: v, ctx: ctx, item: item, hash: hash}
 	for i := range item.Records {
 		t.next = i
 		if err := t.record(&item.Records[i]); err != nil {
@@ -46,41 +42,41 @@ func (v *View) events(ctx context.Context, item *store.FeedItem, hash string) ([
 	return t.out, err
 }
 
-// teller makes events of the records of one commit.
-type teller struct {
+// converter makes events of the records of one commit.
+type converter struct {
 	v    *View
 	ctx  context.Context
 	item *store.FeedItem
-	next int // the record that is looked at
+	next int // the current record
 	out  []event
 
-	action  string // of what is gathered; "": nothing is
+	action  string // of the event in progress; "": none
 	created expr.Value
 	status  expr.Value
 	hash    string // of the definition; "": not known
 }
 
-// record gathers a record. A status is told when something else begins: until then the
-// job may go on to another state by itself.
-func (t *teller) record(r *core.Record) error {
+// record processes a record. A status becomes an event when something else begins: until then the job may
+// still move to another state immediately.
+func (t *converter) record(r *core.Record) error {
 	switch r.Type {
 	case core.RecStarted:
 		if err := t.flush(); err != nil {
 			return err
 		}
-		t.action, t.created = actionCreate, r.Data
-		t.status, _ = r.Data.Get(core.JobStatus)
+		t.action, t.created = api.JobCreated, r.Data
+		t.status, _ = r.Data.Get(jobdata.Status)
 		t.define(r.Data)
 	case core.RecTaken, core.RecTimedOut:
 		if err := t.flush(); err != nil {
 			return err
 		}
 		if r.Type == core.RecTaken && r.HasData {
-			t.action, t.status = actionStatus, r.Data
+			t.action, t.status = api.JobStatusUpdated, r.Data
 		}
 	case core.RecEntered:
-		if t.action != actionCreate {
-			t.action = actionStatus
+		if t.action != api.JobCreated {
+			t.action = api.JobStatusUpdated
 		}
 		t.status = r.Data
 	case core.RecControl:
@@ -89,13 +85,13 @@ func (t *teller) record(r *core.Record) error {
 		if err := t.flush(); err != nil {
 			return err
 		}
-		t.add(actionDelete, t.job())
+		t.add(api.JobDeleted, t.job())
 	}
 	return nil
 }
 
-// control tells changes of the definition and of the tags.
-func (t *teller) control(r *core.Record) error {
+// control makes events of changes of the definition and of the tags.
+func (t *converter) control(r *core.Record) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
@@ -105,11 +101,11 @@ func (t *teller) control(r *core.Record) error {
 		if r.Node != "" {
 			status = status.With("state", expr.String(r.Node))
 		}
-		definition, _ := r.Data.Get(core.JobDefinition)
-		t.add(actionDefine, t.job("definition", nonNull(definition), "mtime", instant(t.item.At), "status", status))
+		definition, _ := r.Data.Get(jobdata.Definition)
+		t.add(api.JobDefinitionUpdated, t.job("definition", nonNull(definition), "mtime", instant(t.item.At), "status", status))
 	case core.VerbLabel:
-		tags, _ := r.Data.Get(core.JobTags)
-		for _, c := range []struct{ key, action string }{{core.JobAdded, actionAdd}, {core.JobRemoved, actionRemove}} {
+		tags, _ := r.Data.Get(jobdata.Tags)
+		for _, c := range []struct{ key, action string }{{jobdata.Added, api.JobTagsAdded}, {jobdata.Removed, api.JobTagsDeleted}} {
 			if list, ok := r.Data.Get(c.key); ok && list.Len() > 0 {
 				t.add(c.action, t.job("mtime", instant(t.item.At), "tags", tags))
 			}
@@ -125,8 +121,8 @@ func nonNull(v expr.Value) expr.Value {
 	return v
 }
 
-// flush tells what was gathered.
-func (t *teller) flush() error {
+// flush adds the event in progress.
+func (t *converter) flush() error {
 	action := t.action
 	if t.action = ""; action == "" {
 		return nil
@@ -138,15 +134,15 @@ func (t *teller) flush() error {
 		}
 	}
 	status := statusWith(t.status, t.hash)
-	if action == actionStatus {
+	if action == api.JobStatusUpdated {
 		t.add(action, t.job("mtime", instant(t.item.At), "status", status))
 		return nil
 	}
 	job := t.job("mtime", instant(t.item.At), "status", status, "stime", instant(t.item.At))
-	if definition, _ := t.created.Get(core.JobDefinition); definition.Len() > 0 {
+	if definition, _ := t.created.Get(jobdata.Definition); definition.Len() > 0 {
 		job = job.With("definition", definition)
 	}
-	if tags, ok := t.created.Get(core.JobTags); ok && tags.Len() > 0 {
+	if tags, ok := t.created.Get(jobdata.Tags); ok && tags.Len() > 0 {
 		job = job.With("tags", tags)
 	}
 	row, err := t.v.current(t.ctx, t.item.Definition)
@@ -156,40 +152,40 @@ func (t *teller) flush() error {
 			job = job.With("workflow", workflow)
 		}
 	}
-	if _, missing := as[*engine.NotFoundError](err); err != nil && !missing {
+	if _, missing := errors.AsType[*engine.NotFoundError](err); err != nil && !missing {
 		return err
 	}
 	t.add(action, job)
 	return nil
 }
 
-// hashNow finds out which definition is in force before the record that is looked at: the
-// one that the next change of it replaces, in the same commit or later.
-func (t *teller) hashNow() (string, error) {
+// hashNow returns the hash of the definition before the current record: the one that the next change
+// replaces, in the same commit or later.
+func (t *converter) hashNow() (string, error) {
 	if definition, ok := replaced(t.item.Records[t.next:]); ok {
 		return definitionHash(definition), nil
 	}
-	return t.v.hashThen(t.ctx, t.item)
+	return t.v.hashAfter(t.ctx, t.item)
 }
 
-// define notes the definition that data has from now on.
-func (t *teller) define(data expr.Value) string {
-	definition, _ := data.Get(core.JobDefinition)
+// define sets the definition from now on to that of data.
+func (t *converter) define(data expr.Value) string {
+	definition, _ := data.Get(jobdata.Definition)
 	t.hash = definitionHash(definition)
 	return t.hash
 }
 
-// job is what every event says of its job, and more.
-func (t *teller) job(pairs ...any) expr.Value {
+// job is the job of an event: what every event has, and more.
+func (t *converter) job(pairs ...any) expr.Value {
 	return object(append(slices.Clone(pairs),
 		"clientId", expr.String(t.item.Client), "id", expr.String(t.item.Instance),
 		"workflow", object("name", expr.String(t.item.Definition)))...)
 }
 
-// milliseconds is how wfx writes the time of an event.
+// milliseconds is wfx's format of an event's time.
 const milliseconds = "2006-01-02T15:04:05.000Z"
 
-func (t *teller) add(action string, job expr.Value) {
+func (t *converter) add(action string, job expr.Value) {
 	head := append([]byte(`data: {"ctime":"`), t.item.At.Std().UTC().Truncate(time.Millisecond).Format(milliseconds)...)
 	head = append(append(append(head, `","action":"`...), action...), `","job":`...)
 	t.out = append(t.out, event{action, job.AppendJSON(head), t.hash})

@@ -10,10 +10,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// definitionHash is by what clients see that a job's definition changed. They compare it
-// with what wfx gave them, so it is made exactly as there: the SHA-256 of a text in which
-// arrays and objects stand in brackets, objects ordered by their quoted keys, strings as
-// they are, and numbers as floating point in scientific notation.
+// definitionHash tells clients that a job's definition changed. They may compare it with a hash of wfx, so
+// it is computed exactly as there: the SHA-256 of a text in which arrays and objects are in brackets, objects
+// sorted by quoted key, strings verbatim, and numbers as floating point in scientific notation.
 func definitionHash(definition expr.Value) string {
 	if definition.IsNull() {
 		definition = expr.EmptyObject
@@ -45,7 +44,7 @@ func appendHashed(b []byte, v expr.Value) []byte {
 		}
 		return append(b, ']')
 	}
-	members := v.Members() // by their keys; only the quotes can change that
+	members := v.Members() // sorted by key; only the quotes can change that
 	if !slices.IsSortedFunc(members, compareQuoted) {
 		members = slices.Clone(members)
 		slices.SortFunc(members, compareQuoted)

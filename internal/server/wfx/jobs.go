@@ -2,6 +2,7 @@ package wfx
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -9,7 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// job reads the job that a request names, if its sender may know of it.
+// job reads the job that a request names, if its sender may see it.
 func (v *View) job(r *request) (engine.Job, error) {
 	id, err := r.jobID()
 	if err != nil {
@@ -37,7 +38,7 @@ func (v *View) getJob(w http.ResponseWriter, r *request) error {
 		if err := v.enterHeavy(r); err != nil {
 			return err
 		}
-		j, changes, cut, err = v.engine.JobWithNewest(r.Context(), j.ID, maxHistory, v.limits.History)
+		j, changes, cut, err = v.engine.JobWithHistory(r.Context(), j.ID, maxHistory, v.limits.History)
 		changes = sinceCreation(&j, changes)
 	}
 	if err != nil {
@@ -61,11 +62,11 @@ func (v *View) getJob(w http.ResponseWriter, r *request) error {
 		}
 		return v.answer(w, r, http.StatusOK, shown.With(historyKey, expr.Array(list...)))
 	}
-	return v.historyWritten(w, shown, changes)
+	return v.writeHistory(w, shown, changes)
 }
 
-// sinceCreation leaves out the IMMEDIATE transitions that a job took when it was created: to
-// clients of wfx it was created in the state that they led to. Changes are given newest first.
+// sinceCreation removes the IMMEDIATE transitions that a job took when it was created: for clients of wfx it
+// was created in the state that they lead to. Changes are sorted newest first.
 func sinceCreation(j *engine.Job, changes []engine.JobChange) []engine.JobChange {
 	for n := len(changes); n > 0; n-- {
 		if c := &changes[n-1]; !c.HasStatus || c.Actor != "" || c.Replaced != j.Created {
@@ -75,14 +76,14 @@ func sinceCreation(j *engine.Job, changes []engine.JobChange) []engine.JobChange
 	return nil
 }
 
-// truncatedHeader says that older entries of a history are left out.
+// truncatedHeader says that older entries of a history are missing.
 const truncatedHeader = "X-History-Truncated"
 
-// historyKey is the member of a job that is its history.
+// historyKey is the member of a job with its history.
 const historyKey = "history"
 
-// historyWritten writes a job with its history. Entries are let go as they are written.
-func (v *View) historyWritten(w http.ResponseWriter, shown expr.Value, changes []engine.JobChange) error {
+// writeHistory writes a job with its history. The memory of each entry is released once it is written.
+func (v *View) writeHistory(w http.ResponseWriter, shown expr.Value, changes []engine.JobChange) error {
 	a := &written{w: w, gather: true}
 	separator := byte('{')
 	begin := func(key string) {
@@ -101,13 +102,13 @@ func (v *View) historyWritten(w http.ResponseWriter, shown expr.Value, changes [
 		a.out = append(a.out, ']')
 		return nil
 	}
-	told := false
-	for _, m := range shown.Members() { // by their keys, like every object
-		if m.Key > historyKey && !told {
+	written := false
+	for _, m := range shown.Members() { // sorted by key
+		if m.Key > historyKey && !written {
 			if err := list(); err != nil {
 				return a.failed(err)
 			}
-			told = true
+			written = true
 		}
 		begin(m.Key)
 		a.out = m.Value.AppendJSON(a.out)
@@ -125,32 +126,27 @@ func (v *View) shown(ctx context.Context, j *engine.Job, created bool) (expr.Val
 	return jobValue(j, workflow, created), nil
 }
 
-// createJob creates a job. What a client may not send is dropped, or refused as wfx does.
+// createJob creates a job. Members that a client may not set are ignored, or refused as in wfx.
 func (v *View) createJob(w http.ResponseWriter, r *request) error {
-	body, err := v.object(r)
+	_, body, err := v.object(r)
 	if err != nil {
 		return err
 	}
-	var in engine.JobRequest
-	if in.Client, err = stringIn(body, "clientId", true); err != nil {
-		return err
-	}
-	if in.Workflow, err = stringIn(body, "workflow", true); err != nil {
-		return err
-	}
-	if in.Definition, err = objectIn(body, "definition"); err != nil {
-		return err
+	in := engine.JobRequest{Client: body.Name("clientId"), Workflow: body.Name("workflow"), Definition: body.Object("definition")}
+	if body.Err() != nil {
+		return mistake(body)
 	}
 	if tags, ok := body.Get("tags"); ok && !tags.IsNull() {
-		if in.Tags, err = tagsOf(tags); err != nil {
+		in.Tags, err = tagsOf(tags)
+		if err != nil {
 			return err
 		}
 		if len(in.Tags) > maxTags {
-			return malformed("property \"tags\" has more than %d items (limit wfx-tags)", maxTags)
+			return malformed("tags has more than %d items (limit wfx-tags)", maxTags)
 		}
 	}
 	j, err := v.engine.CreateJob(r.Context(), in)
-	if e, ok := as[*engine.NotFoundError](err); ok {
+	if e, ok := errors.AsType[*engine.NotFoundError](err); ok {
 		return refuse(http.StatusBadRequest, workflowNotFound, "%s", e.Error())
 	}
 	if err != nil {
@@ -170,7 +166,7 @@ func (v *View) deleteJob(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	err = v.engine.DeleteJob(r.Context(), id, rev)
-	if _, missing := as[*engine.NotFoundError](err); missing {
+	if _, missing := errors.AsType[*engine.NotFoundError](err); missing {
 		return &failure{status: http.StatusNotFound} // {}, as with wfx
 	}
 	if err != nil {
@@ -180,8 +176,8 @@ func (v *View) deleteJob(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// jobQuery reads what a list of jobs is asked for with. empty says that nothing can be
-// found: a device asks for what is another's.
+// jobQuery reads the filters of a list of jobs. empty says that the list is empty: a device asks for jobs of
+// another client.
 func (r *request) jobQuery() (q store.Query, empty bool, err error) {
 	q = store.Query{
 		Jobs: true, Definition: r.query.Get("workflow"), State: r.query.Get("state"), Client: r.query.Get("clientId"),

@@ -205,7 +205,7 @@ func TestListOfAll(t *testing.T) {
 	for i := range n {
 		requests = append(requests, engine.JobRequest{Workflow: "relay", Client: fmt.Sprint("c", i)})
 	}
-	if _, err := w.engine.CreateJobs(t.Context(), requests); err != nil {
+	if _, _, err := w.engine.CreateJobs(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]int{"?limit=0": n, "?limit=0&offset=100": n - 100, "?limit=150": 150, "?limit=101&sort=desc": 101} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -48,8 +49,8 @@ func (v *View) listJobs(w http.ResponseWriter, r *request) error {
 	return v.listWritten(w, r, each, tail)
 }
 
-// eachShown calls f with the jobs that a query selects, in the form in which they go out.
-// No more than one of them is in memory at a time, unless f keeps them.
+// eachShown calls f with the jobs that a query selects, as the API shows them. Only one of them is in memory
+// at a time, unless f keeps them.
 func (v *View) eachShown(ctx context.Context, q store.Query, f func(expr.Value) error) error {
 	var failed error
 	err := v.engine.EachJob(ctx, q, func(j *engine.Job) bool {
@@ -65,37 +66,37 @@ func (v *View) eachShown(ctx context.Context, q store.Query, f func(expr.Value) 
 	return err
 }
 
-// partBytes is how much of a long answer is gathered before it is sent.
+// partBytes is how many bytes of a long response are gathered before they are sent.
 const partBytes = 64 << 10
 
-// written is a long answer. That of a list is written while it is read; that of a history
-// is gathered, and written when all of it is there, so that nothing else is held meanwhile.
+// written is a long response. A list is written while it is read; a history is gathered first and then
+// written, so that nothing else is held meanwhile.
 type written struct {
 	w      http.ResponseWriter
 	out    []byte
 	gather bool
-	parts  [][]byte     // gathered
-	next   func() error // before more is made, after a part was sent; nil: nothing
+	parts  [][]byte     // the gathered parts
+	next   func() error // called after a part was sent, before more is made; may be nil
 	sent   bool
 }
 
-// errLeft ends an answer that nobody reads any more.
+// errLeft ends a response whose client disconnected.
 var errLeft = &failure{}
 
-// flush sends what there is, or puts it aside.
+// flush sends the gathered bytes, or keeps them if the response is gathered.
 func (a *written) flush() error {
 	if a.gather {
 		a.parts = append(a.parts, a.out)
 		a.out = make([]byte, 0, partBytes)
 		return nil
 	}
-	if err := reserve(a.w, len(a.out)); err != nil {
+	if err := web.Reserve(a.w, len(a.out)); err != nil {
 		return err
 	}
 	if err := a.send(a.out); err != nil {
 		return err
 	}
-	if a.out = a.out[:0]; cap(a.out) > 4*partBytes { // one that was large need not stay
+	if a.out = a.out[:0]; cap(a.out) > 4*partBytes { // do not keep a large buffer
 		a.out = nil
 	}
 	return nil
@@ -115,7 +116,7 @@ func (a *written) send(part []byte) error {
 	return nil
 }
 
-// finish sends what is left.
+// finish sends the rest.
 func (a *written) finish() error {
 	err := a.flush()
 	if err != nil || !a.gather {
@@ -125,7 +126,7 @@ func (a *written) finish() error {
 	for _, part := range a.parts {
 		n += len(part)
 	}
-	if err := reserve(a.w, n); err != nil {
+	if err := web.Reserve(a.w, n); err != nil {
 		return err
 	}
 	a.w.Header().Set("Content-Length", strconv.Itoa(n))
@@ -138,7 +139,7 @@ func (a *written) finish() error {
 	return nil
 }
 
-// add adds an item to a list, and sends what there is.
+// add adds an item to a list, and sends a part if it is large enough.
 func (a *written) add(first bool, item expr.Value) error {
 	if !first {
 		a.out = append(a.out, ',')
@@ -153,20 +154,20 @@ func (a *written) add(first bool, item expr.Value) error {
 	return a.next()
 }
 
-// failed is what an error is that came while the answer was made. Once it has begun the
-// client cannot be told: it must be cut off, so that it is not taken for whole.
+// failed is the error of a response that could not be completed. Once the response has begun, the
+// connection must be cut, so that the client does not take it for complete.
 func (a *written) failed(err error) error {
 	switch {
 	case err == nil || err == errLeft:
 		return nil
 	case a.sent:
-		return fmt.Errorf("%w: the answer broke off: %w", errBroken, errors.New(err.Error()))
+		return fmt.Errorf("%w: the response broke off: %w", errBroken, errors.New(err.Error()))
 	}
 	return err
 }
 
-// listWritten writes the list while it is read. Whoever asks for a long one holds no place
-// while a part is sent, and takes one of heavy answers to make the next.
+// listWritten writes the list while it is read. The request of a long list holds no place while a part is
+// sent, and takes one among heavy responses to make the next.
 func (v *View) listWritten(w http.ResponseWriter, r *request, each func(func(expr.Value) error) error, tail expr.Value) error {
 	a := &written{w: w, out: []byte(`{"content":[`), next: func() error {
 		r.release()

@@ -12,15 +12,15 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 )
 
-// page is what lists are asked for with.
+// page is the part of a list that a request asks for.
 type page struct {
-	limit  int64 // as it was given: 0 and less stand for all
+	limit  int64 // as given: 0 and less mean all
 	offset int64
 	desc   bool
-	total  bool // say how many there are
+	total  bool // include the total number
 }
 
-// defaultLimit is how long a list is where the request does not say.
+// defaultLimit is the default length of a list.
 const defaultLimit = 10
 
 func (r *request) page() (page, error) {
@@ -47,7 +47,7 @@ func (r *request) page() (page, error) {
 // all reports whether there is no limit.
 func (p *page) all() bool { return p.limit <= 0 }
 
-// value is the part of an answer that says where in the list it is.
+// value is the pagination member of a response.
 func (p *page) value(total int64) expr.Value {
 	return object("limit", expr.Int(p.limit), "offset", expr.Int(p.offset), "total", expr.Int(total))
 }
@@ -74,10 +74,10 @@ func (r *request) flag(name string) (bool, error) {
 	return b, nil
 }
 
-// maxNames is how many names a list in a parameter has, as with wfx's tags ("wfx-names").
+// maxNames is how many names a list parameter may have ("wfx-names").
 const maxNames = 16
 
-// list reads names that are separated by commas.
+// list reads a comma-separated list of names.
 func (r *request) list(name string) ([]string, error) {
 	values := r.query[name]
 	switch {
@@ -96,7 +96,7 @@ func (r *request) list(name string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// instant reads a time, 0 where there is none.
+// instant reads a time; 0: there is none.
 func (r *request) instant(name string) (core.Time, error) {
 	if !r.query.Has(name) {
 		return 0, nil
@@ -108,8 +108,8 @@ func (r *request) instant(name string) (core.Time, error) {
 	return clamped(t), nil
 }
 
-// clamped is a time as a bound of a list: what is farther than any job can be is as far as
-// any, and 1970 is not "no bound".
+// clamped is a time as a bound of a list: out of range it is the nearest possible time, and 1970 is not "no
+// bound" (0).
 func clamped(t time.Time) core.Time {
 	switch {
 	case t.Before(core.Time(math.MinInt64).Std()):
@@ -123,14 +123,14 @@ func clamped(t time.Time) core.Time {
 	return -1
 }
 
-// maxID is how long the id of a job may be.
+// maxID is the maximum length of a job's id.
 const maxID = 36
 
-// jobID is the job that a path names.
+// jobID is the job in the path.
 func (r *request) jobID() (string, error) {
 	id := r.PathValue("id")
 	if len(id) > maxID {
-		return "", &failure{status: http.StatusBadRequest, text: "the id of a job has no more than 36 characters"}
+		return "", &failure{status: http.StatusBadRequest, text: "the id of a job has at most 36 characters"}
 	}
 	return id, nil
 }

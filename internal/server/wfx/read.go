@@ -1,7 +1,7 @@
 package wfx
 
 import (
-	"io"
+	"errors"
 	"math"
 	"mime"
 	"net/http"
@@ -10,9 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 )
 
-// What a request may have, as with wfx.
+// Limits of a request, as in wfx.
 const (
 	maxMessage  = 1024 // wfx-message: characters of a status' message
 	maxProgress = 100
@@ -21,12 +23,12 @@ const (
 
 // text reads a body, which must be JSON by its content type.
 func (r *request) text(limit string, most int64) ([]byte, error) {
-	text, err := whole(r.Body, most)
-	if _, large := as[*http.MaxBytesError](err); large {
+	text, err := web.ReadBody(r.Body, most)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, &failure{status: http.StatusRequestEntityTooLarge, text: "the request body exceeds the limit " + limit}
 	}
 	if err != nil {
-		return nil, malformed("the request body cannot be read to its end")
+		return nil, malformed("the request body is truncated")
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -38,21 +40,8 @@ func (r *request) text(limit string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// whole reads a body. One that was read already is not copied.
-func whole(body io.ReadCloser, most int64) ([]byte, error) {
-	read, ok := body.(interface{ Bytes() ([]byte, error) })
-	if !ok {
-		return io.ReadAll(http.MaxBytesReader(nil, body, most))
-	}
-	text, err := read.Bytes()
-	if int64(len(text)) > most {
-		return nil, &http.MaxBytesError{Limit: most}
-	}
-	return text, err
-}
-
-// json reads a body of JSON as wfx does: where a key comes twice the last one counts, and
-// half of a surrogate pair is U+FFFD.
+// json reads a body of JSON as wfx does: the last of repeated keys counts, and half of a surrogate pair is
+// U+FFFD.
 func (v *View) json(r *request) (expr.Value, error) {
 	limit, most := "request-bytes", v.limits.Body
 	if r.side == South && v.limits.DeviceBody < most {
@@ -69,65 +58,44 @@ func (v *View) json(r *request) (expr.Value, error) {
 	return value, nil
 }
 
-func (v *View) object(r *request) (expr.Value, error) {
+// object reads a body that is an object. Unknown members are ignored, as in wfx.
+func (v *View) object(r *request) (expr.Value, *dialect.Members, error) {
 	body, err := v.json(r)
-	if err == nil && !body.IsObject() {
-		err = malformed("the request body must be an object, not %s", body.Kind())
-	}
-	return body, err
-}
-
-// stringIn reads a member that is text; one that is required must not be empty.
-func stringIn(body expr.Value, key string, required bool) (string, error) {
-	m, ok := body.Get(key)
-	switch {
-	case !ok && required:
-		return "", malformed("property %q is missing", key)
-	case !ok:
-		return "", nil
-	case m.Kind() != expr.KindString:
-		return "", malformed("property %q must be a string, not %s", key, m.Kind())
-	case required && m.Str() == "":
-		return "", malformed("property %q is empty", key)
-	}
-	return m.Str(), nil
-}
-
-// objectIn reads a member that is an object, Null where it is absent.
-func objectIn(body expr.Value, key string) (expr.Value, error) {
-	m, ok := body.Get(key)
-	if ok && !m.IsObject() {
-		return expr.Null, malformed("property %q must be an object, not %s", key, m.Kind())
-	}
-	return m, nil
-}
-
-// statusOf reads a status. It is kept as it is sent: nothing of the one before stays, and
-// members that no status has are dropped. definitionHash is the server's to say.
-func statusOf(body expr.Value) (expr.Value, error) {
-	if _, ok := body.Get("definitionHash"); ok {
-		return expr.Null, malformed("property \"definitionHash\" is read-only")
-	}
-	if _, err := stringIn(body, "state", true); err != nil {
-		return expr.Null, err
-	}
-	if _, err := stringIn(body, "clientId", false); err != nil {
-		return expr.Null, err
-	}
-	message, err := stringIn(body, "message", false)
 	if err != nil {
-		return expr.Null, err
+		return expr.Null, nil, err
 	}
-	if utf8.RuneCountInString(message) > maxMessage {
-		return expr.Null, malformed("property \"message\" has more than %d characters (limit wfx-message)", maxMessage)
+	members := dialect.ReadMembers(body, "the request body", "")
+	return body, members, mistake(members)
+}
+
+// mistake is the error for the first mistake in an object of a body.
+func mistake(m *dialect.Members) error {
+	if err := m.Err(); err != nil {
+		return malformed("%s", err)
 	}
-	if _, err := objectIn(body, "context"); err != nil {
-		return expr.Null, err
+	return nil
+}
+
+// statusOf reads a status. It replaces the previous one completely, without unknown members. The server sets
+// definitionHash.
+func statusOf(body expr.Value, m *dialect.Members) (expr.Value, error) {
+	if _, ok := m.Get("definitionHash"); ok {
+		return expr.Null, malformed("definitionHash is read-only")
+	}
+	m.Name("state")
+	m.Str("clientId")
+	message := m.Str("message")
+	m.Object("context")
+	switch {
+	case m.Err() != nil:
+		return expr.Null, mistake(m)
+	case utf8.RuneCountInString(message) > maxMessage:
+		return expr.Null, malformed("message has more than %d characters (limit wfx-message)", maxMessage)
 	}
 	if p, ok := body.Get("progress"); ok {
-		n, err := strconv.ParseInt(p.NumberText(), 10, 32) // 1e1 and 10.0 are none to most clients
+		n, err := strconv.ParseInt(p.NumberText(), 10, 32) // most clients do not accept 1e1 and 10.0
 		if err != nil || n > maxProgress {
-			return expr.Null, malformed("property \"progress\" must be an integer from %d to %d, without fraction and exponent, not %.40s", math.MinInt32, maxProgress, p)
+			return expr.Null, malformed("progress must be an integer from %d to %d, without fraction and exponent, not %.40s", math.MinInt32, maxProgress, p)
 		}
 		body = body.With("progress", expr.Int(n))
 	}
@@ -143,12 +111,12 @@ func statusOf(body expr.Value) (expr.Value, error) {
 // tagsOf reads a list of tags.
 func tagsOf(body expr.Value) ([]string, error) {
 	if !body.IsArray() {
-		return nil, malformed("tags must be an array of strings, not %s", body.Kind())
+		return nil, malformed("tags must be an array of strings, not %s", body.Kind().WithArticle())
 	}
 	var out []string
 	for _, it := range body.Items() {
 		if it.Kind() != expr.KindString {
-			return nil, malformed("tags must be strings; %.40s is none", it)
+			return nil, malformed("tags must be an array of strings; %.40s is not a string", it)
 		}
 		out = append(out, it.Str())
 	}

@@ -2,37 +2,37 @@ package wfx
 
 import (
 	"net/http"
-	"net/url"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 )
 
-// Base is where the paths of the contract begin.
+// Base is the prefix of all paths.
 const Base = "/api/wfx/v1"
 
-// Access is what a caller on the north must be allowed to.
+// Access is the permission that an operation needs on the north.
 type Access int
 
 // The kinds of access.
 const (
-	Open    Access = iota // everybody
-	Read                  // whoever may read
-	Start                 // whoever may create jobs
-	Operate               // whoever may change and delete them
-	Author                // whoever may create and delete workflows
+	Open    Access = iota // none
+	Read                  // to read
+	Start                 // to create jobs
+	Operate               // to change and delete jobs
+	Author                // to create and delete workflows
 )
 
 // Operation is one operation of the contract.
 type Operation struct {
 	ID     string
 	Access Access
-	Stream bool // it lasts: it takes no place among requests
+	Stream bool // an event stream: it takes no place among requests
 
 	method, path string
 	params       []string
-	north        bool // the south refuses it
-	filtered     bool // it takes X-Response-Filter
+	north        bool // refused on the south
+	filtered     bool // supports X-Response-Filter
 	handle       func(*View, http.ResponseWriter, *request) error
 }
 
@@ -41,14 +41,11 @@ func (op *Operation) Body() bool {
 	return op.method == "POST" || op.method == "PUT" || op.ID == "deleteTags"
 }
 
-// Route is the method of the operation, and its path.
+// Route returns the method and the path of the operation.
 func (op *Operation) Route() (method, path string) { return op.method, Base + op.path }
 
-// Operations lists all of them.
-func Operations() []Operation { return slices.Clone(operations) }
-
-// operations is everything that is served below Base, but for the two documents.
-var operations = []Operation{
+// Operations is everything that is served below Base.
+var Operations = []Operation{
 	{"listWorkflows", Read, false, "GET", "/workflows", []string{"limit", "offset", "sort", "pagination"}, false, true, (*View).listWorkflows},
 	{"createWorkflow", Author, false, "POST", "/workflows", nil, true, true, (*View).createWorkflow},
 	{"getWorkflow", Read, false, "GET", "/workflows/{name}", nil, false, true, (*View).getWorkflow},
@@ -62,11 +59,11 @@ var operations = []Operation{
 	{"followJobs", Read, true, "GET", "/jobs/events", []string{"clientIds", "jobIds", "workflows", "actions", "tags"}, false, false, (*View).followJobs},
 	{"getJob", Read, false, "GET", "/jobs/{id}", []string{"history"}, false, true, (*View).getJob},
 	{"deleteJob", Operate, false, "DELETE", "/jobs/{id}", nil, true, false, (*View).deleteJob},
-	{"getStatus", Read, false, "GET", "/jobs/{id}/status", nil, false, true, (*View).getStatus},
+	{"getStatus", Read, false, "GET", "/jobs/{id}/status", nil, false, true, part(statusPart).get},
 	{"updateStatus", Operate, false, "PUT", "/jobs/{id}/status", nil, false, true, (*View).updateStatus},
-	{"getJobDefinition", Read, false, "GET", "/jobs/{id}/definition", nil, false, true, (*View).getJobDefinition},
+	{"getJobDefinition", Read, false, "GET", "/jobs/{id}/definition", nil, false, true, part(definitionPart).get},
 	{"updateJobDefinition", Operate, false, "PUT", "/jobs/{id}/definition", nil, false, true, (*View).updateJobDefinition},
-	{"getTags", Read, false, "GET", "/jobs/{id}/tags", nil, false, true, (*View).getTags},
+	{"getTags", Read, false, "GET", "/jobs/{id}/tags", nil, false, true, part(tagsPart).get},
 	{"addTags", Operate, false, "POST", "/jobs/{id}/tags", nil, true, true, (*View).addTags},
 	{"deleteTags", Operate, false, "DELETE", "/jobs/{id}/tags", nil, true, true, (*View).deleteTags},
 
@@ -77,86 +74,32 @@ var operations = []Operation{
 	{"getRoot", Open, false, "GET", "/", nil, false, false, (*View).getRoot},
 }
 
-// rooted are those that are also found without Base.
+// rooted are paths that are also served without Base.
 var rooted = []string{"/health", "/version"}
 
-// methods are the operations of a path.
-type methods map[string]*Operation
-
-// ServeHTTP is never called: the mux only finds the operations of a path.
-func (methods) ServeHTTP(http.ResponseWriter, *http.Request) {}
-
-func newMux() *http.ServeMux {
-	paths := map[string]methods{}
-	for i := range operations {
-		op := &operations[i]
-		if paths[op.path] == nil {
-			paths[op.path] = methods{}
+func newTable() *web.Table[Operation] {
+	table := &web.Table[Operation]{}
+	for i := range Operations {
+		op := &Operations[i]
+		table.Add(op.method, Base+strings.TrimSuffix(op.path, "/"), op)
+		if op.path == "/" {
+			table.Add(op.method, Base+"/{$}", op)
+			table.Add(op.method, "/{$}", op)
 		}
-		paths[op.path][op.method] = op
-	}
-	mux := http.NewServeMux()
-	for at, m := range paths {
-		if at == "/" {
-			at = "/{$}"
-			mux.Handle(Base, m)
+		if slices.Contains(rooted, op.path) {
+			table.Add(op.method, op.path, op)
 		}
-		mux.Handle(Base+at, m)
 	}
-	for _, at := range rooted {
-		mux.Handle(at, paths[at])
-	}
-	mux.Handle("/{$}", paths["/"])
-	return mux
+	return table
 }
 
-func (m methods) allow() string {
-	out := []string{"OPTIONS"}
-	for method := range m {
-		out = append(out, method)
-	}
-	if m["GET"] != nil {
-		out = append(out, "HEAD")
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
-}
-
-// Serves reports whether a path is the view's where another interface has the root: that
-// of the north.
+// Serves reports whether a path belongs to the wfx API on the north, where the root belongs to another API.
 func Serves(at string) bool {
 	return at == Base || strings.HasPrefix(at, Base+"/") || slices.Contains(rooted, at)
 }
 
-// Find is the operation of a request, nil where there is none.
-func (v *View) Find(r *http.Request) *Operation {
-	_, op := v.find(r)
-	return op
-}
+// Match is the operation of a request.
+type Match = web.Match[Operation]
 
-func (v *View) find(r *http.Request) (methods, *Operation) {
-	at := r.URL.EscapedPath()
-	if at != "/" && path.Clean(at) != strings.TrimSuffix(at, "/") { // a//b, a/../b
-		return nil, nil
-	}
-	h, pattern := v.mux.Handler(r)
-	found, ok := h.(methods)
-	if !ok {
-		return nil, nil
-	}
-	names, parts := strings.Split(pattern, "/"), strings.Split(at, "/")
-	for i, name := range names {
-		if len(name) > 2 && name[0] == '{' && name != "{$}" && i < len(parts) {
-			value, err := url.PathUnescape(parts[i])
-			if err != nil {
-				value = parts[i]
-			}
-			r.SetPathValue(name[1:len(name)-1], value)
-		}
-	}
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	return found, found[method]
-}
+// Find returns the operation of a request, for [View.Serve].
+func (v *View) Find(r *http.Request) Match { return v.table.Find(r) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -18,32 +19,23 @@ type request struct {
 	side   Side
 	query  url.Values
 	filter *jq.Filter // nil: none
-	client string     // the one whose jobs are all there are; "": everybody's
-	heavy  func()     // gives the place of a heavy answer back; nil: it has none
+	client string     // only jobs of this client exist; "": all
+	heavy  func()     // releases the place of a heavy response; nil: there is none
 }
 
-// Handler serves one side by itself. Servers that have more to do before and after a
-// request use [View.Serve].
-func (v *View) Handler(side Side) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := v.Serve(side, w, r, func(string) error { return nil }); err != nil {
-			http.Error(w, "the server has trouble; try again", http.StatusServiceUnavailable)
-		}
-	})
-}
+// Admit lets a request in, once its sender is authorized to act for a client ("": for all).
+type Admit func(client string) error
 
-// Serve answers a request. Once it is known that its sender may do what it asks for, and
-// for which client ("": for all), admit lets it in; nothing of its body is read before. What
-// it cannot answer for is an error: that of admit, trouble of the store, or a stream or list
-// that broke off.
-func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
+// Serve answers a request whose operation Find found. It does not read the body before it calls admit. Its
+// error is that of admit, of the store, or of a stream or list that broke off.
+func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, match Match, admit Admit) error {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	if allow := v.cfg.AllowOrigin(r); allow != "" {
 		h.Set("Access-Control-Allow-Origin", allow)
 		h.Set("Access-Control-Expose-Headers", "ETag, X-History-Truncated, X-Response-Filter, X-Response-Filter-Error")
 	}
-	err := v.dispatch(side, w, r, admit)
+	err := v.dispatch(side, w, r, match, admit)
 	if err == nil {
 		return nil
 	}
@@ -54,16 +46,16 @@ func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, admit fu
 	return err
 }
 
-func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit func(client string) error) error {
-	found, op := v.find(r)
+func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, match Match, admit Admit) error {
+	op := match.Route
 	switch {
-	case found == nil:
+	case !match.PathExists():
 		return &failure{status: http.StatusNotFound, text: "404 page not found"}
 	case op == nil && r.Method == http.MethodOptions:
-		preflight(w, r, found)
+		preflight(w, r, match.Allow())
 		return nil
 	case op == nil:
-		w.Header().Set("Allow", found.allow())
+		w.Header().Set("Allow", match.Allow())
 		return &failure{status: http.StatusMethodNotAllowed, bare: true}
 	}
 	in := &request{Request: r, side: side}
@@ -89,7 +81,7 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit
 			return err
 		}
 	}
-	if in.filter != nil { // before anything is changed: who changed something gets an answer
+	if in.filter != nil { // before anything is changed: a change must be answered
 		if err := v.enterHeavy(in); err != nil {
 			return err
 		}
@@ -97,7 +89,7 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, admit
 	return op.handle(v, w, in)
 }
 
-// enterHeavy takes a place for an answer that takes much memory.
+// enterHeavy takes a place for a response that takes much memory.
 func (v *View) enterHeavy(r *request) (err error) {
 	if r.heavy == nil {
 		r.heavy, err = v.cfg.Heavy(r.Context())
@@ -105,49 +97,48 @@ func (v *View) enterHeavy(r *request) (err error) {
 	return err
 }
 
-// release gives it back.
+// release releases that place.
 func (r *request) release() {
 	if r.heavy != nil {
 		r.heavy()
 	}
 }
 
-// checkTexts refuses what no name that is stored can have.
+// checkTexts refuses text that the store cannot hold.
 func (op *Operation) checkTexts(r *request) error {
 	for part := range strings.SplitSeq(op.path, "/") {
 		if name := strings.Trim(part, "{}"); name != part && !store.Storable(r.PathValue(name)) {
-			return malformed("the path: %s has a zero byte, or is no UTF-8", name)
+			return malformed("the path: %s contains NUL or is not valid UTF-8", name)
 		}
 	}
-	for _, name := range op.params { // others are not looked at
+	for _, name := range op.params { // others are ignored
 		for _, value := range r.query[name] {
 			if !store.Storable(value) {
-				return malformed("%q: the parameter has a zero byte, or is no UTF-8", name)
+				return malformed("parameter %q contains NUL or is not valid UTF-8", name)
 			}
 		}
 	}
 	for _, name := range []string{"X-Client-Id", "If-Match", "Last-Event-ID"} {
 		if !store.Storable(r.Header.Get(name)) {
-			return malformed("%s: the header has a zero byte, or is no UTF-8", name)
+			return malformed("the header %s contains NUL or is not valid UTF-8", name)
 		}
 	}
 	return nil
 }
 
-// preflight answers a browser that asks what a page of another site may send, if Serve has
-// let that page in.
-func preflight(w http.ResponseWriter, r *http.Request, found methods) {
+// preflight answers a CORS preflight, if Serve has allowed the origin.
+func preflight(w http.ResponseWriter, r *http.Request, allow string) {
 	h := w.Header()
-	h.Set("Allow", found.allow())
+	h.Set("Allow", allow)
 	if h.Get("Access-Control-Allow-Origin") != "" && r.Header.Get("Access-Control-Request-Method") != "" {
-		h.Set("Access-Control-Allow-Methods", found.allow())
+		h.Set("Access-Control-Allow-Methods", allow)
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Last-Event-ID, X-Client-Id, X-Response-Filter")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// clientOf is the client that a device is held to.
+// clientOf is the client that a device is restricted to.
 func (v *View) clientOf(r *request, op *Operation) (string, error) {
 	if r.side != South || op.Access == Open {
 		return "", nil
@@ -157,12 +148,12 @@ func (v *View) clientOf(r *request, op *Operation) (string, error) {
 		return "", err
 	}
 	if id == "" {
-		return "", &Refusal{http.StatusForbidden, "it is not known whose jobs these are"}
+		return "", &Refusal{http.StatusForbidden, "the client is unknown"}
 	}
 	return id, nil
 }
 
-// answer writes a value, or what the response filter makes of it.
+// answer writes a value, or the results of the response filter.
 func (v *View) answer(w http.ResponseWriter, r *request, status int, value expr.Value) error {
 	if r.filter != nil {
 		in := filterInput{v: v}
@@ -172,7 +163,7 @@ func (v *View) answer(w http.ResponseWriter, r *request, status int, value expr.
 		return v.answerFiltered(w, r, value)
 	}
 	text := append(value.AppendJSON(nil), '\n')
-	if err := reserve(w, len(text)); err != nil {
+	if err := web.Reserve(w, len(text)); err != nil {
 		return err
 	}
 	h := w.Header()
@@ -180,24 +171,16 @@ func (v *View) answer(w http.ResponseWriter, r *request, status int, value expr.
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that left needs no other answer
+	_, _ = w.Write(text) // the client may have disconnected
 	return nil
 }
 
-// reserve counts bytes of an answer that are about to be written, where the writer does so.
-func reserve(w http.ResponseWriter, n int) error {
-	if r, ok := w.(interface{ Reserve(n int) error }); ok {
-		return r.Reserve(n)
-	}
-	return nil
-}
-
-// setRevision tells the revision of a job, for If-Match.
+// setRevision sets the revision of a job, for If-Match.
 func setRevision(w http.ResponseWriter, rev int64) {
 	w.Header().Set("ETag", `"`+strconv.FormatInt(rev, 10)+`"`)
 }
 
-// revision reads If-Match: 0 where any revision will do.
+// revision reads If-Match; 0: any revision.
 func (r *request) revision() (int64, error) {
 	values := r.Header.Values("If-Match")
 	if len(values) == 0 || len(values) == 1 && values[0] == "*" {
@@ -212,7 +195,7 @@ func (r *request) revision() (int64, error) {
 	return rev, nil
 }
 
-// target is the job that a request is to change, and the revision it must be at.
+// target returns the job that a request changes, and the revision that it must have.
 func (r *request) target() (id string, rev int64, err error) {
 	if rev, err = r.revision(); err != nil {
 		return "", 0, err
@@ -221,5 +204,5 @@ func (r *request) target() (id string, rev int64, err error) {
 	return id, rev, err
 }
 
-// errBroken says that an answer of ours could not be made: a fault of this program.
+// errBroken marks a bug of this program.
 var errBroken = errors.New("wfx: internal error")

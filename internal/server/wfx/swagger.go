@@ -8,11 +8,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// SwaggerJSON is the contract as a Swagger 2.0 document. wfx publishes one beside its
-// OpenAPI document, and SWUpdate 2023.12 to 2024.12.1 reads the bounds of a status from it
-// before it does anything else.
+// SwaggerJSON is the contract as a Swagger 2.0 document. wfx publishes one beside its OpenAPI document, and
+// SWUpdate 2023.12 to 2024.12.1 reads the limits of a status from it first.
 //
-// It is made of the contract, so that the two cannot differ.
+// It is generated from the contract, so that the two cannot differ.
 var SwaggerJSON = sync.OnceValues(func() ([]byte, error) {
 	text, err := ContractJSON()
 	if err != nil {
@@ -25,14 +24,14 @@ var SwaggerJSON = sync.OnceValues(func() ([]byte, error) {
 	return swaggerOf(doc).AppendJSON(nil), nil
 })
 
-// Where Swagger 2.0 has what OpenAPI 3 keeps in components.
+// swaggerRefs maps references to OpenAPI 3 components to their place in Swagger 2.0.
 var swaggerRefs = strings.NewReplacer(
 	"#/components/schemas/", "#/definitions/",
 	"#/components/parameters/", "#/parameters/",
 	"#/components/responses/", "#/responses/",
 )
 
-// swaggerOf converts an OpenAPI 3.1 document, as far as the contract makes use of it.
+// swaggerOf converts an OpenAPI 3.1 document, as far as the contract uses it.
 func swaggerOf(doc expr.Value) expr.Value {
 	components := get(doc, "components")
 	info := get(doc, "info")
@@ -87,7 +86,7 @@ func swaggerOperation(op expr.Value) expr.Value {
 	for _, p := range get(op, "parameters").Items() {
 		params = append(params, swaggerParameter(p))
 	}
-	if body, ok := op.Get("requestBody"); ok { // a parameter of its own kind
+	if body, ok := op.Get("requestBody"); ok { // in Swagger the body is a parameter
 		params = append(params, object("name", expr.String("body"), "in", expr.String("body"), "required", get(body, "required"), "schema", swaggerContent(body)))
 	}
 	if len(params) > 0 {
@@ -96,8 +95,8 @@ func swaggerOperation(op expr.Value) expr.Value {
 	return out.With("responses", each(get(op, "responses"), swaggerResponse))
 }
 
-// swaggerParameter converts a parameter of a path, a query or a header: the keywords of its
-// schema stand in the parameter itself.
+// swaggerParameter converts a path, query or header parameter: the keywords of its schema move into the
+// parameter itself.
 func swaggerParameter(p expr.Value) expr.Value {
 	if ref, ok := swaggerRef(p); ok {
 		return ref
@@ -128,8 +127,7 @@ func swaggerResponse(r expr.Value) expr.Value {
 	return out
 }
 
-// swaggerContent is the schema of a body: of JSON if there is one, else of what is there.
-// Null: there is no body.
+// swaggerContent is the schema of a body, of JSON if possible; null: there is no body.
 func swaggerContent(of expr.Value) expr.Value {
 	content := get(of, "content")
 	media := get(content, "application/json")
@@ -142,8 +140,8 @@ func swaggerContent(of expr.Value) expr.Value {
 	return swaggerSchema(get(media, "schema"))
 }
 
-// swaggerSchema converts a schema with everything in it. A type that may be null is a list
-// of types in 3.1, which Swagger has not.
+// swaggerSchema converts a schema recursively. A nullable type is a list of types in 3.1, which Swagger does
+// not have.
 func swaggerSchema(s expr.Value) expr.Value {
 	if ref, ok := swaggerRef(s); ok {
 		return ref

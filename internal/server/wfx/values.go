@@ -11,8 +11,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// object is an object of keys and values in turn. Keys come out in order of the alphabet,
-// as they do in wfx.
+// Answers are values, not structs of package api: wfx orders the members of an object by name, and a
+// response filter (jq) takes a value. The tests hold both to the contract.
+
+// object makes an object of alternating keys and values. Keys are sorted, as in wfx.
 func object(pairs ...any) expr.Value {
 	members := make([]expr.Member, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
@@ -21,20 +23,19 @@ func object(pairs ...any) expr.Value {
 	return expr.Object(members...)
 }
 
-// instant is RFC 3339 with as many digits as there are, up to nanoseconds.
+// instant is a time as RFC 3339, with as many digits as needed, up to nanoseconds.
 func instant(t core.Time) expr.Value { return expr.String(t.Std().UTC().Format(time.RFC3339Nano)) }
 
-// statusFields are what a status has, as it is sent and kept; clients see definitionHash,
-// too.
+// statusFields are the members of a status as it is sent and stored; clients also see definitionHash.
 var statusFields = []string{"clientId", "context", "message", "progress", "state"}
 
-// statusValue is a status with the hash of the definition that is in force. What is empty
-// is left out, but for progress and context, which wfx shows where they were sent.
+// statusValue is a status with the hash of the current definition. Empty members are left out, except
+// progress and context, which wfx shows if they were sent.
 func statusValue(status, definition expr.Value) expr.Value {
 	return statusWith(status, definitionHash(definition))
 }
 
-// statusWith is statusValue where the hash is known, or is not to be known: "".
+// statusWith is statusValue with a given hash; "": none.
 func statusWith(status expr.Value, hash string) expr.Value {
 	out := expr.EmptyObject
 	if hash != "" {
@@ -58,8 +59,7 @@ func texts(list []string) expr.Value {
 	return expr.Array(items...)
 }
 
-// jobValue is a job without history. An answer to its creation leaves out tags where there
-// are none; others say [].
+// jobValue is a job without history. The response to its creation leaves out empty tags; others have [].
 func jobValue(j *engine.Job, workflow expr.Value, created bool) expr.Value {
 	out := object(
 		"clientId", expr.String(j.Instance.Job.Client), "id", expr.String(j.ID),
@@ -74,7 +74,7 @@ func jobValue(j *engine.Job, workflow expr.Value, created bool) expr.Value {
 	return out
 }
 
-// historyValue is what was replaced: the status, or the definition.
+// historyValue is the replaced status or definition.
 func historyValue(c *engine.JobChange) expr.Value {
 	out := object("mtime", instant(c.At))
 	if c.HasStatus {
@@ -86,17 +86,16 @@ func historyValue(c *engine.JobChange) expr.Value {
 	return out.With("definition", c.Content)
 }
 
-// maxWorkflows is how many workflows are kept in the form in which they go out
-// ("wfx-workflows-kept").
+// maxWorkflows is how many workflows are cached ("wfx-workflows-kept").
 const maxWorkflows = 512
 
-// workflow is the document of a job's workflow, as wfx shows it.
+// workflow returns the document of a job's workflow, as wfx shows it.
 func (v *View) workflow(ctx context.Context, id, digest string) (expr.Value, error) {
 	m, err := v.model(ctx, id, digest)
 	return m.value, err
 }
 
-// model is a workflow in the forms in which it is asked for.
+// model is a cached workflow.
 type model struct {
 	value    expr.Value
 	workflow *wfxdef.Workflow // nil: the document is not known
@@ -125,8 +124,7 @@ func (v *View) model(ctx context.Context, id, digest string) (model, error) {
 	return m, nil
 }
 
-// newModel reads a stored document. One that was deployed as a program alone has only its
-// name to show.
+// newModel reads a stored document. A workflow that was deployed without one has only its name.
 func newModel(row *store.Definition) (model, error) {
 	w, found := wfxdef.Parse(row.ID, row.Source)
 	if row.Source == nil || w == nil || found.HasErrors() {

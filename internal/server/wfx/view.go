@@ -1,9 +1,8 @@
 package wfx
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -13,9 +12,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
+	"github.com/lockstep-workflows/lockstep/internal/server/web"
 )
 
-// Side is the listener that a request came by. It decides who acts.
+// Side is the listener of a request. It decides the actor.
 type Side int
 
 // The sides.
@@ -31,61 +31,60 @@ func (s Side) actor() string {
 	return wfxdef.Operator
 }
 
-// Limits bound what clients may cost. Fields that are 0 are as in DefaultLimits.
+// Limits bound the cost of clients. A field that is 0 has the value of DefaultLimits.
 type Limits struct {
 	Definition int64     // document-bytes: a workflow
 	Body       int64     // request-bytes: any other body
-	DeviceBody int64     // device-request-bytes: a body that comes by the south
-	Filtered   int       // wfx-filter-input: bytes of an answer that a response filter may be given
+	DeviceBody int64     // device-request-bytes: a body on the south
+	Filtered   int       // wfx-filter-input: bytes of the input of a response filter
 	History    int       // wfx-history-bytes: bytes of a history
 	Filter     jq.Budget // of a response filter
 	FilterTime time.Duration
 
-	WriteTimeout time.Duration // response-time: until a part of a stream is written
-	Heartbeat    time.Duration // of a stream on which nothing happens
+	WriteTimeout time.Duration // response-time: to write a part of a stream
+	Heartbeat    time.Duration // of an idle stream
 }
 
-// DefaultLimits hold unless Config says otherwise.
+// DefaultLimits apply unless Config says otherwise.
 var DefaultLimits = Limits{
 	Definition: int64(dialect.DefaultLimits.Bytes), Body: 4 << 20, DeviceBody: 1 << 20,
 	Filtered: 32 << 20, History: 16 << 20, FilterTime: 5 * time.Second,
 	WriteTimeout: 30 * time.Second, Heartbeat: 15 * time.Second,
 }
 
-// Config says what a view works with. Engine, Registry and Tail are required.
+// Config configures a view. Everything but Version, Commit and Limits is required.
 type Config struct {
 	Engine   *engine.Engine
 	Registry *dialect.Registry
 	Tail     *feed.Tail
-	Clock    engine.Clock    // RealClock
+	Clock    engine.Clock
 	Stopping <-chan struct{} // closed when the server stops: streams end
 
-	// Stream takes a place among open streams for the request that a context is of, and
-	// Heavy one among answers that take much memory or time: histories, those that a response
-	// filter makes, and each part of a long list but the first. nil: there is no bound. A release may be called twice.
+	// Stream takes a place among open streams for the request of a context. Heavy takes one among
+	// answers that cost much memory or time: histories, filtered answers, and each part of a long list
+	// but the first. A release may be called twice.
 	Stream, Heavy func(context.Context) (release func(), err error)
 
-	// Client says which client sends a request to the south, and whether it may see and
-	// change only its own jobs. nil: HeaderClient.
+	// Client identifies the client that sends a request to the south, and says whether it may see
+	// and change only its own jobs.
 	Client func(*http.Request) (id string, restricted bool, err error)
-	// AllowOrigin is what Access-Control-Allow-Origin says to the page that sends a request, or
-	// asks in a preflight whether it may; "": it may not. nil: no page may.
+	// AllowOrigin returns the Access-Control-Allow-Origin header for the page that sends a request or a
+	// preflight; "": the page may not.
 	AllowOrigin func(*http.Request) string
-	Version     string // that runs
+	Version     string // of this program
 	Commit      string
 	Limits      Limits
 
-	// Compiling waits for a place to compile a workflow in; done gives it back. nil: there is
-	// always one.
+	// Compiling waits for a place to compile a workflow in; done releases it.
 	Compiling func(context.Context) (budget *dialect.Budget, done func(), err error)
 }
 
-// View serves jobs as wfx does.
+// View serves the wfx API.
 type View struct {
 	cfg     Config
 	engine  *engine.Engine
 	limits  Limits
-	mux     *http.ServeMux
+	table   *web.Table[Operation]
 	updates updates
 
 	mu     sync.Mutex
@@ -93,38 +92,16 @@ type View struct {
 }
 
 // New returns a view.
-func New(cfg Config) (*View, error) {
-	if cfg.Engine == nil || cfg.Registry == nil || cfg.Tail == nil {
-		return nil, errors.New("wfx: an engine, a registry of dialects and a tail of the feed are required")
+func New(cfg Config) *View {
+	web.SetDefaults(&cfg.Limits, DefaultLimits)
+	return &View{
+		cfg: cfg, engine: cfg.Engine, limits: cfg.Limits, table: newTable(), models: map[string]model{},
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = engine.RealClock{}
-	}
-	if cfg.Client == nil {
-		cfg.Client = HeaderClient
-	}
-	if cfg.Compiling == nil {
-		cfg.Compiling = func(ctx context.Context) (*dialect.Budget, func(), error) {
-			return &dialect.Budget{Stop: ctx.Err}, func() {}, nil
-		}
-	}
-	if cfg.AllowOrigin == nil {
-		cfg.AllowOrigin = func(*http.Request) string { return "" }
-	}
-	unbounded := func(context.Context) (func(), error) { return func() {}, nil }
-	if cfg.Stream == nil {
-		cfg.Stream = unbounded
-	}
-	if cfg.Heavy == nil {
-		cfg.Heavy = unbounded
-	}
-	v := &View{cfg: cfg, engine: cfg.Engine, limits: cfg.Limits.withDefaults(), mux: newMux(), models: map[string]model{}}
-	return v, nil
 }
 
-// HeaderClient takes the client from the X-Client-Id header, as newer versions of wfx do.
-// It protects nothing: it is for gateways that check who calls, and for devices that want
-// to see only what is theirs.
+// HeaderClient takes the client from the X-Client-Id header, as newer versions of wfx do. It is no
+// authentication: it is for gateways that authenticate clients, and for devices that want to see only their
+// own jobs.
 func HeaderClient(r *http.Request) (id string, restricted bool, err error) {
 	values := r.Header.Values("X-Client-Id")
 	switch {
@@ -136,26 +113,13 @@ func HeaderClient(r *http.Request) (id string, restricted bool, err error) {
 	return values[0], true, nil
 }
 
-func (l Limits) withDefaults() Limits {
-	d := DefaultLimits
-	l.Definition = cmp.Or(l.Definition, d.Definition)
-	l.Body = cmp.Or(l.Body, d.Body)
-	l.DeviceBody = cmp.Or(l.DeviceBody, d.DeviceBody)
-	l.Filtered = cmp.Or(l.Filtered, d.Filtered)
-	l.History = cmp.Or(l.History, d.History)
-	l.FilterTime = cmp.Or(l.FilterTime, d.FilterTime)
-	l.WriteTimeout = cmp.Or(l.WriteTimeout, d.WriteTimeout)
-	l.Heartbeat = cmp.Or(l.Heartbeat, d.Heartbeat)
-	return l
-}
-
-// updates counts the status updates that were taken.
+// updates counts accepted status updates.
 type updates struct {
 	mu     sync.Mutex
 	counts map[Update]int64
 }
 
-// Update is what status updates are counted by.
+// Update is the key of the counter of status updates.
 type Update struct{ Workflow, State, Actor string }
 
 func (u *updates) add(key Update) {
@@ -167,14 +131,9 @@ func (u *updates) add(key Update) {
 	u.counts[key]++
 }
 
-// Updates is how many status updates were taken here since the start, by workflow, the
-// state that was sent, and actor.
+// Updates returns the number of status updates since the start, by workflow, the state sent, and actor.
 func (v *View) Updates() map[Update]int64 {
 	v.updates.mu.Lock()
 	defer v.updates.mu.Unlock()
-	out := make(map[Update]int64, len(v.updates.counts))
-	for key, n := range v.updates.counts {
-		out[key] = n
-	}
-	return out
+	return maps.Clone(v.updates.counts)
 }

@@ -2,6 +2,7 @@ package wfx
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// documentName stands for a workflow in what there is to say of it.
+// documentName is the file name of a workflow in diagnostics.
 const documentName = "workflow"
 
 // workflows lists the current workflows by name. Definitions of other dialects are not
@@ -56,7 +57,7 @@ func (v *View) listWorkflows(w http.ResponseWriter, r *request) error {
 	return v.answer(w, r, http.StatusOK, out)
 }
 
-// current is a workflow by its name.
+// current returns a workflow by its name.
 func (v *View) current(ctx context.Context, name string) (store.Definition, error) {
 	row, err := v.engine.Definition(ctx, name, "")
 	if err == nil && row.Dialect != wfxdef.Name {
@@ -77,8 +78,8 @@ func (v *View) getWorkflow(w http.ResponseWriter, r *request) error {
 	return v.answer(w, r, http.StatusOK, shown)
 }
 
-// createWorkflow deploys a workflow. A name that is taken is refused, also for the same
-// content: workflows do not change.
+// createWorkflow deploys a workflow. A name that is taken is refused, even with the same content: workflows
+// are immutable.
 func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	text, err := r.text("document-bytes", v.limits.Definition)
 	if err != nil {
@@ -100,11 +101,11 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	name := compiled.Program.ID
 	if _, err := v.engine.Definition(r.Context(), name, ""); err == nil {
 		return refuse(http.StatusBadRequest, notUnique, "Workflow with name '%s' already exists", name)
-	} else if _, missing := as[*engine.NotFoundError](err); !missing {
+	} else if _, missing := errors.AsType[*engine.NotFoundError](err); !missing {
 		return err
 	}
 	row, created, err := v.engine.DeployDocument(r.Context(), engine.Document{Program: compiled.Program, Source: text})
-	if _, taken := as[*engine.VersionConflictError](err); taken || err == nil && !created { // another was faster
+	if _, taken := errors.AsType[*engine.VersionConflictError](err); taken || err == nil && !created { // another request was first
 		return refuse(http.StatusBadRequest, notUnique, "Workflow with name '%s' already exists", name)
 	}
 	if err != nil {
@@ -117,7 +118,7 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	return v.answer(w, r, http.StatusCreated, shown)
 }
 
-// compile compiles a workflow in a place of its own.
+// compile compiles a workflow, within the limit of definitions that are compiled at a time.
 func (v *View) compile(ctx context.Context, text []byte) (dialect.Compiled, dialect.Diagnostics, error) {
 	budget, done, err := v.cfg.Compiling(ctx)
 	if err != nil {
@@ -128,11 +129,11 @@ func (v *View) compile(ctx context.Context, text []byte) (dialect.Compiled, dial
 	return compiled, found, nil
 }
 
-// shapeCodes begin the codes of what is wrong with one value by itself: what wfx finds by
-// its contract, and tells in plain text.
+// shapeCodes is the prefix of codes for a single invalid value. wfx finds these by its contract, and reports
+// them as plain text.
 const shapeCodes = "WFX1"
 
-// refusedWorkflow tells everything that is wrong with a workflow.
+// refusedWorkflow is the error of an invalid workflow, with all its mistakes.
 func refusedWorkflow(found dialect.Diagnostics) error {
 	var messages []string
 	shape := false
@@ -162,7 +163,7 @@ func (v *View) deleteWorkflow(w http.ResponseWriter, r *request) error {
 	if err == nil {
 		err = v.engine.DeleteDefinition(r.Context(), name, "")
 	}
-	if _, missing := as[*engine.NotFoundError](err); missing {
+	if _, missing := errors.AsType[*engine.NotFoundError](err); missing {
 		return refuse(http.StatusNotFound, workflowNotFound, "Workflow '%.100s' not found", name)
 	}
 	if err != nil {

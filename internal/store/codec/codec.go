@@ -1,6 +1,6 @@
-// Package codec is how SQL stores write what is not a column: compact bytes that begin
-// with the version of their form. What is damaged gives an error that is [store.ErrDamaged],
-// never a panic, and never another value.
+// Package codec encodes what SQL stores do not keep in columns: compact bytes that begin with the
+// version of their form. Decoding a damaged value fails with [store.ErrDamaged]; it never panics, and
+// never returns another value.
 //
 // # Checksums
 //
@@ -8,23 +8,22 @@
 //
 //	0xFE  body  CRC-32C
 //
-// The checksum, 4 bytes, least first, is of the bytes before it, followed by what the value belongs
-// to: its kind, the instance, and those columns of its row that never change without it. So a value
-// in the row of another instance, frame or event is damaged, and so is a row whose columns were
-// altered. Every Decode function verifies it.
+// The checksum, 4 bytes in little-endian order, covers the bytes before it and the owner of the
+// value: its kind, the instance, and the columns of its row that never change without it. So a value
+// in the row of another instance, frame or event counts as damaged, and so does a row whose columns
+// were altered. Every Decode function verifies it.
 //
-// Values that were stored before there were checksums begin with 1, and so do pages of
-// that time, by the core's own encoding; they are read as they are, without a
-// check. 0xFE and 1 differ in all eight bits. Nothing is stored that way any more: whatever a commit
-// writes has a checksum. Programs that only know form 1 cannot read it; the version of the schema keeps them out.
+// Values and pages that were stored before there were checksums begin with 1; they are read without a
+// check. 0xFE and 1 differ in all eight bits. Every new value has a checksum. Programs that only know
+// form 1 cannot read it; the version of the schema keeps them out.
 //
 // Definitions are text, JSON and the documents of users, which may begin with anything: their
 // checksums are in the JSON, see definition.go.
 //
-// Whatever can grow has tags, so that a field can be added without a new form: an
-// older row lacks its tag, and a row with a tag that is not known here is refused.
-// Rare things of many fields (faults, filters, correlation keys) are JSON, the values
-// in them apart: JSON bounds how deep they nest.
+// Values that may get new fields have tags, so that a field can be added without a new form: an
+// older row lacks the tag, and a row with an unknown tag is refused. Rare values with many fields
+// (faults, filters, correlation keys) are JSON, except for the workflow data in them, because JSON
+// limits how deep it may nest.
 //
 //	codec.go      writing and reading
 //	sum.go        checksums, and pages
@@ -261,7 +260,7 @@ var (
 		core.RecStarted, core.RecEntered, core.RecLeft, core.RecCalled, core.RecReturned, core.RecCallFailed, core.RecWaiting,
 		core.RecConsumed, core.RecProduced, core.RecTimedOut, core.RecRetrying, core.RecCaught, core.RecCompensating, core.RecSpawned,
 		core.RecChildEnded, core.RecTaken, core.RecWarning, core.RecControl, core.RecStopped, core.RecFinished,
-		core.RecDeleted,
+		core.RecDeleted, core.RecTask,
 	)
 
 	verbs = words(

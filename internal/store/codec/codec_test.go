@@ -100,8 +100,8 @@ type stored struct {
 // forms lists everything that is stored.
 func forms(f filler) []stored {
 	in := filled[store.Instance](f)
-	kept := in // with its columns, but for the number that the store gives
-	kept.Seq = 0
+	kept := in                    // with its columns, but for the number that the store gives
+	kept.Seq, kept.Records = 0, 0 // columns
 	rest := func(change func(*store.Instance)) func([]byte) (any, error) {
 		return func(b []byte) (any, error) {
 			got := store.Instance{

@@ -18,18 +18,19 @@ func emitOwner(id string, e *store.Emit) owner {
 	return o
 }
 
-// AppendEvent appends an event that came.
+// AppendEvent appends a received event.
 func AppendEvent(dst []byte, e *store.Event) []byte {
 	return appendEvent(dst, &e.Event).end(eventOwner(e))
 }
 
-// SealEvent is what AppendEvent appends for the same event with another Seq: it is known late.
+// SealEvent replaces the checksum of what AppendEvent wrote, for the event's final Seq. Seq is
+// known only inside the transaction, after the event was encoded.
 func SealEvent(data []byte, e *store.Event) []byte {
 	o := eventOwner(e)
 	return o.seal(append(make([]byte, 0, len(data)), data[:len(data)-sumSize]...), 0)
 }
 
-// DecodeEvent is the reverse of AppendEvent, of an event that has its columns.
+// DecodeEvent is the reverse of AppendEvent. The columns of e must be set: the checksum covers them.
 func DecodeEvent(data []byte, e *store.Event) (err error) {
 	e.Event, err = open(data, eventOwner(e)).event()
 	return err
@@ -40,7 +41,7 @@ func AppendEmit(dst []byte, id string, e *store.Emit) []byte {
 	return appendEvent(dst, &e.Event).end(emitOwner(id, e))
 }
 
-// DecodeEmit is the reverse of AppendEmit, of an emit that has its columns.
+// DecodeEmit is the reverse of AppendEmit. The columns of e must be set.
 func DecodeEmit(data []byte, e *store.Emit) (err error) {
 	e.Event, err = open(data, emitOwner(e.Instance, e)).event()
 	return err
@@ -87,10 +88,12 @@ func AppendFate(dst []byte, e *store.Event) []byte {
 	return w.end(fateOwner(e))
 }
 
-// DecodeFate is the reverse of AppendFate, of an event that has its columns.
+// DecodeFate is the reverse of AppendFate. The columns of e must be set.
 func DecodeFate(data []byte, e *store.Event) error {
 	r := open(data, fateOwner(e))
-	e.For, e.Used, e.Why = r.texts(), r.texts(), r.texts()
+	e.For = r.texts()
+	e.Used = r.texts()
+	e.Why = r.texts()
 	return r.close()
 }
 
@@ -105,7 +108,7 @@ func AppendFilter(dst []byte, id string, s *store.Subscription) []byte {
 	return w.end(filterOwner(id, s))
 }
 
-// DecodeFilter is the reverse of AppendFilter, of a subscription that has its columns.
+// DecodeFilter is the reverse of AppendFilter. The columns of s must be set.
 func DecodeFilter(data []byte, s *store.Subscription) error {
 	r := open(data, filterOwner(s.Instance, s))
 	r.json(&s.Filter)
@@ -127,7 +130,7 @@ func AppendGathering(dst []byte, g *store.Gathering) []byte {
 	return w.end(gatheringOwner(g))
 }
 
-// DecodeGathering is the reverse of AppendGathering, of a gathering that has its columns.
+// DecodeGathering is the reverse of AppendGathering. The columns of g must be set.
 func DecodeGathering(data []byte, g *store.Gathering) error {
 	r := open(data, gatheringOwner(g))
 	r.json(&g.Keys)

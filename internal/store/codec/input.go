@@ -16,6 +16,7 @@ const (
 	inputControl
 	inputContinue
 	inputTooExpensive // a Control with that flag
+	inputEvent        // a Reply with Held or Since
 )
 
 func inputOwner(m *store.Message) owner {
@@ -36,7 +37,13 @@ func AppendInput(dst []byte, m *store.Message) []byte {
 			w.value(a.Value)
 		}
 	case core.Reply:
-		w.uint(inputReply)
+		if in.Held || in.Since != 0 {
+			w.uint(inputEvent)
+			w.flag(in.Held)
+			w.int(in.Since)
+		} else {
+			w.uint(inputReply)
+		}
 		w.uint(uint64(in.Ticket))
 		w.flag(in.None)
 		w.flag(in.Terminate)
@@ -81,8 +88,12 @@ func DecodeInput(data []byte, m *store.Message) error {
 			in.Events = append(in.Events, core.Arrival{Event: ir.EventID(r.int()), Value: r.value()})
 		}
 		out = in
-	case inputReply:
-		in := core.Reply{Ticket: core.Ticket(r.uint()), None: r.flag(), Terminate: r.flag()}
+	case inputReply, inputEvent:
+		var in core.Reply
+		if tag == inputEvent {
+			in.Held, in.Since = r.flag(), r.int()
+		}
+		in.Ticket, in.None, in.Terminate = core.Ticket(r.uint()), r.flag(), r.flag()
 		if r.flag() {
 			in.Fault = r.fault()
 		}
@@ -111,7 +122,7 @@ func invokeOwner(id string, created core.Time) owner {
 	return owner{kind: kindInvoke, texts: [6]string{id}, numbers: [4]int64{int64(created)}}
 }
 
-// AppendInvoke appends a call of an instance, which is told by its id and the time of its creation.
+// AppendInvoke appends a call of an instance, which is identified by its id and time of creation.
 func AppendInvoke(dst []byte, id string, created core.Time, c *core.Invoke) []byte {
 	w := begin(dst)
 	w.uint(uint64(c.Ticket))

@@ -6,7 +6,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// Tags of an instance's rest. They are stored: never use one again.
+// Tags of an instance's rest: the fields that have no column. Tags are stored, so never reuse one.
 const (
 	restEnd = iota
 	restActive
@@ -26,7 +26,7 @@ const (
 	restPauseReason
 )
 
-// restOwner is the row, with its columns as they are at a revision.
+// restOwner is the owner of an instance's rest: the columns of its row at a revision.
 func restOwner(in *store.Instance, rev int64) owner {
 	return owner{
 		kindRest,
@@ -35,8 +35,8 @@ func restOwner(in *store.Instance, rev int64) owner {
 	}
 }
 
-// AppendRest appends what of an instance is not a column: all but ID, Seq, Rev,
-// Definition, Version, Digest, Status, Created, Updated, Ended and Parent. rev is the
+// AppendRest appends the fields of an instance that have no column: all but ID, Seq, Rev,
+// Records, Definition, Version, Digest, Status, Created, Updated, Ended and Parent. rev is the
 // revision that the row will have.
 func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 	w := begin(dst)
@@ -110,7 +110,7 @@ func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 	return w.end(restOwner(in, rev))
 }
 
-// DecodeRest is the reverse of AppendRest, of an instance that has its columns.
+// DecodeRest is the reverse of AppendRest. The columns of in must be set.
 func DecodeRest(data []byte, in *store.Instance) error {
 	r := open(data, restOwner(in, in.Rev))
 	for r.err == nil {

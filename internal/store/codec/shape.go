@@ -10,10 +10,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// Shape is where events have what a filter fixes, in order. There are few of them, however
-// many wait: as many as definitions correlate differently. Events and filters meet under a
-// shape and a sum of the values there; different values may have the same sum, so that who
-// finds something compares.
+// Shape lists the places in an event whose values a filter fixes, in order. There are few shapes,
+// however many instances wait: one for each way in which definitions correlate. Events and filters are
+// filed under a shape and a hash of the values there. Different values may have the same hash, so
+// what is found must be compared.
 type Shape []Place
 
 // Place is where an event has a value: as a key says, or either of its type and id.

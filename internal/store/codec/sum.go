@@ -11,20 +11,20 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// sealed leads what ends with a checksum. It differs from form in every bit: damage that makes one
-// of the other must hit all of them.
+// sealed is the first byte of a value that ends with a checksum. It differs from form in every bit,
+// so that only damage to all eight can turn one into the other.
 const sealed = 0xFE
 
 // sumSize is how many bytes a checksum has.
 const sumSize = 4
 
-// PageOverhead is how many bytes a page is larger where it is stored.
+// PageOverhead is by how many bytes a stored page is larger than its data.
 const PageOverhead = 1 + sumSize
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// owner is what a value belongs to. Its checksum covers it, too: a value that ended up in another
-// row, or whose row changed around it, is as damaged as one that has another bit.
+// owner is what a value belongs to. Checksums cover it, too: a value that ended up in another
+// row, or whose row changed around it, is as damaged as one with a flipped bit.
 type owner struct {
 	kind    byte
 	texts   [6]string
@@ -59,10 +59,10 @@ func (o *owner) append(b []byte) []byte {
 	return b
 }
 
-// owners are buffers for what values belong to: crc32 would have each on the heap.
+// owners are buffers for encoded owners: what is given to crc32 escapes to the heap.
 var owners = sync.Pool{New: func() any { return new([]byte) }}
 
-// sum is the checksum of bytes and of what they belong to.
+// sum is the checksum of data and its owner.
 func (o *owner) sum(data []byte) uint32 {
 	b := owners.Get().(*[]byte)
 	defer owners.Put(b)
@@ -70,12 +70,12 @@ func (o *owner) sum(data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(data, castagnoli), castagnoli, *b)
 }
 
-// seal appends the checksum of what is in a buffer from a place on.
+// seal appends the checksum of buf[from:].
 func (o *owner) seal(buf []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint32(buf, o.sum(buf[from:]))
 }
 
-// unseal takes lead and checksum off.
+// unseal checks the checksum, and returns data without it and the first byte.
 func (o *owner) unseal(data []byte) ([]byte, error) {
 	if len(data) <= sumSize {
 		return nil, errMalformed
@@ -87,13 +87,7 @@ func (o *owner) unseal(data []byte) ([]byte, error) {
 	return body[1:], nil
 }
 
-// Plain takes the checksum off a value, in its own bytes: it is as values were before there were any.
-func Plain(data []byte) []byte {
-	data[0] = form
-	return data[:len(data)-sumSize]
-}
-
-// AppendPage appends a page of an instance, which is told by its id and the time of its creation.
+// AppendPage appends a page of an instance, which is identified by its id and time of creation.
 func AppendPage(dst []byte, id string, created core.Time, p *core.Page) []byte {
 	from := len(dst)
 	dst = slices.Grow(dst, len(p.Data)+PageOverhead)
@@ -101,8 +95,8 @@ func AppendPage(dst []byte, id string, created core.Time, p *core.Page) []byte {
 	return o.seal(append(append(dst, sealed), p.Data...), from)
 }
 
-// DecodePage is the reverse of AppendPage: p.Data is what is stored, and then the page. Pages
-// that were stored before there were checksums begin with the version of the core's encoding.
+// DecodePage is the reverse of AppendPage: it replaces the stored bytes in p.Data by the page.
+// Pages stored before there were checksums begin with the version of the core's encoding.
 func DecodePage(id string, created core.Time, p *core.Page) (err error) {
 	switch {
 	case len(p.Data) == 0:

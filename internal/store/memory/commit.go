@@ -11,6 +11,24 @@ import (
 
 // Commit writes the outcome of a step.
 func (s *Store) Commit(ctx context.Context, c store.Commit) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if err := s.mayCommit(c); err != nil {
+		return err
+	}
+	if e := c.Event; e != nil {
+		if _, err := s.ingest(e.Event, e.Emit, e.Route, true); err != nil {
+			return err
+		}
+	}
+	s.write(c)
+	return nil
+}
+
+// mayCommit compares a commit with what is stored.
+func (s *Store) mayCommit(c store.Commit) error {
 	if err := c.Instance.CheckText(); err != nil {
 		return err
 	}
@@ -19,13 +37,8 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 			return err
 		}
 	}
-	if err := s.begin(ctx); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
 	id := c.Instance.ID
 	in := s.instances[id]
-	told := len(c.Records) > 0
 	switch {
 	case c.Instance.Rev == 0 && in != nil:
 		return fmt.Errorf("create instance %s: it exists: %w", id, store.ErrConflict)
@@ -38,7 +51,7 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	case in.row.Rev != c.Instance.Rev:
 		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", id, c.Instance.Rev, in.row.Rev, store.ErrConflict)
 	case in.row.Created != c.Instance.Created:
-		return fmt.Errorf("commit instance %s: it is another one: %w", id, store.ErrConflict)
+		return fmt.Errorf("commit instance %s: it was deleted and created again: %w", id, store.ErrConflict)
 	case c.Unread && len(in.inbox) > 0:
 		return fmt.Errorf("commit instance %s: it has messages: %w", id, store.ErrConflict)
 	}
@@ -47,6 +60,12 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 			return fmt.Errorf("commit instance %s: %w", id, err)
 		}
 	}
+	return nil
+}
+
+// write does a commit that mayCommit allows.
+func (s *Store) write(c store.Commit) {
+	in, told := s.instances[c.Instance.ID], len(c.Records) > 0
 	if in == nil {
 		in, told = s.create(c.Instance), true
 	} else {
@@ -61,8 +80,9 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 		}
 	}
 	in.records = append(in.records, c.Records...)
+	in.row.Records = int64(len(in.records))
 	if told {
-		s.tell(in, in.row.Updated, c.Records)
+		s.appendFeed(in, in.row.Updated, c.Records)
 	}
 	s.take(in, c.Taken, c.Release)
 	s.commands(in, c)
@@ -71,7 +91,6 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	}
 	s.enqueue(in, false) // what it still has to do, it does behind the others
 	s.file(in)
-	return nil
 }
 
 // create inserts a row.
@@ -83,7 +102,7 @@ func (s *Store) create(row store.Instance) *instance {
 	if row.Parent != "" {
 		s.children[row.Parent] = append(s.children[row.Parent], in)
 	}
-	s.own(in, nil, true)
+	s.indexKeys(in, nil, true)
 	s.sleep(in)
 	return in
 }
@@ -93,11 +112,11 @@ func (s *Store) replace(in *instance, row store.Instance) {
 	old := in.row
 	row.Seq, row.Rev = old.Seq, old.Rev+1
 	in.row, in.due = row, false
-	s.own(in, old.Keys, old.Status.Final())
+	s.indexKeys(in, old.Keys, old.Status.Final())
 	s.sleep(in)
 }
 
-// take removes messages from the inbox and puts back events that nobody waited for.
+// take removes messages from the inbox and puts back the refused events.
 func (s *Store) take(in *instance, taken, release []int64) {
 	if len(taken) == 0 {
 		return
@@ -154,8 +173,7 @@ func (s *Store) insert(n store.NewInstance, at core.Time) {
 	s.post(store.Message{To: in.row.ID, At: at, Input: n.Start})
 }
 
-// post puts a message into an inbox. One for nobody is dropped: its instance was
-// deleted.
+// post puts a message into an inbox. It drops the message if the instance was deleted.
 func (s *Store) post(m store.Message) {
 	in := s.instances[m.To]
 	if in == nil {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockstep-workflows/lockstep/event"
+
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// keptEvent is an event with who got it.
+// keptEvent is an event with the instances that got it.
 type keptEvent struct {
 	row       store.Event
 	delivered []delivery
@@ -56,11 +58,16 @@ func (e *keptEvent) open(s store.Subscription) bool {
 }
 
 // Ingest takes an event and routes it.
-func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route store.EventRouter) (store.Event, error) {
 	if err := s.begin(ctx); err != nil {
 		return store.Event{}, err
 	}
 	defer s.mu.Unlock()
+	return s.ingest(e, emit, route, false)
+}
+
+// ingest takes an event. Directly: the step that takes it is in the same transaction.
+func (s *Store) ingest(e store.Event, emit int64, route store.EventRouter, directly bool) (store.Event, error) {
 	key := eventID{e.Event.Source, e.Event.ID}
 	known := s.eventIDs[key]
 	if known != nil && known.row.Until <= e.Received {
@@ -75,7 +82,9 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	kept := &keptEvent{row: e}
 	s.events[e.Seq], s.eventIDs[key] = kept, kept
 	s.eventOrder = append(s.eventOrder, kept)
-	s.eventTypes[e.Event.Type] = append(s.eventTypes[e.Event.Type], kept)
+	for _, k := range eventKeys(&e.Event) {
+		s.eventsBy[k] = append(s.eventsBy[k], kept)
+	}
 	if len(s.eventOrder) == 1 || e.Until < s.purgeAt {
 		s.purgeAt = e.Until
 	}
@@ -84,12 +93,53 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 		err = s.mayRoute(routing)
 	}
 	if err != nil {
-		s.forget(func(o *keptEvent) bool { return o == kept })
+		s.takeBack(kept)
 		return store.Event{}, err
 	}
 	s.emits.remove(&store.Emit{Seq: emit})
-	s.apply(routing)
+	s.apply(routing, directly)
 	return kept.view(), nil
+}
+
+// eventKeys are what an event is found by.
+func eventKeys(e *event.Event) []eventKey {
+	out := []eventKey{{kind: e.Type}}
+	for _, x := range e.Extensions {
+		out = append(out, eventKey{e.Type, x.Key, x.Value.Text()})
+	}
+	return out
+}
+
+// kept lists events, oldest first: all that a filter selects, and no more of others than it must.
+func (s *Store) kept(f *event.Filter) []*keptEvent {
+	if f.Type == "" {
+		return s.eventOrder
+	}
+	for _, k := range f.Keys {
+		if k.Fixed && k.From == "" && !event.Standard(k.Name) {
+			return s.eventsBy[eventKey{f.Type, k.Name, k.Value}]
+		}
+	}
+	return s.eventsBy[eventKey{kind: f.Type}]
+}
+
+// takeBack drops the event that was added last. Nobody has seen its number.
+func (s *Store) takeBack(kept *keptEvent) {
+	s.seq--
+	for _, k := range eventKeys(&kept.row.Event) {
+		if s.eventsBy[k] = withoutLast(s.eventsBy[k]); len(s.eventsBy[k]) == 0 {
+			delete(s.eventsBy, k)
+		}
+	}
+	s.eventOrder = withoutLast(s.eventOrder)
+	delete(s.events, kept.row.Seq)
+	delete(s.eventIDs, eventID{kept.row.Event.Source, kept.row.Event.ID})
+}
+
+func withoutLast(list []*keptEvent) []*keptEvent {
+	last := len(list) - 1
+	list[last] = nil
+	return list[:last]
 }
 
 // Route decides again about events that are kept.
@@ -105,11 +155,11 @@ func (s *Store) Route(ctx context.Context, route store.Router) error {
 	if err != nil {
 		return err
 	}
-	s.apply(routing)
+	s.apply(routing, false)
 	return nil
 }
 
-func (s *Store) apply(r store.Routing) {
+func (s *Store) apply(r store.Routing, directly bool) {
 	for _, e := range r.Events {
 		if kept := s.events[e.Seq]; kept != nil {
 			kept.row.Until, kept.row.Used, kept.row.Why = e.Until, e.Used, e.Why
@@ -119,7 +169,7 @@ func (s *Store) apply(r store.Routing) {
 		}
 	}
 	for _, d := range r.Deliver {
-		s.deliver(d)
+		s.deliver(d, directly)
 	}
 	for _, g := range r.Gather {
 		if g.Seq == 0 {
@@ -148,21 +198,24 @@ func (s *Store) apply(r store.Routing) {
 	}
 }
 
-func (s *Store) deliver(d store.Delivery) {
+// deliver gives an event to an instance: directly, where the step that takes it is in the same transaction.
+func (s *Store) deliver(d store.Delivery, directly bool) {
 	in, e := s.instances[d.Instance], s.events[d.Event]
 	if in == nil || e == nil {
 		return
 	}
-	if sub := in.sub(d.Reply.Ticket); sub != nil {
+	if sub := in.sub(d.Reply.Ticket); sub != nil && !directly {
 		s.subs.setBusy(sub, true)
 	}
 	e.delivered = append(e.delivered, delivery{instance: in.row.Seq, ticket: d.Reply.Ticket})
 	e.setFor(s, slices.DeleteFunc(slices.Clone(e.row.For), func(id string) bool { return id == d.Instance }))
-	s.post(store.Message{To: d.Instance, At: d.At, Input: d.Reply, Event: d.Event})
+	if !directly {
+		s.post(store.Message{To: d.Instance, At: d.At, Input: d.Reply, Event: d.Event})
+	}
 }
 
-// refuse puts an event back that came when nobody waited for it any more. It stays
-// with the instance: another wait may take it, and when none does, it is routed again.
+// refuse puts back an event that arrived after its subscription was closed. It is kept for the
+// instance: another subscription may take it; if none does, it is routed again.
 func (s *Store) refuse(in *instance, m store.Message) {
 	reply, _ := m.Input.(core.Reply)
 	if sub := in.sub(reply.Ticket); sub != nil {
@@ -213,9 +266,10 @@ func (s *Store) forget(over func(*keptEvent) bool) {
 		if !over(e) {
 			continue
 		}
-		typ := e.row.Event.Type
-		if s.eventTypes[typ] = slices.DeleteFunc(s.eventTypes[typ], over); len(s.eventTypes[typ]) == 0 {
-			delete(s.eventTypes, typ)
+		for _, k := range eventKeys(&e.row.Event) {
+			if s.eventsBy[k] = slices.DeleteFunc(s.eventsBy[k], over); len(s.eventsBy[k]) == 0 {
+				delete(s.eventsBy, k)
+			}
 		}
 		delete(s.events, e.row.Seq)
 		delete(s.eventIDs, eventID{e.row.Event.Source, e.row.Event.ID})

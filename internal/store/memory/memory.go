@@ -23,6 +23,8 @@ type Store struct {
 	aliases   map[alias]*version
 	current   map[string]*version // by id
 	schedules map[string]store.Schedule
+	published int64
+	publishes bool // published was set
 
 	instances map[string]*instance
 	order     []*instance            // by Seq
@@ -39,8 +41,8 @@ type Store struct {
 	subs    index
 
 	events     map[int64]*keptEvent
-	eventOrder []*keptEvent            // by Seq
-	eventTypes map[string][]*keptEvent // likewise
+	eventOrder []*keptEvent              // by Seq
+	eventsBy   map[eventKey][]*keptEvent // likewise
 	eventIDs   map[eventID]*keptEvent
 	keptFor    map[string]map[int64]*keptEvent // by instance
 	again      sorted[int64]                   // Seqs of events
@@ -66,6 +68,7 @@ type (
 	}
 	ownerKey     struct{ definition, name, value string }
 	eventID      struct{ source, id string }
+	eventKey     struct{ kind, attribute, value string } // a type alone, or with an extension attribute
 	gatheringKey struct{ definition, digest, key string }
 )
 
@@ -100,7 +103,7 @@ func New() *Store {
 		sends:      sortedBy(func(e *store.Emit) int64 { return e.Seq }),
 		subs:       index{buckets: map[bucket]map[*subscription]struct{}{}, types: map[string]*sorted[*subscription]{}},
 		events:     map[int64]*keptEvent{},
-		eventTypes: map[string][]*keptEvent{},
+		eventsBy:   map[eventKey][]*keptEvent{},
 		eventIDs:   map[eventID]*keptEvent{},
 		keptFor:    map[string]map[int64]*keptEvent{},
 		again:      sortedBy(func(seq int64) int64 { return seq }),
@@ -158,8 +161,8 @@ func (s *Store) enqueue(in *instance, ready bool) {
 	}
 }
 
-// own keeps the index of correlation keys.
-func (s *Store) own(in *instance, old []core.Key, wasFinal bool) {
+// indexKeys keeps the index of correlation keys.
+func (s *Store) indexKeys(in *instance, old []core.Key, wasFinal bool) {
 	if !wasFinal {
 		s.disown(in, old)
 	}

@@ -95,7 +95,8 @@ func (s *Store) Instances(ctx context.Context, q store.Query) ([]store.Instance,
 		if q.Bare {
 			row.Output = expr.Null
 		}
-		if out = append(out, row); len(out) == q.Limit {
+		out = append(out, row)
+		if len(out) == q.Limit {
 			break
 		}
 	}
@@ -187,8 +188,8 @@ func (s *Store) JobStats(ctx context.Context) ([]store.JobStat, error) {
 	return out, nil
 }
 
-// tell adds to the feed what happened to an instance.
-func (s *Store) tell(in *instance, at core.Time, records []core.Record) {
+// appendFeed adds the records of an instance to the feed.
+func (s *Store) appendFeed(in *instance, at core.Time, records []core.Record) {
 	s.feed = append(s.feed, store.FeedItem{
 		Pos: s.next(), Instance: in.row.ID, Definition: in.row.Definition, Client: in.row.Job.Client,
 		Status: in.row.Status, At: at, Records: slices.Clone(records),
@@ -206,7 +207,8 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, e
 	part := s.feed[i:min(len(s.feed), i+limit)]
 	size := 0
 	for n := range part {
-		if size += sizeOf(part[n].Records); size > store.MaxFeedBytes && n > 0 {
+		size += sizeOf(part[n].Records)
+		if size > store.MaxFeedBytes && n > 0 {
 			part = part[:n]
 			break
 		}
@@ -221,8 +223,8 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (store.Feed, e
 	return out, nil
 }
 
-// sizeOf is about how large records are; more than a part of the feed may have is enough
-// to know.
+// sizeOf estimates the size of records. Measuring a value stops at MaxFeedBytes: a larger one
+// does not fit anyway.
 func sizeOf(records []core.Record) (n int) {
 	for i := range records {
 		size, _, _ := expr.Measure(records[i].Data, store.MaxFeedBytes, expr.MaxDepth)
@@ -270,7 +272,7 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (store.EventPage
 	defer s.mu.Unlock()
 	list := s.eventOrder
 	if q.Type != "" {
-		list = s.eventTypes[q.Type]
+		list = s.eventsBy[eventKey{kind: q.Type}]
 	}
 	from := func(seq int64) int {
 		i, _ := slices.BinarySearchFunc(list, seq, func(e *keptEvent, seq int64) int { return cmp.Compare(e.row.Seq, seq) })
@@ -291,7 +293,8 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (store.EventPage
 		if e := list[at].view(); q.Selects(&e) {
 			out.Events = append(out.Events, e)
 		}
-		if full := q.Limit > 0 && len(out.Events) >= q.Limit; (full || i+1 >= store.MaxEventScan) && i+1 < len(list) {
+		full := q.Limit > 0 && len(out.Events) >= q.Limit || i+1 >= store.MaxEventScan
+		if full && i+1 < len(list) {
 			out.Next = list[at].row.Seq
 			break
 		}

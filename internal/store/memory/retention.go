@@ -57,7 +57,7 @@ func (s *Store) remove(in *instance, d store.Deletion) {
 	in.inbox = nil
 	s.finish(in)
 	s.disown(in, in.row.Keys)
-	s.rouse(in)
+	s.unsleep(in)
 	s.enqueue(in, false)
 	s.unchecked.remove(in)
 	delete(s.calling, in.row.ID)
@@ -68,7 +68,7 @@ func (s *Store) remove(in *instance, d store.Deletion) {
 			delete(s.children, p)
 		}
 	}
-	s.tell(in, d.At, []core.Record{d.Record()})
+	s.appendFeed(in, d.At, []core.Record{d.Record()})
 }
 
 // without takes an instance out of a list that is ordered by Seq.

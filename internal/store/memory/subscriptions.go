@@ -38,17 +38,8 @@ func (s *Store) subscribe(in *instance, row store.Subscription) {
 		i, _ := slices.BinarySearchFunc(in.subs, row.Ticket, func(o *subscription, t core.Ticket) int { return cmp.Compare(o.row.Ticket, t) })
 		in.subs = slices.Insert(in.subs, i, sub)
 	}
-	sub.row, sub.unchecked = row, s.mayBeKept(row.Filter)
+	sub.row, sub.unchecked = row, len(s.kept(&row.Filter)) > 0
 	s.subs.add(sub)
-}
-
-// mayBeKept reports whether an event may be kept that passes a filter. It only looks for
-// the type: events of one type may be many.
-func (s *Store) mayBeKept(f event.Filter) bool {
-	if f.Type == "" {
-		return len(s.eventOrder) > 0
-	}
-	return len(s.eventTypes[f.Type]) > 0
 }
 
 func (s *Store) unsubscribe(in *instance, t core.Ticket) {
@@ -79,6 +70,18 @@ func bucketOf(f event.Filter) bucket {
 		}
 	}
 	return bucket{typ: f.Type}
+}
+
+// mayMatch reports whether an event has the key that a filter is filed under.
+func mayMatch(f *event.Filter, e *event.Event) bool {
+	for _, k := range f.Keys {
+		if !k.Fixed {
+			continue
+		}
+		value, ok := k.Of(*e)
+		return ok && value == k.Value
+	}
+	return true
 }
 
 func (x *index) add(s *subscription) {
@@ -186,6 +189,7 @@ func rows(list []*subscription) []store.Subscription {
 	out := make([]store.Subscription, len(list))
 	for i, s := range list {
 		out[i] = s.row
+		out[i].Fresh = s.fresh()
 	}
 	return out
 }

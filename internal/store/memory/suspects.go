@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Suspect names an instance.
+// Suspect adds a suspect.
 func (s *Store) Suspect(ctx context.Context, instance string) error {
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -16,7 +16,7 @@ func (s *Store) Suspect(ctx context.Context, instance string) error {
 	return nil
 }
 
-// Suspects lists the named instances.
+// Suspects lists the suspects.
 func (s *Store) Suspects(ctx context.Context) ([]string, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (s *Store) Suspects(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(s.suspects)), nil
 }
 
-// Unsuspect removes a name.
+// Unsuspect removes a suspect.
 func (s *Store) Unsuspect(ctx context.Context, instance string) error {
 	if err := s.begin(ctx); err != nil {
 		return err

@@ -46,11 +46,10 @@ func (v view) Fresh(instance string) []store.Subscription {
 
 func (v view) Kept(s store.Subscription) []store.Event {
 	var out []store.Event
-	events := v.s.eventOrder
-	if s.Filter.Type != "" {
-		events = v.s.eventTypes[s.Filter.Type]
-	}
-	for _, e := range events {
+	for _, e := range v.s.kept(&s.Filter) {
+		if !mayMatch(&s.Filter, &e.row.Event) {
+			continue // without a word why
+		}
 		if ok, _ := s.Filter.Match(e.row.Event); ok && e.open(s) {
 			out = append(out, e.view())
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// Ready lists instances that have something to do.
+// Ready lists instances that have work to do.
 func (s *Store) Ready(ctx context.Context, now core.Time, limit int) ([]string, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (s *Store) Emits(ctx context.Context, limit int) ([]store.Emit, error) {
 	return rowsOf(s.emits.head(limit)), nil
 }
 
-// Outbound lists the events that the sink did not take yet.
+// Outbound lists the events that the sink has not accepted yet.
 func (s *Store) Outbound(ctx context.Context, limit int) ([]store.Emit, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *Store) Outbound(ctx context.Context, limit int) ([]store.Emit, error) {
 	return rowsOf(s.sends.head(limit)), nil
 }
 
-// Sent forgets an event that the sink took.
+// Sent removes an event that the sink accepted.
 func (s *Store) Sent(ctx context.Context, seq int64) error {
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *Store) Expired(ctx context.Context, now core.Time, limit int) ([]store.
 	return out, nil
 }
 
-// Schedules lists those that are due.
+// Schedules lists the schedules that are due.
 func (s *Store) Schedules(ctx context.Context, now core.Time) ([]store.Schedule, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Store) Advance(ctx context.Context, definition string, from core.Time, 
 	return nil
 }
 
-// Next is when something will be due.
+// Next is when the next timer, gathering or schedule is due.
 func (s *Store) Next(ctx context.Context, after core.Time) (core.Time, bool, error) {
 	if err := s.begin(ctx); err != nil {
 		return 0, false, err
@@ -193,7 +193,7 @@ func (s *Store) Next(ctx context.Context, after core.Time) (core.Time, bool, err
 	return at, found, nil
 }
 
-// wake is an instance that sleeps.
+// wake is the wake time of a sleeping instance.
 type wake struct {
 	at core.Time
 	in *instance
@@ -205,23 +205,23 @@ func (w wake) compare(o wake) int {
 
 // sleep files an instance under the wake time of its row.
 func (s *Store) sleep(in *instance) {
-	s.rouse(in)
+	s.unsleep(in)
 	if in.row.HasWake && in.row.Quarantine == "" {
 		in.waking = &wake{in.row.Wake, in}
 		s.wakes.add(*in.waking)
 	}
 }
 
-// rouse takes an instance from those that sleep.
-func (s *Store) rouse(in *instance) {
+// unsleep removes an instance's wake time.
+func (s *Store) unsleep(in *instance) {
 	if in.waking != nil {
 		s.wakes.remove(*in.waking)
 		in.waking = nil
 	}
 }
 
-// wake makes those ready whose time has come, and lets them sleep on for whom a clock
-// that stepped back says that it has not.
+// wake makes the instances ready whose wake time has come. If the clock stepped back, instances
+// that were woken too early go back to sleep.
 func (s *Store) wake(now core.Time) {
 	if now < s.woken {
 		for _, in := range s.ready.head(s.ready.size) {
@@ -238,7 +238,7 @@ func (s *Store) wake(now core.Time) {
 		if !ok || w.at > now {
 			return
 		}
-		s.rouse(w.in)
+		s.unsleep(w.in)
 		w.in.due = true
 		s.file(w.in)
 	}

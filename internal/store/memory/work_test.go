@@ -55,7 +55,7 @@ func TestIndexesGrowForEver(t *testing.T) {
 	if err := s.Purge(ctx, 1); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.owners) + s.wakes.size + s.ready.size + s.unchecked.size + len(s.subs.buckets) + len(s.subs.types) + len(s.calling) + len(s.eventTypes) + len(s.eventIDs); n != 0 {
+	if n := len(s.owners) + s.wakes.size + s.ready.size + s.unchecked.size + len(s.subs.buckets) + len(s.subs.types) + len(s.calling) + len(s.eventsBy) + len(s.eventIDs); n != 0 {
 		t.Errorf("%d entries are left", n)
 	}
 }

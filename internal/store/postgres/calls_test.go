@@ -14,11 +14,11 @@ import (
 func (m *member) steadily(t *testing.T, look func() error) {
 	t.Helper()
 	waitUntil(func() bool {
-		before := m.Parts()
+		before := m.ShardChanges()
 		if err := look(); err != nil {
 			t.Fatal(err)
 		}
-		return m.Leased() && m.Parts() == before
+		return m.Leased() && m.ShardChanges() == before
 	})
 }
 
@@ -50,7 +50,7 @@ func TestCallsChangeHands(t *testing.T) {
 		t.Helper()
 		c := store.Commit{Instance: store.Instance{ID: id, Status: core.Waiting}}
 		for _, n := range tickets {
-			c.Calls = append(c.Calls, store.Call{Part: m.Place(id), Invoke: core.Invoke{Ticket: n}})
+			c.Calls = append(c.Calls, store.Call{Shard: m.CallShard(id), Invoke: core.Invoke{Ticket: n}})
 		}
 		if err := m.Commit(ctx, c); err != nil {
 			t.Fatal(err)

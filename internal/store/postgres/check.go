@@ -15,20 +15,16 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-const (
-	// maxProblems is how many problems one check tells ("check-problems").
-	maxProblems = 100
-	// checkChunk is how many rows are compared at a time.
-	checkChunk = 500
-)
+// checkChunk is how many rows are compared at a time.
+const checkChunk = 500
 
 // checker collects problems.
 type checker struct {
-	ctx  context.Context
-	s    *Store
-	t    *tx
-	ns   int32
-	list []store.Problem
+	ctx      context.Context
+	s        *Store
+	t        *tx
+	ns       int32
+	problems store.Problems
 }
 
 // Check looks for damage: in rows, and between them. What sound pages say only their program knows.
@@ -45,17 +41,11 @@ func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 					return err
 				}
 			}
-			out = k.list
+			out = k.problems
 			return nil
 		})
 	})
 	return out, err
-}
-
-func (k *checker) problem(where, format string, args ...any) {
-	if len(k.list) < maxProblems {
-		k.list = append(k.list, store.Problem{Where: where, Text: fmt.Sprintf(format, args...)})
-	}
 }
 
 // each runs a query whose first parameter is the namespace.
@@ -88,10 +78,10 @@ func (k *checker) pairs() error {
 	}
 	queries = append(queries, "SELECT 'events', format('%s events are there with the source and id of event %s', count(*), min(e.seq)) FROM ~.events e WHERE e.ns = $1 AND "+notForgotten+" GROUP BY e.key HAVING count(*) > 1")
 	for _, text := range queries {
-		err := k.each(text+fmt.Sprintf(" LIMIT %d", maxProblems), func(r pgx.Rows) error {
+		err := k.each(text+fmt.Sprintf(" LIMIT %d", store.MaxProblems), func(r pgx.Rows) error {
 			where, what := "", ""
 			err := r.Scan(&where, &what)
-			k.problem(where, "%s", what)
+			k.problems.Add(where, "%s", what)
 			return err
 		})
 		if err != nil {
@@ -106,14 +96,14 @@ func (k *checker) contents() error {
 	err := k.each("SELECT digest, info, program, source FROM ~.contents WHERE ns = $1", func(r pgx.Rows) error {
 		d, err := readContent(r)
 		if errors.Is(err, store.ErrDamaged) {
-			k.problem("contents", "%v", err)
+			k.problems.Add("contents", "%v", err)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if _, err := ir.Decode(d.Program); err != nil {
-			k.problem("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
+			k.problems.Add("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
 		}
 		return nil
 	})
@@ -126,7 +116,7 @@ func (k *checker) contents() error {
 			return err
 		}
 		if _, err := codec.DecodeAlias(a); err != nil {
-			k.problem("definition "+a.ID, "%v", err)
+			k.problems.Add("definition "+a.ID, "%v", err)
 		}
 		return nil
 	})
@@ -142,7 +132,7 @@ func (k *checker) pages() error {
 		}
 		p.Frame = core.FrameID(frame)
 		if err := codec.DecodePage(id, core.Time(created), &p); err != nil {
-			k.problem(id, "%v", err)
+			k.problems.Add(id, "%v", err)
 		}
 		return nil
 	})
@@ -166,14 +156,14 @@ func (k *checker) history() error {
 		if data != nil {
 			records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status))})
 			if err != nil {
-				k.problem(id, "the records up to %d of its history cannot be read: %v", up, err)
+				k.problems.Add(id, "the records up to %d of its history cannot be read: %v", up, err)
 				told = up
 				return nil
 			}
 			told += int64(len(records))
 		}
 		if told != up || all != nil && up > *all {
-			k.problem(id, "its history has gaps")
+			k.problems.Add(id, "its history has gaps")
 			told = up
 		}
 		return nil
@@ -213,11 +203,11 @@ func (k *checker) inputs() error {
 		err := k.each(x.text, func(r pgx.Rows) error {
 			switch id, seq, fits, err := x.read(r); {
 			case errors.Is(err, store.ErrDamaged):
-				k.problem(id, "its %s %d cannot be read: %v", x.what, seq, err)
+				k.problems.Add(id, "its %s %d cannot be read: %v", x.what, seq, err)
 			case err != nil:
 				return err
 			case !fits:
-				k.problem(id, "its %s %d is not found by what it has", x.what, seq)
+				k.problems.Add(id, "its %s %d is not found by what it has", x.what, seq)
 			}
 			return nil
 		})
@@ -241,14 +231,14 @@ func (k *checker) subscriptions() error {
 		typ, match := int64(0), int64(0)
 		s, err := readSub(withMore{r, []any{&typ, &match}})
 		if errors.Is(err, store.ErrDamaged) {
-			k.problem(s.Instance, "one of its subscriptions cannot be read: %v", err)
+			k.problems.Add(s.Instance, "one of its subscriptions cannot be read: %v", err)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if _, m := codec.MatchOf(&s.Filter); typeOf(s.Filter.Type) != typ || m != match {
-			k.problem(s.Instance, "no event finds one of its subscriptions")
+			k.problems.Add(s.Instance, "no event finds one of its subscriptions")
 		}
 		return nil
 	})
@@ -266,20 +256,20 @@ func (k *checker) events() error {
 		var id []byte
 		e, err := readEvent(withMore{r, []any{&id, &keys, &kept}})
 		if err != nil {
-			k.problem("events", "%v", err)
+			k.problems.Add("events", "%v", err)
 			return nil
 		}
 		if !bytes.Equal(id, eventID(&e.Event)) {
-			k.problem("events", "event %d is not found by its source and id", e.Seq)
+			k.problems.Add("events", "event %d is not found by its source and id", e.Seq)
 		}
 		for _, key := range keysOf(known.shapes, &e.Event) {
 			if !slices.Contains(keys, fmt.Sprint(key.typ, " ", key.match)) {
-				k.problem("events", "subscriptions do not find event %d", e.Seq)
+				k.problems.Add("events", "subscriptions do not find event %d", e.Seq)
 			}
 		}
 		for _, id := range e.For {
 			if !slices.Contains(kept, id) {
-				k.problem("events", "event %d is kept for %s, which does not find it", e.Seq, id)
+				k.problems.Add("events", "event %d is kept for %s, which does not find it", e.Seq, id)
 			}
 		}
 		return nil

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +31,7 @@ func (k *checker) instances() error {
 			x.Instance, err = readInstance(withMore{r, []any{&after, &x.kind, &x.wake, &x.fault, &x.more, &x.aside, &x.shard, &x.labels, &x.owns}})
 			seen++
 			if err != nil {
-				k.problem(x.ID, "%v", err)
+				k.problems.Add(x.ID, "%v", err)
 				return nil
 			}
 			list = append(list, x)
@@ -55,7 +54,7 @@ func (k *checker) orphans() error {
 	return k.each("SELECT i.id FROM ~.instances i WHERE i.ns = $1 AND NOT EXISTS (SELECT 1 FROM ~.kinds k WHERE k.kind = i.kind AND k.ns = i.ns)", func(r pgx.Rows) error {
 		id := ""
 		err := r.Scan(&id)
-		k.problem(id, "it is of a kind that is not there")
+		k.problems.Add(id, "it is of a kind that is not there")
 		return err
 	})
 }
@@ -79,21 +78,22 @@ func (k *checker) compare(list []checked) error {
 		if err != nil {
 			return err
 		}
-		if !same(want.wake, x.wake) || !same(want.fault, x.fault) || x.more != x.More || x.aside != (x.Quarantine != "") || x.shard != shardOf(x.ID) || x.kind != want.kind {
-			k.problem(x.ID, "its columns are not what its row says")
+		if !same(want.Wake, x.wake) || !same(want.Error, x.fault) || x.more != want.More || x.aside != want.Aside ||
+			x.shard != want.Shard || x.kind != want.Kind {
+			k.problems.Add(x.ID, "its columns are not what its row says")
 		}
 		var label, owner []string
 		for _, l := range want.labels {
-			label = append(label, fmt.Sprint(l.label, " ", l.kind, " ", l.state))
+			label = append(label, l.text())
 		}
-		for _, key := range want.owners {
-			owner = append(owner, fmt.Sprint(key))
+		for _, o := range want.owners {
+			owner = append(owner, o.text())
 		}
-		if x.labels != want.labelSum() || !sameRows(labels[x.Seq], label) {
-			k.problem(x.ID, "it is not found by its labels, or by others")
+		if x.labels != want.Labels || !sameRows(labels[x.Seq], label) {
+			k.problems.Add(x.ID, "it is not found by its labels, or by others")
 		}
-		if x.owns != want.ownerSum() || !sameRows(owners[x.Seq], owner) {
-			k.problem(x.ID, "it is not found by its correlation attributes, or by others")
+		if x.owns != want.Owns || !sameRows(owners[x.Seq], owner) {
+			k.problems.Add(x.ID, "it is not found by its correlation attributes, or by others")
 		}
 	}
 	return nil

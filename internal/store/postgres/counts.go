@@ -35,8 +35,8 @@ func (sp *space) fold(ctx context.Context) error {
 	})
 }
 
-// foldSometimes is called with every transaction. An error does not matter: a later fold does
-// what this one did not, and until then the differences are added up by who asks.
+// foldSometimes is called with every transaction. An error does not matter: a later fold makes up for
+// it, and until then readers add up the differences.
 func (sp *space) foldSometimes(ctx context.Context) {
 	if sp.unfolded.Add(1)%foldEvery == 0 {
 		_ = sp.fold(ctx)
@@ -136,7 +136,7 @@ func (k *checker) counts() error {
 		"SELECT c.kind, c.status, c.state, c.grp, 0, c.n FROM "+counted+" c) x GROUP BY x.kind, x.status, x.state, x.grp HAVING sum(x.is) <> sum(x.n)", func(r pgx.Rows) error {
 		definition, is, n := "", int64(0), int64(0)
 		err := r.Scan(&definition, &is, &n)
-		k.problem("counts", "of definition %q %d instances in one status are counted, and there are %d", definition, n, is)
+		k.problems.Add("counts", "of definition %q %d instances in one status are counted, and there are %d", definition, n, is)
 		return err
 	})
 }

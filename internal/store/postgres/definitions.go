@@ -68,7 +68,7 @@ func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedu
 	if err := t.dropDamaged(ctx, d.Digest, edition); err != nil {
 		return out, err
 	}
-	if _, err := t.do(ctx, "INSERT INTO ~.contents VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING", t.ns, d.Digest, edition, content, list(d.Program), d.Source); err != nil {
+	if _, err := t.do(ctx, "INSERT INTO ~.contents (ns, digest, edition, info, program, source) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING", t.ns, d.Digest, edition, content, list(d.Program), d.Source); err != nil {
 		return out, err
 	}
 	if _, err := t.do(ctx, "UPDATE ~.aliases SET current = false WHERE ns = $1 AND id = $2 AND current", t.ns, d.ID); err != nil {
@@ -80,7 +80,7 @@ func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedu
 	} else {
 		seq := int64(0)
 		if seq, err = t.number(ctx); err == nil {
-			_, err = t.do(ctx, "INSERT INTO ~.aliases VALUES ($1, $2, $3, $4, true, $5, $6, $7, $8)", t.ns, d.ID, d.Version, seq, d.Digest, edition, info, d.Source)
+			_, err = t.do(ctx, "INSERT INTO ~.aliases (ns, id, version, seq, current, digest, edition, info, source) VALUES ($1, $2, $3, $4, true, $5, $6, $7, $8)", t.ns, d.ID, d.Version, seq, d.Digest, edition, info, d.Source)
 		}
 	}
 	if err != nil {
@@ -123,7 +123,8 @@ func (t *tx) reschedule(ctx context.Context, id string, sched *store.Schedule) (
 		_, err = t.do(ctx, "DELETE FROM ~.schedules WHERE ns = $1 AND definition = $2", t.ns, id)
 		return err
 	}
-	_, err = t.do(ctx, "INSERT INTO ~.schedules AS s VALUES ($1, $2, $3, $4) ON CONFLICT (ns, definition) DO UPDATE SET digest = excluded.digest, next = excluded.next WHERE s.digest <> excluded.digest",
+	_, err = t.do(ctx, "INSERT INTO ~.schedules AS s (ns, definition, digest, next) VALUES ($1, $2, $3, $4) "+
+		"ON CONFLICT (ns, definition) DO UPDATE SET digest = excluded.digest, next = excluded.next WHERE s.digest <> excluded.digest",
 		t.ns, id, sched.Digest, int64(sched.Next))
 	return err
 }
@@ -132,8 +133,9 @@ func (t *tx) reschedule(ctx context.Context, id string, sched *store.Schedule) (
 func (s *Store) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
 	moved := false
 	if storable(definition) {
-		args := []any{definition, int64(from), (*int64)(next)}
-		if err := s.call(ctx, "SELECT ~.advance", args, func([]int16) { moved = true }, &moved); err != nil {
+		err := s.call(ctx, "SELECT ~.advance(p_ns => @ns, p_token => @token, p_definition => @definition, p_from => @from, p_next => @next)",
+			pgx.NamedArgs{"definition": definition, "from": int64(from), "next": (*int64)(next)}, func([]int16) { moved = true }, &moved)
+		if err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func TestHandedAfterDoubt(t *testing.T) {
 	}
 	defer func() { _ = leave(t.Context()) }()
 	waitUntil(func() bool { held, _ := s.leases.held(true); return len(held) == shardCount })
-	c := store.Commit{Instance: store.Instance{ID: "i", Status: core.Waiting}, Calls: []store.Call{{Part: s.Place("i"), Invoke: core.Invoke{Ticket: 1}}}}
+	c := store.Commit{Instance: store.Instance{ID: "i", Status: core.Waiting}, Calls: []store.Call{{Shard: s.CallShard("i"), Invoke: core.Invoke{Ticket: 1}}}}
 	if err := s.Commit(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	return store.Event{}, fmt.Errorf("event %s of %s: others like it come and go: %w", e.Event.ID, e.Event.Source, store.ErrConflict)
 }
 
-// ingest routes an event once it is certain that nobody knows it. The router may look several
-// times: each look begins with the event as it came.
+// ingest routes an event that is not a duplicate. The router may run several times: each run begins
+// with the event as it came.
 func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
 	var known *store.Event
 	var kept store.Event
@@ -55,7 +55,7 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 			return nil, errKnown
 		}
 		v.pending = &taken
-		routing, err := v.run(func() (store.Routing, error) { return route(taken, v) })
+		routing, err := store.Decide(func() (store.Routing, error) { return route(taken, v) }, &v.err)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 			return nil, err
 		}
 		v.noteShapes()
-		d.data, d.emit, d.keys = s.db.value(codec.SealEvent(data, &taken)), emit, keysOf(v.known.shapes, &taken.Event)
+		d.data, d.emit, d.keys = codec.SealEvent(data, &taken), emit, keysOf(v.known.shapes, &taken.Event)
 		kept = stored
 		kept.Taken = len(kept.Used) > 0
 		for _, x := range routing.Deliver {

@@ -225,13 +225,13 @@ func TestLateTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &commitColumns{}
-	c.add(r)
+	c := &commitArgs{NS: ns, Token: token}
+	c.add(r, sp.leases.epoch)
 	var verdict []int16
 	var revs []int64
 	var absent []string
-	args := c.args(ns, token)
-	if err := db.one(ctx, callCommit(args), args, &verdict, &revs, &absent); err == nil {
+	text, args := commitFunction.call(c)
+	if err := db.one(ctx, text, args, &verdict, &revs, &absent); err == nil {
 		t.Error("it was committed")
 	}
 	if _, err := db.Namespace("x").Instance(ctx, "late"); !errors.Is(err, store.ErrNotFound) {

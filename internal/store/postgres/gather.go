@@ -43,8 +43,8 @@ func (w *waiter) finish(err error) {
 	close(w.done)
 }
 
-// gatherer takes all that waits as one batch. Who comes while batches are under way waits
-// for the next; with nobody else around nothing is waited for.
+// gatherer writes all waiting requests as one batch. Requests that come while batches are being
+// written wait for the next one; a single request does not wait.
 type gatherer[R request] struct {
 	db      *DB
 	run     func([]R)   // finishes all of them
@@ -83,7 +83,7 @@ func (g *gatherer[R]) most() int {
 	return maxFlying
 }
 
-// loop writes batches until nobody waits.
+// loop writes batches until no request waits.
 func (g *gatherer[R]) loop() {
 	defer g.db.flying.Done()
 	for {
@@ -105,7 +105,8 @@ func (g *gatherer[R]) loop() {
 	}
 }
 
-// take is the next batch. None: nobody waits, or others see to it, and this loop has ended.
+// take returns the next batch. It is empty if no request waits, or other loops handle them; then this
+// loop ends.
 func (g *gatherer[R]) take() []R {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -53,6 +53,8 @@ func (c *counter) configure(config *pgxpool.Config) { config.ConnConfig.Tracer =
 // held holds the lock of a namespace while f runs, so that what is submitted meanwhile waits.
 func held(t *testing.T, s *Store, f func()) {
 	t.Helper()
+	// A commit is told its outcome a moment before its batch is not under way any more.
+	waitUntil(func() bool { waiting, flying := s.commits.state(); return waiting == 0 && flying == 0 })
 	ns, err := s.ns(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -206,8 +208,8 @@ func TestPositionsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &commitColumns{epoch: s.leases.epoch}
-	c.add(r)
+	c := &commitArgs{NS: ns, Token: newToken()}
+	c.add(r, s.leases.epoch)
 	second := make(chan error, 1)
 	err = db.begin(ctx, ns, func(open *tx) error {
 		if _, err := open.do(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
@@ -216,8 +218,8 @@ func TestPositionsInOrder(t *testing.T) {
 		var verdict []int16
 		var revs []int64
 		var absent []string
-		args := c.args(ns, newToken())
-		if err := open.one(ctx, callCommit(args), args, &verdict, &revs, &absent); err != nil {
+		text, args := commitFunction.call(c)
+		if err := open.one(ctx, text, args, &verdict, &revs, &absent); err != nil {
 			return err
 		}
 		go func() { second <- s.Commit(ctx, commit("second")) }()

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -12,8 +14,8 @@ const (
 	generationRows = 64 << 10
 	// generationBatch is how many rows one transaction looks at, and moves at most.
 	generationBatch = 1000
-	// generationRest is how long nothing was moved out of a generation when it is emptied. Who takes a
-	// view of the database and then takes longer to read these tables would miss rows.
+	// generationRest is how long nothing must have been moved out of a generation before it is emptied.
+	// A transaction that takes longer from its snapshot to reading these tables would miss rows.
 	generationRest = 10 * time.Minute
 
 	// housePause is how long nothing is done where nothing was to be done.
@@ -40,15 +42,16 @@ func (h *housekeeping) defaults() {
 }
 
 // keepHouse does one step towards giving back the space of what was forgotten, and tells whether
-// there was one to do; see the schema (008_generations.sql).
+// there was one to do; see the schema (018_generations.sql).
 func (db *DB) keepHouse(ctx context.Context, ring int16) (did bool, err error) {
 	h := &db.opts.house
-	err = db.one(ctx, "SELECT ~.keep_house($1, $2, $3, $4)", []any{ring, int64(h.rows), h.batch, h.rest}, &did)
+	err = db.named(ctx, "SELECT ~.keep_house(p_ring => @ring, p_rows => @rows, p_batch => @batch, p_rest => @rest)",
+		pgx.NamedArgs{"ring": ring, "rows": int64(h.rows), "batch": h.batch, "rest": h.rest}, &did)
 	return did, err
 }
 
-// keepHouseSometimes begins to keep house, if this process is not at it and was not just now. Nobody
-// waits for it. An error does not matter: this or another node does later what this one did not.
+// keepHouseSometimes starts housekeeping in the background, unless this process is doing it or did so
+// recently. An error does not matter: this or another node makes up for it later.
 func (db *DB) keepHouseSometimes() {
 	now := time.Now().UnixNano()
 	next := db.house.Load()

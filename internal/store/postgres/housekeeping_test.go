@@ -361,7 +361,7 @@ func TestLatePartsOfABatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch[i] = &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, &notes{})}
+		batch[i] = &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, nil)}
 	}
 	held(t, s, func() { s.routeBatch(batch) })
 	for _, r := range batch {

@@ -110,7 +110,7 @@ func (l *lab) try(list []action, choose func(choice) *operation, known *bool) er
 		for _, a := range list {
 			names = append(names, a.name)
 		}
-		return fmt.Errorf("%w\nsteps:\n%s\nto see it again:\n  go test ./store/postgres -run '^TestInterleavedReplay$' -interleave.replay='%s: %s'",
+		return fmt.Errorf("%w\nsteps:\n%s\nto see it again:\n  go test ./internal/store/postgres -run '^TestInterleavedReplay$' -interleave.replay='%s: %s'",
 			err, l.driver.story(), strings.Join(names, "|"), strings.Join(l.driver.order, "|"))
 	}
 	return nil

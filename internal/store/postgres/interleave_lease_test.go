@@ -43,10 +43,10 @@ var leaseActions = []leaseAction{
 	{"b beats", 1, beats},
 	{"c beats", 2, beats},
 	{"a decides", 0, func(w *leaseWorld, n *node, at int) error {
-		part := n.Place(leased)
+		part := n.CallShard(leased)
 		row := store.Instance{ID: leased, Definition: "d", Version: "1", Status: core.Waiting, Created: 10, Rev: 1}
-		err := n.Commit(ctx, store.Commit{Instance: row, Calls: []store.Call{{Part: part, Invoke: core.Invoke{Ticket: 2}}}})
-		if err == nil && n.HasPart(part) {
+		err := n.Commit(ctx, store.Commit{Instance: row, Calls: []store.Call{{Shard: part, Invoke: core.Invoke{Ticket: 2}}}})
+		if err == nil && n.HasShard(part) {
 			w.told[at] = append(w.told[at], "2")
 		}
 		return err
@@ -102,7 +102,7 @@ func (l *lab) openLeases(lines []line) (*leaseWorld, error) {
 		}
 	}
 	row := store.Instance{ID: leased, Definition: "d", Version: "1", Status: core.Waiting, Created: 10}
-	if err := a.Commit(ctx, store.Commit{Instance: row, Calls: []store.Call{{Part: a.Place(leased), Invoke: core.Invoke{Ticket: 1}}}}); err != nil {
+	if err := a.Commit(ctx, store.Commit{Instance: row, Calls: []store.Call{{Shard: a.CallShard(leased), Invoke: core.Invoke{Ticket: 1}}}}); err != nil {
 		return nil, err
 	}
 	w.told[0] = []string{"1"}

@@ -54,7 +54,7 @@ var goPlants = []goPlant{
 	{"what is looked at is not noted", "view.go", "if !v.noting || v.noted(l) {", "if true {", []string{"event c", "event d"}},
 	{"the last look is without the lock", "route.go", "if err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tknown", "known", []string{"event c", "event d"}},
 	{"a wait of a new kind does not see what is kept", "shapes.go", "return all.write(ctx, t)", "return nil", []string{"event l", "o waits by l"}},
-	{"shapes are read once", "view.go", "n.what, n.a, n.b, n.c, n.d, n.sum = append(n.what, \"h\"), append(n.a, 0), append(n.b, 0), append(n.c, \"\"), append(n.d, \"\"), append(n.sum, v.known.sum)", "_ = n", []string{"event l", "o waits by l"}},
+	{"shapes are read once", "view.go", "v.notes = append(v.notes, note{look{What: \"h\"}, v.known.sum})", "", []string{"event l", "o waits by l"}},
 	{"a transaction sees what was there when it began", "tx.go", "\"BEGIN; SET LOCAL", "\"BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL", []string{"event g", "deploy d"}},
 	{"a deployment takes no lock", "definitions.go", "err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {\n\t\tif err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tif out", "err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {\n\t\tif out", []string{"event g", "deploy d"}},
 	{"a deletion of a definition takes no lock", "definitions.go", "heir = nil\n\t\tif err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n", "heir = nil\n", []string{"start e", "delete e"}},

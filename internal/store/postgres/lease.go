@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// leases are the parts of a namespace that this process has. They only keep others from
-// doing the same; what is committed is right by the revision, whoever has what.
+// leases are the shards of a namespace that this process holds. They only keep nodes from doing the
+// same work; commits are safe by the revision, whichever node holds a shard.
 type leases struct {
 	mu     sync.Mutex
 	node   pgtype.UUID // not valid: it has not joined
@@ -56,7 +56,7 @@ func (l *leases) renewed(sent time.Time, lease time.Duration, shards []int16, ep
 // leased reports whether time is left. The caller has the lock.
 func (l *leases) leased() bool { return !l.node.Valid || time.Now().Before(l.until) }
 
-// epoch is that of a part whose calls are this process's; 0: they are not.
+// epoch is that of a shard whose calls are this process's; 0: they are not.
 func (l *leases) epoch(shard int16) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,14 +66,14 @@ func (l *leases) epoch(shard int16) int64 {
 	return l.epochs[shard]
 }
 
-// has reports whether the calls of a part are this process's to make.
+// has reports whether the calls of a shard are this process's to make.
 func (l *leases) has(shard int16) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.node.Valid || l.epochs[shard] != 0 && l.going[shard].IsZero()
 }
 
-// place is a part that this process has: the given one if it does, else another; where it has
+// place is a shard that this process has: the given one if it does, else another; where it has
 // none, the given one.
 func (l *leases) place(shard int16) int16 {
 	l.mu.Lock()
@@ -89,13 +89,13 @@ func (l *leases) place(shard int16) int16 {
 	return shard
 }
 
-// owned lists the parts whose work is this process's now; nil: all.
+// owned lists the shards whose work is this process's now; nil: all.
 func (l *leases) owned() []int16 {
 	shards, _ := l.held(false)
 	return shards
 }
 
-// held lists the parts with their epochs; nil: all. Those that are being given back are
+// held lists the shards with their epochs; nil: all. Those that are being given back are
 // done with as far as calls go.
 func (l *leases) held(calls bool) (shards []int16, epochs []int64) {
 	l.mu.Lock()
@@ -115,11 +115,11 @@ func (l *leases) held(calls bool) (shards []int16, epochs []int64) {
 	return shards, epochs
 }
 
-// patience is how long a part that is to be given back is kept for the calls that are in
+// patience is how long a shard that is to be given back is kept for the calls that are in
 // flight. Longer ones are made again by its next owner, under the same key.
 const patience = 2 * time.Second
 
-// surplus lists the parts that are to be given back now, and begins with others: what is more
+// surplus lists the shards that are to be given back now, and begins with others: what is more
 // than a fair share, few at a time, or everything. None goes while it is busy, unless that lasts.
 func (l *leases) surplus(busy map[int16]bool, all bool) (back []int16) {
 	l.mu.Lock()
@@ -156,11 +156,11 @@ func (l *leases) surplus(busy map[int16]bool, all bool) (back []int16) {
 	return back
 }
 
-// maxGiven is how many parts are given back at a time: whoever gets them has something to
-// do before the next come.
+// maxGiven is how many shards are given back at a time, so that the next node can catch up on their
+// work before more follow.
 const maxGiven = 4
 
-// foreign reports whether one of these instances is in a part that another node has.
+// foreign reports whether one of these instances is in a shard that another node has.
 func (l *leases) foreign(shards ...int16) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -80,7 +80,7 @@ func TestLostAnswerOfMany(t *testing.T) {
 						return waiting == max(0, i+1-maxFlying) && flying == min(i+1, maxFlying)
 					})
 				}
-				lost = p.cutOnce(fmt.Sprintf(".route($%d,", 2+routeArgs), func() {}) // two at least
+				lost = p.cutOnce(fmt.Sprintf(".route(p_ns => $%d,", 2+len(routeFunction.args)), func() {}) // two at least
 			})
 			wg.Wait()
 			if n := lost(); n != 1 {

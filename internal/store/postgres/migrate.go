@@ -27,8 +27,8 @@ type migration struct {
 	// only add, so that nodes of the version before go on while a newer one migrates; one
 	// that says otherwise waits until they are gone, and so do those behind it.
 	since int
-	// online: its statements are run one after the other, each by itself, because they would take long in
-	// a transaction, whose locks stop everybody. They may be run again.
+	// online: each statement is run outside a transaction, because the locks of a long transaction would
+	// stop all nodes. The statements must be idempotent.
 	online bool
 }
 
@@ -37,13 +37,22 @@ func (m *migration) sum() string {
 	return hex.EncodeToString(h[:])
 }
 
-// migrations are the files of schema in order; the n-th leads from version n-1 to n. One
-// that was released is never changed: what comes after is a new file.
-var migrations = func() (out []migration) {
+const (
+	// baseline is the schema with which a new database begins. Those before were never released; a database
+	// that came that far by steps has the same tables.
+	baseline = 13
+	// lastStep is the sum of the file that ended those steps.
+	lastStep = "b4b486c06e113cc3732d9c98cd005a90f4003ba9920a630f9d55c80abd4de78f"
+)
+
+// migrations are the files of schema in order; the n-th leads from version n-1 to n, and the one of the
+// baseline from nothing. One that was released is never changed: what comes after is a new file.
+var migrations = func() []migration {
 	names, err := fs.Glob(schemaFiles, "schema/*.sql")
 	if err != nil {
 		panic(err)
 	}
+	out := make([]migration, baseline-1)
 	for _, name := range names {
 		text, err := fs.ReadFile(schemaFiles, name)
 		if err != nil {
@@ -82,7 +91,7 @@ func parseMigration(name, text string) (migration, error) {
 }
 
 const (
-	// lockWait is how long a migration waits for a lock: everybody waits behind it meanwhile.
+	// lockWait is how long a migration waits for a lock: meanwhile everything queues behind it.
 	lockWait = "200ms"
 	// lockPause is how long it lets others go on before it tries again, and maxLockPause the longest.
 	lockPause    = 100 * time.Millisecond
@@ -105,7 +114,7 @@ func (db *DB) migrate(ctx context.Context, steps []migration) error {
 		return err
 	}
 	if db.opts.KeepSchema {
-		if steps[version].since > 1 { // it waits for others to go
+		if version > 0 && steps[version].since > 1 { // it waits for others to go
 			return nil
 		}
 		return fmt.Errorf("it has schema %d, this version would migrate it to %d; use the version that wrote it, or let a server migrate it", version, len(steps))
@@ -148,7 +157,8 @@ func (db *DB) migrateTime(err error) time.Duration {
 func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err error) {
 	err = db.begin(ctx, 0, func(t *tx) error {
 		defer unhurried(t.Conn())() // tables may be large
-		// Who waited for this lock would have a snapshot, and an index that is built online waits for those.
+		// Do not wait for this lock: a waiting transaction has a snapshot, and building an index online waits
+		// for all snapshots.
 		mine := false
 		if err := t.one(ctx, "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", []any{"lockstep schema " + db.prefix}, &mine); err != nil {
 			return err
@@ -160,26 +170,25 @@ func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err
 		if done = version >= len(steps); err != nil || done {
 			return err
 		}
-		if version == 0 {
-			if err := t.makeSchema(ctx); err != nil {
-				return err
-			}
-		}
-		m := &steps[version]
-		if m.since > 1 {
-			older, err := t.older(ctx, m.since)
-			if err != nil {
-				return err
-			}
+		next := max(version, baseline-1)
+		m := &steps[next]
+		switch {
+		case version == 0:
+			err = t.makeSchema(ctx)
+		case m.since > 1:
+			var older []string
+			older, err = t.older(ctx, m.since)
 			if done = len(older) > 0; done {
 				db.older.Store(&older)
-				return nil
 			}
 		}
-		if err := t.apply(ctx, m); err != nil {
-			return m.failed(version+1, err)
+		if err != nil || done {
+			return err
 		}
-		_, err = t.do(ctx, "INSERT INTO ~.schema_versions (version, name, sum, since) VALUES ($1, $2, $3, $4)", version+1, m.name, m.sum(), m.since)
+		if err := t.apply(ctx, m); err != nil {
+			return m.failed(next+1, err)
+		}
+		_, err = t.do(ctx, "INSERT INTO ~.schema_versions (version, name, sum, since) VALUES ($1, $2, $3, $4)", next+1, m.name, m.sum(), m.since)
 		return err
 	})
 	return done && err == nil, err
@@ -282,7 +291,7 @@ func (db *DB) version(ctx context.Context, q querier, steps []migration) (versio
 		if err := r.Scan(&n, &sum, &since); err != nil {
 			return err
 		}
-		if n <= len(steps) && sum != steps[n-1].sum() {
+		if n >= baseline && n <= len(steps) && sum != steps[n-1].sum() && sum != lastStep {
 			return fmt.Errorf("schema %d is not the one that this lockstep knows (%s): it was made by an unreleased version", n, steps[n-1].name)
 		}
 		version = n
@@ -292,10 +301,13 @@ func (db *DB) version(ctx context.Context, q querier, steps []migration) (versio
 	if errors.As(err, &pg) && pg.Code == "42P01" { // another process is making it
 		return 0, nil
 	}
-	if err == nil && since > len(steps) {
+	switch {
+	case err != nil:
+	case since > len(steps):
 		err = tooOld(since, len(steps))
+	case 0 < version && version < baseline:
+		err = fmt.Errorf("it has schema %d, and this version migrates from %d on: start the version before once", version, baseline)
 	}
-	db.learn(since)
 	return version, err
 }
 
@@ -306,7 +318,7 @@ func tooOld(since, knows int) error {
 
 // fits sees whether a newer version has left this one behind. If so, nothing is written any more.
 func (db *DB) fits(since int) error {
-	if db.learn(since); since <= len(db.opts.steps) {
+	if since <= len(db.opts.steps) {
 		return nil
 	}
 	err := tooOld(since, len(db.opts.steps))

@@ -19,7 +19,7 @@ import (
 
 var _ store.Shared = (*Store)(nil)
 
-// defaultLease is how long a node has its parts without being heard of. It beats three times as often, and
+// defaultLease is how long a node has its shards without being heard of. It beats three times as often, and
 // where a beat fails, soon again.
 const defaultLease = 900 * time.Millisecond
 
@@ -112,7 +112,7 @@ func (n *node) kick() {
 	}
 }
 
-// busy counts the calls that are in flight, and says in which parts.
+// busy counts the calls that are in flight, and says in which shards.
 func (n *node) busy() (calls int, shards map[int16]bool) {
 	list := n.member.Calls()
 	shards = map[int16]bool{}
@@ -122,8 +122,8 @@ func (n *node) busy() (calls int, shards map[int16]bool) {
 	return len(list), shards
 }
 
-// beat sends one heartbeat, and says how long to wait before the next. Who was not heard of
-// for long only renews at first: others may be about to do so, too.
+// beat sends one heartbeat, and returns how long to wait before the next. After a long silence a node only
+// renews at first: other nodes may be about to return, too.
 func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	calls, busy := n.busy()
 	back := n.leases.surplus(busy, leaving)
@@ -138,9 +138,12 @@ func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	var free *float64
 	var since int
 	sent := time.Now()
-	err := n.beats.one(ctx, "SELECT o_now, o_nodes, o_shard, o_epoch, o_wait, o_since FROM ~.heartbeat($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-		[]any{n.ns, n.id, n.member.Name, n.member.Version, n.member.Address, calls, n.lease(), shardCount, list(back), !late && !leaving},
-		&showed, &nodes, &shards, &epochs, &free, &since)
+	err := n.beats.one(ctx, "SELECT o_now, o_nodes, o_shard, o_epoch, o_wait, o_since FROM ~.heartbeat(p_ns => @ns, p_node => @node, "+
+		"p_name => @name, p_version => @version, p_address => @address, p_calls => @calls, p_lease => @lease, p_parts => @parts, p_back => @back, p_take => @take)",
+		[]any{pgx.NamedArgs{
+			"ns": n.ns, "node": n.id, "name": n.member.Name, "version": n.member.Version, "address": n.member.Address, "calls": calls,
+			"lease": n.lease(), "parts": shardCount, "back": list(back), "take": !late && !leaving,
+		}}, &showed, &nodes, &shards, &epochs, &free, &since)
 	if err != nil {
 		return 0, fmt.Errorf("heartbeat: %w", err)
 	}
@@ -156,7 +159,7 @@ func (n *node) beat(ctx context.Context, leaving bool) (time.Duration, error) {
 	}
 	n.leases.measure(sent, came, showed)
 	if n.leases.renewed(sent, n.lease(), shards, epochs, nodes) {
-		n.hints.hear(true) // a part that came has work
+		n.hints.hear(true) // a shard that came has work
 	}
 	if len(back) > 0 {
 		n.hints.send(hintFree)
@@ -238,14 +241,14 @@ func (l *line) do(ctx context.Context, text string, args ...any) error {
 	return err
 }
 
-// Has reports whether an instance is in a part that this process has.
+// Has reports whether an instance is in a shard that this process has.
 func (s *Store) Has(instance string) bool { return s.leases.has(shardOf(instance)) }
 
-// Place is the part for calls of an instance. Parts count from 1 outside of this package.
-func (s *Store) Place(instance string) int { return int(s.leases.place(shardOf(instance))) + 1 }
+// CallShard is the shard for calls of an instance. Shards count from 1 outside of this package.
+func (s *Store) CallShard(instance string) int { return int(s.leases.place(shardOf(instance))) + 1 }
 
-// HasPart reports whether the calls of a part are this process's to make.
-func (s *Store) HasPart(part int) bool { return s.leases.has(int16(part - 1)) }
+// HasShard reports whether the calls of a shard are this process's to make.
+func (s *Store) HasShard(shard int) bool { return s.leases.has(int16(shard - 1)) }
 
 // Leased reports whether this process may begin calls.
 func (s *Store) Leased() bool {
@@ -254,8 +257,8 @@ func (s *Store) Leased() bool {
 	return s.leases.leased()
 }
 
-// Parts counts changes of what this process has.
-func (s *Store) Parts() int64 {
+// ShardChanges counts changes of what this process has.
+func (s *Store) ShardChanges() int64 {
 	s.leases.mu.Lock()
 	defer s.leases.mu.Unlock()
 	return s.leases.count
@@ -304,10 +307,10 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 
 func readCall(r pgx.Rows) (c store.Call, err error) {
 	var data []byte
-	if err := r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &c.Part, &data); err != nil {
+	if err := r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &c.Shard, &data); err != nil {
 		return c, err
 	}
-	c.Part++
+	c.Shard++
 	if err = codec.DecodeInvoke(data, &c); err != nil {
 		err = fmt.Errorf("a call of %s is %w: %w", c.Instance, store.ErrDamaged, err)
 	}

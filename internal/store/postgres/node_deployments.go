@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// reading shares one read among those who ask at a time. Who asks while one is under way
-// gets the next: it begins after the question.
+// reading shares one read among concurrent callers. A caller that comes during a read gets the next one,
+// which begins after its call.
 type reading struct {
 	read  func(context.Context) (int64, error)
 	limit time.Duration // of one read

@@ -12,12 +12,12 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// Hints say to other nodes that they may look. They are sent beside transactions, never in
-// them, few for many, and nobody relies on one: a pooler in between may swallow them.
+// Hints tell other nodes that there may be work. They are sent outside transactions, one for many
+// changes, and nothing relies on them: a pooler in between may swallow them.
 const (
 	hintFeed = "feed" // something was committed
 	hintWork = "work" // there may be work for others
-	hintFree = "free" // a part was given back
+	hintFree = "free" // a shard was given back
 )
 
 // hintPause is how long hints are gathered.
@@ -79,7 +79,7 @@ func (h *hints) hear(work bool) {
 // Hints gets something when other nodes may have written; true: there may be work.
 func (s *Store) Hints() <-chan bool { return s.hints.heard }
 
-// wrote hints at a write that changed these parts.
+// wrote hints at a write that changed these shards.
 func (sp *space) wrote(shards ...int16) {
 	switch {
 	case sp.db.opts.NoHints || !sp.leases.several():
@@ -151,7 +151,7 @@ func (n *node) listenOn(ctx context.Context, l *line) error {
 }
 
 const (
-	// listenAgain is how long nobody listens after the connection was lost.
+	// listenAgain is the pause before listening again after the connection was lost.
 	listenAgain = time.Second
 	// listenQuiet is after how long without a hint the connection is tried.
 	listenQuiet = 10 * time.Second

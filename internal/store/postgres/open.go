@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type Options struct {
 	Lease       time.Duration // how long a node has its part of the work without being heard of: 900ms
 	NoHints     bool          // nodes do not tell each other that there is something to look at; also hints=off in the URL
 	KeepSchema  bool          // an older one is refused, not migrated
-	Log         *slog.Logger  // what an operator must know; nil: nobody does
+	Log         *slog.Logger  // for operators; nil: no log
 
 	answer    time.Duration         // how long a connection may be silent: answerLimit
 	outcome   time.Duration         // outcomeLimit
@@ -61,7 +62,6 @@ type DB struct {
 
 	outgrown atomic.Pointer[error]    // not nil: the schema is that of a later version
 	older    atomic.Pointer[[]string] // not nil: a file of the schema waits until these nodes are gone
-	sums     atomic.Bool              // values get checksums
 
 	mu     sync.Mutex // for what follows
 	spaces map[string]*space
@@ -120,7 +120,7 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	}
 	db.pool = pool
 	db.answers.pool.Store(pool)
-	db.own(opts.Shards)
+	db.listOnly(opts.Shards)
 	if err := db.migrate(ctx, opts.steps); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open PostgreSQL at %s: %w", config.ConnConfig.Host, err)
@@ -132,30 +132,14 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 }
 
 func (o *Options) defaults() error {
-	if o.Schema == "" {
-		o.Schema = defaultSchema
-	}
-	if o.Patience <= 0 {
-		o.Patience = defaultPatience
-	}
-	if o.Lease <= 0 {
-		o.Lease = defaultLease
-	}
-	if o.answer <= 0 {
-		o.answer = answerLimit
-	}
-	if o.outcome <= 0 {
-		o.outcome = outcomeLimit
-	}
-	if o.migration <= 0 {
-		o.migration = migrateLimit
-	}
-	if o.upgrade <= 0 {
-		o.upgrade = upgradeWait
-	}
-	if o.looks == 0 {
-		o.looks = maxLooks
-	}
+	o.Schema = cmp.Or(o.Schema, defaultSchema)
+	o.Patience = cmp.Or(max(o.Patience, 0), defaultPatience)
+	o.Lease = cmp.Or(max(o.Lease, 0), defaultLease)
+	o.answer = cmp.Or(max(o.answer, 0), answerLimit)
+	o.outcome = cmp.Or(max(o.outcome, 0), outcomeLimit)
+	o.migration = cmp.Or(max(o.migration, 0), migrateLimit)
+	o.upgrade = cmp.Or(max(o.upgrade, 0), upgradeWait)
+	o.looks = cmp.Or(o.looks, maxLooks)
 	if o.steps == nil {
 		o.steps = migrations
 	}
@@ -303,7 +287,7 @@ func (sp *space) ns(ctx context.Context) (int32, error) {
 	if !storable(sp.name) {
 		return 0, fmt.Errorf("namespace %q: %w", sp.name, store.ErrText)
 	}
-	// Looked up first: who only tries to insert uses up a number.
+	// Looked up first, because an insert that does nothing still uses up a number.
 	err := sp.db.retry(ctx, func(ctx context.Context) error {
 		err := sp.db.one(ctx, "SELECT ns FROM ~.namespaces WHERE name = $1", []any{sp.name}, &n)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -93,9 +93,12 @@ func TestNewerSchema(t *testing.T) {
 		t.Errorf("a schema that it does not fit: %v", err)
 	}
 	changed := slices.Clone(migrations)
-	changed[0].text += " "
-	if err := old.migrate(ctx, changed); err == nil || !strings.Contains(err.Error(), "unreleased") {
-		t.Errorf("a file that was changed: %v", err)
+	for i := baseline - 1; i < len(changed); i++ {
+		changed[i].text += " "
+		if err := old.migrate(ctx, changed); err == nil || !strings.Contains(err.Error(), "unreleased") {
+			t.Errorf("%s was changed: %v", changed[i].name, err)
+		}
+		changed[i].text = migrations[i].text
 	}
 }
 
@@ -164,7 +167,7 @@ func TestShards(t *testing.T) {
 	}
 	all, shards := 0, 0
 	for n := range int16(shardCount) {
-		db.own([]int16{n})
+		db.listOnly([]int16{n})
 		ready, err1 := s.Ready(ctx, 1000, 1000)
 		calls, err2 := s.Calls(ctx, "")
 		emits, err3 := s.Emits(ctx, 1000)
@@ -181,7 +184,7 @@ func TestShards(t *testing.T) {
 	if all != 100 || shards < shardCount/3 {
 		t.Errorf("%d in %d shards", all, shards)
 	}
-	db.own(nil)
+	db.listOnly(nil)
 	if ready, err := s.Ready(ctx, 1000, 1000); err != nil || len(ready) != 100 {
 		t.Errorf("%d are ready, %v", len(ready), err)
 	}

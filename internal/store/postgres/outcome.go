@@ -28,14 +28,14 @@ func tokenAt(t time.Time) pgtype.UUID {
 	return token
 }
 
-// outcome finds out whether a transaction was committed whose answer did not come. It
-// inserts the token itself: that waits for a transaction that is still under way, and keeps
-// one from committing that comes late. It is asked for outcomeLimit longer than the write was tried.
+// outcome finds out whether a transaction was committed whose answer was lost. It inserts the token
+// itself: the insert waits for the transaction if it is still running, and makes it fail if it comes
+// later. It tries for outcomeLimit longer than the write was tried.
 func (db *DB) outcome(ctx context.Context, token pgtype.UUID) (result []int16, done bool, err error) {
 	ctx, cancel := afterwards(ctx, db.opts.outcome)
 	defer cancel()
 	err = db.retry(ctx, func(ctx context.Context) error {
-		_, err := db.pool.Exec(ctx, db.sql("INSERT INTO ~.outcomes VALUES ($1, NULL) ON CONFLICT DO NOTHING"), token)
+		_, err := db.pool.Exec(ctx, db.sql("INSERT INTO ~.outcomes (token, result) VALUES ($1, NULL) ON CONFLICT DO NOTHING"), token)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (db *DB) outcome(ctx context.Context, token pgtype.UUID) (result []int16, d
 // outcomesKept is how long the outcomes of transactions are kept at least.
 const outcomesKept = time.Hour
 
-// forgetOutcomes drops those that nobody will ask for any more.
+// forgetOutcomes deletes outcomes that are no longer needed.
 func (db *DB) forgetOutcomes(ctx context.Context) error {
 	n := 0
 	return db.retry(ctx, func(ctx context.Context) error {

@@ -14,13 +14,13 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest"
+const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest, i.told"
 
 func readInstance(r pgx.Rows) (in store.Instance, err error) {
 	var status int16
 	var parent, client, state, group pgtype.Text
 	var rest []byte
-	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest)
+	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest, &in.Records)
 	if err != nil {
 		return in, err
 	}
@@ -32,7 +32,7 @@ func readInstance(r pgx.Rows) (in store.Instance, err error) {
 	return in, nil
 }
 
-// ask reads; an id that cannot be stored is nobody's.
+// ask reads; an id that cannot be stored does not exist.
 func (s *Store) ask(ctx context.Context, f func(ns int32) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subsc
 		sub, err := readSub(r)
 		return keep(&out, &damaged, sub, 0, sub.Instance, err)
 	})
-	sortSubs(out)
+	store.SortSubscriptions(out)
 	return out, cmp.Or(err, damaged.Err())
 }
 

@@ -26,18 +26,18 @@ const (
 	readShare = 100
 )
 
-// queue is what is known of those that are ready, so that a list need not be read from its
-// beginning: there lie all that were ready since the oldest transaction of the server
-// began, whoever's that is. What is known is compared before it is told.
+// queue caches the ready instances, so that a list need not be read from its beginning, where the dead
+// rows of everything lie that was ready since the oldest transaction of the server began. Entries are
+// checked before they are returned.
 type queue struct {
-	mu    sync.Mutex
-	list  []turn   // in order
-	after int64    // up to here turns are known
-	low   int64    // no wake time is before this one, of those that were written
-	seen  int64    // up to here; -1: nothing is known
-	emits [2]int64 // no emit has a number before this one; of those for the sink the second
-	parts int64    // which parts they are of, see Store.Parts
-	again time.Time
+	mu           sync.Mutex
+	list         []turn   // in order
+	after        int64    // up to here turns are known
+	low          int64    // no wake time is before this one, of those that were written
+	seen         int64    // up to here; -1: nothing is known
+	emits        [2]int64 // no emit has a number before this one; of those for the sink the second
+	shardChanges int64    // the Store.ShardChanges that they were read at
+	again        time.Time
 }
 
 // unknown has everything read from its beginning.
@@ -45,14 +45,14 @@ func (q *queue) unknown() {
 	q.list, q.after, q.low, q.seen, q.emits = nil, 0, math.MinInt64, -1, [2]int64{}
 }
 
-// current forgets what is of other parts, or old. It tells whether it did.
-func (q *queue) current(parts int64) bool {
+// current forgets what was read for other shards, or is old. It reports whether it kept it.
+func (q *queue) current(shardChanges int64) bool {
 	now := time.Now()
-	if parts == q.parts && now.Before(q.again) {
+	if shardChanges == q.shardChanges && now.Before(q.again) {
 		return true
 	}
 	q.unknown()
-	q.parts, q.again = parts, now.Add(readAgain)
+	q.shardChanges, q.again = shardChanges, now.Add(readAgain)
 	return false
 }
 
@@ -85,7 +85,7 @@ func (s *Store) Ready(ctx context.Context, now core.Time, limit int) ([]string, 
 			return nil
 		}
 		began := time.Now()
-		known := q.current(s.Parts())
+		known := q.current(s.ShardChanges())
 		for {
 			more, err := s.turns(ctx, ns, now, limit)
 			if err != nil {
@@ -107,6 +107,9 @@ func (s *Store) Ready(ctx context.Context, now core.Time, limit int) ([]string, 
 	return out, err
 }
 
+const callTurns = "SELECT inst, turn, id FROM ~.turns(p_ns => @ns, p_now => @now, p_batch => @batch, p_shards => @shards, " +
+	"p_insts => @insts, p_turns => @turns, p_after => @after, p_new => @new, p_low => @low, p_seen => @seen)"
+
 // turns compares the first that are known and reads some that came after all that are
 // known. It must be called once more where some were gone, and others moved up that were
 // not compared, or where it found fewer than are asked for and there may be others.
@@ -125,8 +128,10 @@ func (s *Store) turns(ctx context.Context, ns int32, now core.Time, limit int) (
 	low, seen := q.low, q.seen
 	err = s.db.retry(ctx, func(ctx context.Context) error {
 		there, fresh = nil, nil
-		args := []any{ns, int64(now), max(wakeBatch, limit), s.owned(), insts, numbers, q.after, read, q.low, q.seen}
-		return s.db.each(ctx, s.db.pool, "SELECT inst, turn, id FROM ~.turns("+parameters(1, len(args))+")", args, func(r pgx.Rows) error {
+		return s.db.each(ctx, s.db.pool, callTurns, []any{pgx.NamedArgs{
+			"ns": ns, "now": int64(now), "batch": max(wakeBatch, limit), "shards": s.owned(), "insts": insts, "turns": numbers,
+			"after": q.after, "new": read, "low": q.low, "seen": q.seen,
+		}}, func(r pgx.Rows) error {
 			var t turn
 			var id *string
 			err := r.Scan(&t.inst, &t.turn, &id)

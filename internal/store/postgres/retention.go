@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
@@ -16,8 +18,11 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion)
 	}
 	var verdict, status int16
 	var rev int64
-	args := []any{id, d.Rev, d.Live, int64(d.At), s.db.value(codec.AppendDeletion(nil, d))}
-	if err := s.call(ctx, "SELECT o_verdict, o_rev, o_status FROM ~.delete_instance", args, func([]int16) { verdict = deleted }, &verdict, &rev, &status); err != nil {
+	err := s.call(ctx, "SELECT o_verdict, o_rev, o_status FROM ~.delete_instance(p_ns => @ns, p_token => @token, "+
+		"p_id => @id, p_rev => @rev, p_live => @live, p_at => @at, p_records => @records)",
+		pgx.NamedArgs{"id": id, "rev": d.Rev, "live": d.Live, "at": int64(d.At), "records": codec.AppendDeletion(nil, d)},
+		func([]int16) { verdict = deleted }, &verdict, &rev, &status)
+	if err != nil {
 		return err
 	}
 	switch verdict {
@@ -31,7 +36,7 @@ func (s *Store) DeleteInstance(ctx context.Context, id string, d store.Deletion)
 	return nobody(id)
 }
 
-// What the function that deletes answers.
+// The verdicts of the SQL function delete_instance.
 const (
 	deleted       = 0
 	deleteChanged = 1
@@ -41,26 +46,31 @@ const (
 // PurgeInstances deletes instances that ended long ago.
 func (s *Store) PurgeInstances(ctx context.Context, before, at core.Time, limit int) (n int, err error) {
 	d := store.Deletion{At: at}
-	args := []any{int64(before), limit, int64(at), s.db.value(codec.AppendDeletion(nil, d))}
-	if err := s.call(ctx, "SELECT ~.purge_instances", args, func(gone []int16) { n = len(gone) }, &n); err != nil {
+	err = s.call(ctx, "SELECT ~.purge_instances(p_ns => @ns, p_token => @token, "+
+		"p_before => @before, p_limit => @limit, p_at => @at, p_records => @records)",
+		pgx.NamedArgs{"before": int64(before), "limit": limit, "at": int64(at), "records": codec.AppendDeletion(nil, d)},
+		func(gone []int16) { n = len(gone) }, &n)
+	if err != nil {
 		return 0, err
 	}
 	return n, nil
 }
 
-// feedGarbage is about how many rows of history one transaction counts that become garbage with what the feed
-// forgets ("feed-garbage"): nobody else commits meanwhile.
+// feedGarbage limits, roughly, how many rows of history one transaction of PurgeFeed turns into garbage
+// ("feed-garbage"). It must be short: nothing else commits while it runs.
 const feedGarbage = 20_000
 
-// PurgeFeed forgets what happened long ago. The history of instances that are still there
+// PurgeFeed forgets the oldest part of the feed. The history of instances that still exist
 // stays: the feed only begins later.
 func (s *Store) PurgeFeed(ctx context.Context, before core.Time, limit int) (n int, err error) {
 	err = s.write(ctx, func(ns int32) error {
 		for more := true; more && n < limit; {
 			part := 0
-			// Where an answer is lost, what was forgotten then is not counted.
+			// If an answer is lost, n does not count what that attempt forgot.
 			err := s.db.attempts(ctx, func(ctx context.Context) error {
-				return s.db.one(ctx, "SELECT o_n, o_more FROM ~.purge_feed($1, $2, $3, $4)", []any{ns, int64(before), limit - n, feedGarbage}, &part, &more)
+				args := pgx.NamedArgs{"ns": ns, "before": int64(before), "limit": limit - n, "rows": feedGarbage}
+				return s.db.named(ctx, "SELECT o_n, o_more FROM ~.purge_feed("+
+					"p_ns => @ns, p_before => @before, p_limit => @limit, p_rows => @rows)", args, &part, &more)
 			})
 			if err != nil {
 				return err

@@ -22,9 +22,7 @@ const (
 )
 
 const (
-	// routeArgs is how many arguments the function has, and maxRoutes how many calls of it
-	// share a statement.
-	routeArgs = 73
+	// maxRoutes is how many calls of the function share a statement.
 	maxRoutes = 64
 
 	// maxLooks is how often a router looks without a lock; when others change what it sees
@@ -35,7 +33,7 @@ const (
 // routeRequest is a routing that is to be written.
 type routeRequest struct {
 	waiter
-	args   []any
+	args   *routeArgs
 	bytes  int
 	result int16
 }
@@ -43,27 +41,19 @@ type routeRequest struct {
 func (r *routeRequest) size() int { return r.bytes }
 func (*routeRequest) key() string { return "" }
 
-// decision is what a router decided, encoded.
+// decision is what a router decided, encoded as far as it can be without numbers.
 type decision struct {
-	rowColumns
-	db      *DB
-	numbers numbers
 	routing store.Routing
 	taken   *store.Event // the event that is taken, as it is stored; nil: none
 	emit    int64
 	data    []byte // of the event
 	keys    []eventKey
-
-	start   []*row
-	seq     []int32
-	message []int32
-	input   [][]byte
+	start   []encodedStart
 }
 
-// decide encodes a routing. The numbers come in the order in which the reference gives them
-// out.
+// decide encodes a routing.
 func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *store.Event) (*decision, error) {
-	d := &decision{db: sp.db, routing: r, taken: taken}
+	d := &decision{routing: r, taken: taken}
 	if taken != nil {
 		for _, e := range r.Events {
 			if e.Seq == taken.Seq {
@@ -83,95 +73,9 @@ func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *s
 		if err != nil {
 			return nil, err
 		}
-		d.start = append(d.start, row)
-		d.input = append(d.input, sp.startInput(n))
+		d.start = append(d.start, encodedStart{row, codec.EncodeStart(n)})
 	}
 	return d, nil
-}
-
-// args are the arguments of the function.
-func (d *decision) args(ns int32, x *notes) []any {
-	r := &d.routing
-	deliver := d.deliverArgs()
-	gather := d.gatherArgs()
-	for _, row := range d.start {
-		d.add(row)
-		d.seq, d.message = append(d.seq, d.numbers.next()), append(d.message, d.numbers.next())
-	}
-	out := []any{ns, int32(d.numbers), d.emit, list(x.what), list(x.a), list(x.b), list(x.c), list(x.d), list(x.sum)}
-	out = append(out, d.takenArgs()...)
-	out = append(out, d.eventArgs()...)
-	out = append(out, deliver...)
-	out = append(out, gather...)
-	out = append(out, list(r.Drop), list(r.Again), list(r.Checked))
-	out = append(out,
-		list(d.id), list(d.kind), list(d.need), list(d.status), list(d.created), list(d.updated), list(d.ended), list(d.wake), list(d.more), list(d.aside),
-		list(d.parent), list(d.fault), list(d.client), list(d.state), list(d.group), list(d.labels), list(d.owns), list(d.shard), list(d.rest),
-		list(d.seq), list(d.message), list(d.input),
-		list(d.labelRow), list(d.label), list(d.labelKind), list(d.labelState), list(d.ownerRow), list(d.owner))
-	return out
-}
-
-// parts are those of all instances that get something.
-func (d *decision) parts() []int16 {
-	out := slices.Clone(d.shard)
-	for i := range d.routing.Deliver {
-		out = append(out, shardOf(d.routing.Deliver[i].Instance))
-	}
-	return out
-}
-
-func (d *decision) takenArgs() []any {
-	e := d.taken
-	if e == nil {
-		return []any{int64(0), []byte{}, int64(0), int64(0), int64(0), false, "", "", []string{}, []byte{}, []byte{}, []int64{}, []int64{}}
-	}
-	typs, matches := []int64{}, []int64{}
-	for _, k := range d.keys {
-		typs, matches = append(typs, k.typ), append(matches, k.match)
-	}
-	return []any{
-		e.Seq, eventID(&e.Event), typeOf(e.Event.Type), int64(e.Received), int64(e.Until), len(e.Used) > 0, e.Producer, e.Origin,
-		list(e.For), d.fateOf(e), d.data, typs, matches,
-	}
-}
-
-// fateOf encodes what became of an event but for whom it is kept.
-func (d *decision) fateOf(e *store.Event) []byte {
-	return d.db.value(codec.AppendFate(nil, &store.Event{Seq: e.Seq, Until: e.Until, Used: e.Used, Why: e.Why}))
-}
-
-func (d *decision) eventArgs() []any {
-	seqs, until, started, fate, event, instance := []int64{}, []int64{}, []bool{}, [][]byte{}, []int64{}, []string{}
-	for i := range d.routing.Events {
-		e := &d.routing.Events[i]
-		seqs, until, started, fate = append(seqs, e.Seq), append(until, int64(e.Until)), append(started, len(e.Used) > 0), append(fate, d.fateOf(e))
-		for _, id := range e.For {
-			event, instance = append(event, e.Seq), append(instance, id)
-		}
-	}
-	return []any{seqs, until, started, fate, event, instance}
-}
-
-func (d *decision) deliverArgs() []any {
-	event, id, at, ticket, seq, input := []int64{}, []string{}, []int64{}, []int64{}, []int32{}, [][]byte{}
-	for i := range d.routing.Deliver {
-		x := &d.routing.Deliver[i]
-		event, id, at, ticket = append(event, x.Event), append(id, x.Instance), append(at, int64(x.At)), append(ticket, int64(x.Reply.Ticket))
-		seq, input = append(seq, d.numbers.next()), append(input, d.db.value(codec.AppendInput(nil, &store.Message{To: x.Instance, At: x.At, Event: x.Event, Input: x.Reply})))
-	}
-	return []any{event, id, at, ticket, seq, input}
-}
-
-func (d *decision) gatherArgs() []any {
-	seq, until, fits := []int64{}, []int64{}, []int64{}
-	offset, key, definition, digest, rest := []int32{}, [][]byte{}, []string{}, []string{}, [][]byte{}
-	for i := range d.routing.Gather {
-		g := &d.routing.Gather[i]
-		seq, offset, until, fits = append(seq, g.Seq), append(offset, d.numbers.next()), append(until, int64(g.Until)), append(fits, fitsOf(g.Key))
-		key, definition, digest, rest = append(key, []byte(g.Key)), append(definition, g.Definition), append(digest, g.Digest), append(rest, d.db.value(codec.AppendGathering(nil, g)))
-	}
-	return []any{seq, offset, until, fits, key, definition, digest, rest}
 }
 
 // routeBatch writes routings as one transaction, a statement that calls the function for
@@ -203,8 +107,8 @@ func (sp *space) writeRoutes(batch []*routeRequest) error {
 	calls := make([]string, len(batch))
 	args := []any{nil} // the token
 	for i, r := range batch {
-		calls[i] = "~.route(" + parameters(2+i*routeArgs, routeArgs) + ")"
-		args = append(args, r.args...)
+		calls[i] = routeFunction.text(len(args)+1, true)
+		args = append(args, routeFunction.values(r.args, true)...)
 	}
 	text := "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])"
 	var results []int16
@@ -227,7 +131,7 @@ func (sp *space) writeRoutes(batch []*routeRequest) error {
 // Route decides again about events that are kept.
 func (s *Store) Route(ctx context.Context, route store.Router) error {
 	return s.routing(ctx, func(v *view) (*decision, error) {
-		routing, err := v.run(func() (store.Routing, error) { return route(v) })
+		routing, err := store.Decide(func() (store.Routing, error) { return route(v) }, &v.err)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +162,7 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 		if err != nil {
 			return err
 		}
-		r := &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, &v.notes), bytes: len(d.data)}
+		r := &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, v.notes), bytes: len(d.data)}
 		if err := s.routes.submit(r); err != nil {
 			return err
 		}
@@ -267,7 +171,7 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 			return fmt.Errorf("route: %w", r.err)
 		}
 		if r.result != routeChanged {
-			s.wrote(d.parts()...)
+			s.wrote(r.args.parts()...)
 			return s.routeResult(ctx, ns, r.result, d)
 		}
 		if _, err := s.readShapes(ctx, ns); err != nil {
@@ -293,10 +197,12 @@ func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, err
 			return err
 		}
 		result := int16(0)
-		if err := t.one(ctx, "SELECT ~.route("+parameters(1, routeArgs)+")", d.args(t.ns, &notes{}), &result); err != nil {
+		args := d.args(t.ns, nil)
+		text, values := routeFunction.call(args)
+		if err := t.one(ctx, text, values, &result); err != nil {
 			return err
 		}
-		parts = d.parts()
+		parts = args.parts()
 		return s.routeResult(ctx, t.ns, result, d)
 	})
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// known is what is remembered of the shapes of a namespace, and what it was when it was
-// read. Others may add shapes: who relies on it has it compared.
+// known caches the shapes of a namespace, with a sum of them as they were read. Other nodes may add
+// shapes, so a caller that relies on the cache has the sum compared.
 type known struct {
 	shapes map[int64][]codec.Shape // by type
 	sum    int64
@@ -79,7 +79,7 @@ func (sp *space) learn(ctx context.Context, ns int32, typ int64, s codec.Shape) 
 		if err := t.exclusive(ctx); err != nil {
 			return err
 		}
-		n, err := t.do(ctx, "INSERT INTO ~.shapes VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", ns, typ, s.Text())
+		n, err := t.do(ctx, "INSERT INTO ~.shapes (ns, typ, places) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", ns, typ, s.Text())
 		if err != nil || n == 0 {
 			return err // another process knows it already
 		}
@@ -154,7 +154,7 @@ func (sp *space) learnState(ctx context.Context, ns, kind int32, job *store.Job)
 		return nil
 	}
 	err := sp.db.retry(ctx, func(ctx context.Context) error {
-		_, err := sp.db.conn(ctx).Exec(ctx, sp.db.sql("INSERT INTO ~.job_states VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"), ns, kind, job.State, job.Group)
+		_, err := sp.db.conn(ctx).Exec(ctx, sp.db.sql("INSERT INTO ~.job_states (ns, kind, state, grp) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"), ns, kind, job.State, job.Group)
 		return wrap(err)
 	})
 	if err != nil || within(ctx) != nil { // it may be rolled back

@@ -14,12 +14,11 @@ import (
 )
 
 const (
-	// answerLimit is how long a connection may be silent while something is asked
-	// ("answer-limit"). It is longer than the server waits for a silent client (silence), for
-	// whom others may have to wait.
+	// answerLimit is how long a connection may be silent while an answer is due ("answer-limit"). It
+	// is longer than the server waits for a silent client (silence), which may hold up others.
 	answerLimit = 4 * time.Second
-	// pingLimit is how long one may be silent that nobody used for pingIdle: what is asked first
-	// is only whether it lives.
+	// pingLimit is how long a connection may be silent that was not used for pingIdle: it is pinged
+	// first.
 	pingLimit = 2 * time.Second
 	pingIdle  = time.Second
 	// stuckLeases is after how many leases without an answer a node stops to be heard of.
@@ -147,7 +146,7 @@ func (c *watched) after(err error) error {
 	if !ours {
 		return err
 	}
-	_ = c.Conn.Close() // now: nobody needs to wait for a farewell
+	_ = c.Conn.Close() // at once, without the protocol's goodbye
 	c.all.silent(c)
 	return &silentError{limit}
 }

@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"sync/atomic"
 	"testing"
 
@@ -14,7 +16,21 @@ import (
 
 var ctx = context.Background()
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+// randomChecks is how many random runs a property has here, unless -rapid.checks says otherwise: each asks a
+// database thousands of times. Where stores are compared, those of SQLite and memory have the usual number.
+const randomChecks = "30"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
+	if !chosen {
+		if err := flag.Set("rapid.checks", randomChecks); err != nil {
+			log.Fatal(err)
+		}
+	}
+	pgtest.Main(m)
+}
 
 // openTest opens a new database.
 func openTest(t testing.TB, opts Options) *DB {

@@ -63,11 +63,16 @@ func (db *DB) one(ctx context.Context, text string, args []any, into ...any) err
 	return db.oneOf(ctx, db.conn(ctx), text, args, into...)
 }
 
+// named is one with arguments by name, which a statement writes with @.
+func (db *DB) named(ctx context.Context, text string, args pgx.NamedArgs, into ...any) error {
+	return db.one(ctx, text, []any{args}, into...)
+}
+
 // txKey is where a context has the transaction that it belongs to.
 type txKey struct{}
 
-// conn is the transaction that a context belongs to, or the pool. Who has a transaction
-// never waits for another connection: those who have them may wait for it.
+// conn is the transaction that a context belongs to, or the pool. A caller with a transaction must not
+// wait for another connection: the holders of connections may be waiting for the transaction.
 func (db *DB) conn(ctx context.Context) querier {
 	if t := within(ctx); t != nil {
 		return t.Tx
@@ -282,7 +287,7 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error
 				if err := s.db.spoil(f(context.WithValue(ctx, txKey{}, t), t)); err != nil {
 					return err
 				}
-				_, err := t.do(ctx, "INSERT INTO ~.outcomes VALUES ($1, '{0}')", token)
+				_, err := t.do(ctx, "INSERT INTO ~.outcomes (token, result) VALUES ($1, '{0}')", token)
 				return err
 			})
 			var lost *lostError
@@ -301,12 +306,13 @@ func (s *Store) transact(ctx context.Context, f func(context.Context, *tx) error
 	})
 }
 
-// call writes with one call of a function of the schema, whose first arguments are the namespace and a token.
+// call writes with one call of a function of the schema, which gets the namespace and a token besides.
 // Where the answer is lost, done gets what the function noted instead.
-func (s *Store) call(ctx context.Context, text string, args []any, done func([]int16), into ...any) error {
+func (s *Store) call(ctx context.Context, text string, args pgx.NamedArgs, done func([]int16), into ...any) error {
 	return s.told(ctx, func(ns int32) error {
 		return s.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
-			return s.db.one(ctx, text+"("+parameters(1, 2+len(args))+")", append([]any{ns, token}, args...), into...)
+			args["ns"], args["token"] = ns, token
+			return s.db.named(ctx, text, args, into...)
 		}, done)
 	})
 }
@@ -341,7 +347,7 @@ func (db *DB) begin(ctx context.Context, ns int32, f func(*tx) error) error {
 	if err := f(t); err != nil {
 		return err
 	}
-	ctx, cancel := afterwards(ctx, 0) // whoever asked for it may have left
+	ctx, cancel := afterwards(ctx, 0) // the caller may be gone
 	defer cancel()
 	if err := raw.Commit(ctx); err != nil {
 		if _, nothing := passing(err); !nothing {
@@ -368,16 +374,4 @@ func (db *DB) look(ctx context.Context, f func(*tx) error) error {
 	}
 	defer func() { _ = raw.Rollback(context.WithoutCancel(ctx)) }()
 	return f(&tx{raw, db, 0})
-}
-
-// parameters lists the placeholders of a call.
-func parameters(from, n int) string {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "$%d", from+i)
-	}
-	return b.String()
 }

@@ -1,7 +1,12 @@
 package postgres
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -9,65 +14,148 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/pgtest"
-	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/storetest"
 )
 
-// TestRollingUpgrade: while a node of the version before is there, what is written has no checksums, and both
-// read it. Once it is gone, everything that is written has one, and none like it starts.
+// TestUpgrade: a database of schema 13, as the version before left it, is brought to this one while a node of that
+// version works. Nothing is lost, and the schema is the same as that of a new database.
+func TestUpgrade(t *testing.T) {
+	url := pgtest.Start(t).Database(t)
+	look := admin(t, url)
+	makeSchema13(t, look)
+	old := joined(t, url, Options{steps: migrations[:baseline]})
+	storetest.Fill(t, old.Store)
+	before, err := old.Instance(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, stop := load(t, old.Store, "old")
+	goesOn(t, users)
+	newer := joined(t, url, Options{})
+	goesOn(t, users)
+	others, stopOthers := load(t, newer.Store, "newer")
+	goesOn(t, append(users, others...))
+	stop()
+	stopOthers()
+	if n := ask1[int](t, look, "SELECT max(version) FROM lockstep.schema_versions"); n != len(migrations) {
+		t.Errorf("the schema is %d", n)
+	}
+	after, err := newer.Instance(ctx, "a")
+	if err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("an instance was\n%+v and is\n%+v, %v", before, after, err)
+	}
+	for _, m := range []*member{old, newer} {
+		if problems, err := m.Check(ctx); err != nil || len(problems) > 0 {
+			t.Errorf("%v %v", problems, err)
+		}
+		if err := m.leave(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	fresh := pgtest.Start(t).Database(t)
+	openURL(t, fresh, Options{})
+	want, have := catalogue(t, admin(t, fresh)), catalogue(t, look)
+	for _, x := range want {
+		if !slices.Contains(have, x) {
+			t.Errorf("only a new database has\n%s", x)
+		}
+	}
+	for _, x := range have {
+		if !slices.Contains(want, x) {
+			t.Errorf("only a database that was upgraded has\n%s", x)
+		}
+	}
+	if len(want) < 200 {
+		t.Errorf("the schema has only %d parts", len(want))
+	}
+}
+
+// makeSchema13 runs the files that made schema 13, one after the other.
+func makeSchema13(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	run := func(text string) {
+		t.Helper()
+		if _, err := conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE SCHEMA lockstep; SET search_path = lockstep")
+	run("CREATE TABLE schema_versions (version integer PRIMARY KEY, name text NOT NULL, sum text NOT NULL, since integer NOT NULL, applied timestamptz NOT NULL DEFAULT now())")
+	names, err := filepath.Glob("testdata/schema13/*.sql")
+	if err != nil || len(names) != baseline {
+		t.Fatal(names, err)
+	}
+	for i, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := parseMigration(filepath.Base(name), string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(m.text)
+		run(fmt.Sprintf("INSERT INTO schema_versions (version, name, sum, since) VALUES (%d, '%s', '%s', %d)", i+1, m.name, m.sum(), m.since))
+	}
+	run("RESET search_path")
+}
+
+// catalogue lists what a schema is made of.
+func catalogue(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	rows, err := conn.Query(ctx, `
+		SELECT concat_ws(' ', 'column', c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, pg_get_expr(d.adbin, d.adrelid), c.reloptions)
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+		WHERE c.relnamespace = 'lockstep'::regnamespace AND c.relkind IN ('r', 'p', 'S')
+		UNION ALL SELECT concat_ws(' ', 'index', pg_get_indexdef(i.indexrelid)) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid WHERE c.relnamespace = 'lockstep'::regnamespace
+		UNION ALL SELECT concat_ws(' ', 'constraint', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint WHERE connamespace = 'lockstep'::regnamespace
+		UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'lockstep'::regnamespace
+		UNION ALL SELECT concat_ws(' ', 'ring', ring, current) FROM lockstep.rings UNION ALL SELECT concat_ws(' ', 'generation', ring, gen, state) FROM lockstep.generations`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestRollingUpgrade: while a node of the version before is there, a file of the schema that it could not live with
+// waits, and both work. Once it is gone, the schema is changed, and none like it starts.
 func TestRollingUpgrade(t *testing.T) {
 	url := pgtest.Start(t).Database(t)
-	before := migrations[:sumsSince-1]
-	old := joined(t, url, Options{steps: before})
+	next := nextVersion(migration{name: "breaks", text: "SELECT 1", since: len(migrations) + 1})
+	old := joined(t, url, Options{})
 	look := admin(t, url)
 	version := func() int { return ask1[int](t, look, "SELECT max(version) FROM lockstep.schema_versions") }
-	x := tables{t, look}
-	// sealed counts the values that have a checksum, and the others. Definitions, whose checksums anybody reads past, are
-	// not among them, nor are names and hashes.
-	sealed := func() (with, without int) {
-		for _, column := range x.Columns() {
-			switch column {
-			case "contents.program", "contents.source", "aliases.source", "events.key", "gatherings.key", "subs.name", "outcomes.results":
-				continue
-			}
-			for _, v := range x.Values(column) {
-				if v.Data[0] == 0xFE {
-					with++
-				} else {
-					without++
-				}
-			}
-		}
-		return with, without
-	}
 	waitUntil(func() bool { return old.parts() == shardCount })
 	if _, err := look.Exec(ctx, "UPDATE lockstep.nodes SET knows = NULL"); err != nil { // that of a version that does not know the column
 		t.Fatal(err)
 	}
 	var told logged
 	log := slog.New(slog.NewTextHandler(&told, nil))
-	newer := joined(t, url, Options{upgrade: 2 * defaultLease, Log: log})
+	newer := joined(t, url, Options{steps: next, upgrade: 2 * defaultLease, Log: log})
 	if text := told.String(); !strings.Contains(text, "upgrade-wait") || !strings.Contains(text, "[node 1]") {
 		t.Fatalf("while it waits, the operator reads %q", text)
 	}
 	waitUntil(func() bool { return newer.parts() > 0 && old.parts() > 0 })
 	storetest.Fill(t, newer.Store)
-	openURL(t, url, Options{KeepSchema: true}) // who only looks need not wait
-	if with, without := sealed(); with > 0 || without == 0 || version() != len(before) {
-		t.Errorf("beside an old node %d of %d values have checksums, at schema %d", with, with+without, version())
+	openURL(t, url, Options{steps: next, KeepSchema: true}) // who only looks need not wait
+	if version() != len(migrations) {
+		t.Errorf("beside an old node the schema is %d", version())
 	}
 	problems, err := old.Check(ctx)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("the old node reads: %v %v", problems, err)
 	}
-	second := joined(t, url, Options{steps: before}) // it comes while the others wait
+	second := joined(t, url, Options{}) // it comes while the others wait
 	waitUntil(func() bool { return second.parts() > 0 })
 	if err := old.leave(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := newer.db.migrate(ctx, migrations); err != nil || version() != len(before) {
+	if err := newer.db.migrate(ctx, next); err != nil || version() != len(migrations) {
 		t.Errorf("beside another old node: %v, at schema %d", err, version())
 	}
 	if err := second.leave(ctx); err != nil {
@@ -76,37 +164,37 @@ func TestRollingUpgrade(t *testing.T) {
 	var starts sync.WaitGroup
 	for range 3 { // together with the one that waits: one of them does it
 		starts.Go(func() {
-			db, err := Open(ctx, url, Options{})
+			db, err := Open(ctx, url, Options{steps: next})
 			if err != nil {
 				t.Error(err)
 				return
-			}
-			if !db.sums.Load() {
-				t.Error("it does not know that there are checksums now")
 			}
 			_ = db.Close()
 		})
 	}
 	starts.Wait()
-	waitUntil(func() bool { return newer.db.sums.Load() && strings.Contains(told.String(), "the schema is changed") })
-	in, err := newer.Instance(ctx, "a")
-	if err == nil {
-		err = newer.Commit(ctx, store.Commit{Instance: in, Records: []core.Record{{Text: "x"}}})
+	waitUntil(func() bool { return strings.Contains(told.String(), "the schema is changed") })
+	if problems, err := newer.Check(ctx); err != nil || len(problems) > 0 || version() != len(next) {
+		t.Errorf("after the old nodes are gone: %v %v, at schema %d", problems, err, version())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if with, _ := sealed(); with != 2 { // the row and its record
-		t.Errorf("after the old node is gone, a commit writes %d values with checksums", with)
-	}
-	if problems, err := newer.Check(ctx); err != nil || len(problems) > 0 || version() != len(migrations) {
-		t.Errorf("both kinds are read: %v %v, at schema %d", problems, err, version())
-	}
-	if _, err := Open(ctx, url, Options{steps: before}); err == nil || !strings.Contains(err.Error(), "start a newer one") {
+	if _, err := Open(ctx, url, Options{}); err == nil || !strings.Contains(err.Error(), "start a newer one") {
 		t.Errorf("an old one that starts: %v", err)
 	}
 	if err := newer.leave(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTooOld: a database of a schema before those that this version migrates is refused.
+func TestTooOld(t *testing.T) {
+	url := pgtest.Start(t).Database(t)
+	look := admin(t, url)
+	makeSchema13(t, look)
+	if _, err := look.Exec(ctx, "DELETE FROM lockstep.schema_versions WHERE version > 5"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, url, Options{}); err == nil || !strings.Contains(err.Error(), "start the version before") {
+		t.Errorf("%v", err)
 	}
 }
 

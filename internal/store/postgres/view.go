@@ -1,11 +1,9 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +24,7 @@ type view struct {
 	q       querier
 	known   *known
 	noting  bool
-	notes   notes
+	notes   []note
 	pending *store.Event // is being taken; it has no row yet
 	err     error
 	damaged store.DamagedError
@@ -34,26 +32,10 @@ type view struct {
 
 var _ store.View = (*view)(nil)
 
-// notes are what a router looked at; see the function seen of the schema.
-type notes struct {
-	what []string
-	a, b []int64
-	c, d []string
-	sum  []int64
-}
-
-// run calls a router; a panic is its error.
-func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("router: panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	out, err = route()
-	if v.err != nil {
-		return store.Routing{}, v.err // it saw too little
-	}
-	return out, err
+// note is something that a router looked at, and its sum; see the function seen of the schema.
+type note struct {
+	look
+	Sum int64
 }
 
 func (v *view) Damaged() error { return v.damaged.Err() }
@@ -69,9 +51,15 @@ func (v *view) leaveOut(err error, seq int64, instance string) error {
 
 // look is something that a router looks at.
 type look struct {
-	what string
-	a, b int64
-	c, d string
+	What string
+	A, B int64
+	C, D string
+}
+
+const callSeen = "SELECT ~.seen(p_ns => @ns, p_what => @what, p_a => @a, p_b => @b, p_c => @c, p_d => @d)"
+
+func (l look) args(ns int32) pgx.NamedArgs {
+	return pgx.NamedArgs{"ns": ns, "what": l.What, "a": l.A, "b": l.B, "c": l.C, "d": l.D}
 }
 
 // query notes what is looked at and then reads it, with one round trip: what changes
@@ -85,10 +73,9 @@ func (v *view) query(looks []look, text string, args []any, each func(pgx.Rows) 
 		if !v.noting || v.noted(l) {
 			continue
 		}
-		at := len(v.notes.sum)
-		v.notes.what, v.notes.a, v.notes.b = append(v.notes.what, l.what), append(v.notes.a, l.a), append(v.notes.b, l.b)
-		v.notes.c, v.notes.d, v.notes.sum = append(v.notes.c, l.c), append(v.notes.d, l.d), append(v.notes.sum, 0)
-		b.Queue(v.sp.db.sql("SELECT ~.seen($1, $2, $3, $4, $5, $6)"), v.ns, l.what, l.a, l.b, l.c, l.d).QueryRow(func(r pgx.Row) error { return r.Scan(&v.notes.sum[at]) })
+		at := len(v.notes)
+		v.notes = append(v.notes, note{look: l})
+		b.Queue(v.sp.db.sql(callSeen), l.args(v.ns)).QueryRow(func(r pgx.Row) error { return r.Scan(&v.notes[at].Sum) })
 	}
 	b.Queue(v.sp.db.sql(text), args...).Query(func(r pgx.Rows) error { return drain(r, each) })
 	v.err = wrap(v.q.SendBatch(v.ctx, b).Close())
@@ -96,12 +83,7 @@ func (v *view) query(looks []look, text string, args []any, each func(pgx.Rows) 
 
 // noted reports whether the same was looked at before: the earlier sum counts.
 func (v *view) noted(l look) bool {
-	for i, what := range v.notes.what {
-		if (look{what, v.notes.a[i], v.notes.b[i], v.notes.c[i], v.notes.d[i]}) == l {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.notes, func(n note) bool { return n.look == l })
 }
 
 const eventFields = "e.seq, e.received, e.until, e.producer, e.origin, e.fors, e.fate, e.event, " +
@@ -133,7 +115,7 @@ func (v *view) Event(seq int64) (out store.Event, ok bool) {
 	if v.pending != nil && seq == v.pending.Seq {
 		return *v.pending, true
 	}
-	v.query([]look{{what: "e", a: seq}}, "SELECT "+eventFields+", e.again FROM ~.events e WHERE e.ns = $1 AND e.seq = $2 AND "+notForgotten, []any{v.ns, seq}, func(r pgx.Rows) (err error) {
+	v.query([]look{{What: "e", A: seq}}, "SELECT "+eventFields+", e.again FROM ~.events e WHERE e.ns = $1 AND e.seq = $2 AND "+notForgotten, []any{v.ns, seq}, func(r pgx.Rows) (err error) {
 		again := false
 		out, err = readEvent(withMore{r, []any{&again}})
 		out.Again = again
@@ -157,19 +139,13 @@ func readSub(r pgx.Rows) (s store.Subscription, err error) {
 	return s, nil
 }
 
-func sortSubs(list []store.Subscription) {
-	slices.SortFunc(list, func(a, b store.Subscription) int {
-		return cmp.Or(cmp.Compare(a.InstanceSeq, b.InstanceSeq), cmp.Compare(a.Ticket, b.Ticket))
-	})
-}
-
 // subs lists subscriptions in order.
 func (v *view) subs(looks []look, text string, args ...any) (out []store.Subscription) {
 	v.query(looks, text, args, func(r pgx.Rows) error {
 		s, err := readSub(r)
 		return keep(&out, &v.damaged, s, 0, s.Instance, err)
 	})
-	sortSubs(out)
+	store.SortSubscriptions(out)
 	return out
 }
 
@@ -177,7 +153,7 @@ func (v *view) Subscriptions(e event.Event) []store.Subscription {
 	var looks []look
 	var typs, matches []int64
 	for _, k := range keysOf(v.known.shapes, &e) {
-		looks = append(looks, look{what: "s", a: k.typ, b: k.match})
+		looks = append(looks, look{What: "s", A: k.typ, B: k.match})
 		typs, matches = append(typs, k.typ), append(matches, k.match)
 	}
 	v.noteShapes()
@@ -189,9 +165,8 @@ func (v *view) Subscriptions(e event.Event) []store.Subscription {
 
 // noteShapes notes that the shapes count as they are known.
 func (v *view) noteShapes() {
-	if v.noting && !v.noted(look{what: "h"}) {
-		n := &v.notes
-		n.what, n.a, n.b, n.c, n.d, n.sum = append(n.what, "h"), append(n.a, 0), append(n.b, 0), append(n.c, ""), append(n.d, ""), append(n.sum, v.known.sum)
+	if v.noting && !v.noted(look{What: "h"}) {
+		v.notes = append(v.notes, note{look{What: "h"}, v.known.sum})
 	}
 }
 
@@ -205,7 +180,7 @@ func (v *view) Near(e event.Event, limit int) []store.Subscription {
 	for _, typ := range typs {
 		out = append(out, v.subs(nil, "SELECT id, inst, ticket, name, filter FROM ~.subs WHERE ns = $1 AND typ = $2 AND NOT busy ORDER BY match LIMIT $3", v.ns, typ, limit)...)
 	}
-	sortSubs(out)
+	store.SortSubscriptions(out)
 	return out[:min(len(out), limit)]
 }
 
@@ -213,7 +188,7 @@ func (v *view) Fresh(instance string) []store.Subscription {
 	if !storable(instance) {
 		return nil
 	}
-	return v.subs([]look{{what: "i", c: instance}},
+	return v.subs([]look{{What: "i", C: instance}},
 		"SELECT s.id, s.inst, s.ticket, s.name, s.filter FROM ~.instances i JOIN ~.subs s ON s.inst = i.seq WHERE i.ns = $1 AND i.id = $2 AND s.fresh AND NOT s.busy", v.ns, instance)
 }
 
@@ -229,12 +204,12 @@ func (v *view) Kept(s store.Subscription) (out []store.Event) {
 	}
 	const open = "NOT EXISTS (SELECT 1 FROM ~.deliveries o WHERE o.ns = e.ns AND o.gen = e.gen AND o.event = e.seq AND o.inst = $3 AND (NOT o.refused OR o.ticket = $4))"
 	text, args := "SELECT "+eventFields+" FROM ~.events e WHERE 0 + e.ns = $1 AND e.seq > $2 AND "+notForgotten+" AND "+open+" ORDER BY e.seq", []any{v.ns, after, s.InstanceSeq, int64(s.Ticket)}
-	looks := []look{{what: "t"}}
+	looks := []look{{What: "t"}}
 	v.noteShapes()
 	if v.known.has(typ, shape) { // else nobody waits like this: it is not stored
 		text = "SELECT " + eventFields + " FROM ~.event_keys k JOIN ~.events e ON e.ns = k.ns AND e.gen = k.gen AND e.seq = k.event " +
 			"WHERE k.ns = $1 AND k.event > $2 AND k.typ = $5 AND k.match = $6 AND " + notForgotten + " AND " + open + " ORDER BY k.event"
-		args, looks = append(args, typ, match), []look{{what: "k", a: typ, b: match}}
+		args, looks = append(args, typ, match), []look{{What: "k", A: typ, B: match}}
 	}
 	v.query(looks, text, args, func(r pgx.Rows) error {
 		e, err := readEvent(r)
@@ -257,10 +232,10 @@ func (v *view) Owner(definition string, keys []core.Key) (out store.Instance, fo
 	}
 	var looks []look
 	for _, k := range keys {
-		looks = append(looks, look{what: "o", a: ownerKey(definition, k)})
+		looks = append(looks, look{What: "o", A: ownerKey(definition, k)})
 	}
 	v.query(looks, "SELECT "+instanceFields+" FROM ~.owners o JOIN ~.instances i ON i.ns = o.ns AND i.seq = o.inst JOIN ~.kinds k ON k.kind = i.kind WHERE o.ns = $1 AND o.key = $2 ORDER BY o.inst",
-		[]any{v.ns, looks[0].a}, func(r pgx.Rows) error {
+		[]any{v.ns, looks[0].A}, func(r pgx.Rows) error {
 			if found {
 				return nil
 			}
@@ -277,7 +252,7 @@ func (v *view) Got(event int64, definition string, keys []core.Key) (got bool) {
 	if len(keys) == 0 || !storable(definition) {
 		return false
 	}
-	v.query([]look{{what: "e", a: event}}, "SELECT "+instanceFields+" FROM (SELECT ns, inst FROM ~.deliveries WHERE ns = $1 AND event = $2 AND NOT refused OFFSET 0) d "+
+	v.query([]look{{What: "e", A: event}}, "SELECT "+instanceFields+" FROM (SELECT ns, inst FROM ~.deliveries WHERE ns = $1 AND event = $2 AND NOT refused OFFSET 0) d "+
 		"JOIN ~.instances i ON i.ns = d.ns AND i.seq = d.inst JOIN ~.kinds k ON k.kind = i.kind WHERE k.definition = $3", []any{v.ns, event, definition}, func(r pgx.Rows) error {
 		in, err := readInstance(r)
 		got = got || err != nil || in.Fixed(keys)
@@ -313,7 +288,7 @@ func (v *view) Gatherings(definition, digest, key string) (out []store.Gathering
 		return nil
 	}
 	fits := fitsOf(key)
-	v.query([]look{{what: "g", a: fits, c: definition, d: digest}},
+	v.query([]look{{What: "g", A: fits, C: definition, D: digest}},
 		"SELECT "+gatheringFields+" FROM ~.gatherings WHERE ns = $1 AND definition = $2 AND digest = $3 AND fits IN (0, $4) ORDER BY seq",
 		[]any{v.ns, definition, digest, fits}, func(r pgx.Rows) error {
 			g, err := readGathering(r)

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// owned is of which shards work is listed; nil: of all.
+// owned returns the shards whose work is listed; nil: all shards.
 func (sp *space) owned() []int16 {
 	if list := sp.db.shards.Load(); list != nil {
 		return *list
@@ -23,9 +23,9 @@ func (sp *space) owned() []int16 {
 	return sp.leases.owned()
 }
 
-// own says of which shards work is listed from now on; nil: of all. Only lists of work heed
-// it: any process may commit any instance, and the revision decides.
-func (db *DB) own(shards []int16) {
+// listOnly restricts the lists of work to some shards; nil: to none. Only the lists are
+// restricted: any process may commit any instance, and the revision decides.
+func (db *DB) listOnly(shards []int16) {
 	if shards == nil {
 		db.shards.Store(nil)
 	} else {
@@ -38,12 +38,12 @@ func (db *DB) own(shards []int16) {
 	}
 }
 
-// mine narrows a list of work to the shards of this process.
-const mine = " AND ($2::smallint[] IS NULL OR shard = ANY ($2)) "
+// inOwnedShards restricts a list of work to the shards of this process.
+const inOwnedShards = " AND ($2::smallint[] IS NULL OR shard = ANY ($2)) "
 
-// minesByNumber is mine for what belongs to no instance: by its number, of which others come
-// in blocks.
-const minesByNumber = " AND ($2::smallint[] IS NULL OR (seq + (seq >> 10)) & 63 = ANY ($2)) "
+// seqInOwnedShards does the same for rows that belong to no instance: it derives a shard from the
+// sequence number. The shift mixes in higher bits because numbers are allocated in blocks.
+const seqInOwnedShards = " AND ($2::smallint[] IS NULL OR (seq + (seq >> 10)) & 63 = ANY ($2)) "
 
 // Calls lists the calls without an answer.
 func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err error) {
@@ -56,7 +56,8 @@ func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err err
 
 func (s *Store) callsOf(ctx context.Context, id string, shards []int16) (out []store.Call, err error) {
 	var damaged store.DamagedError
-	const text = "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call, c.ticket FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE NOT i.aside AND c.ns = $1 "
+	const text = "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call, c.ticket " +
+		"FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE NOT i.aside AND c.ns = $1 "
 	err = s.ask(ctx, func(ns int32) error {
 		query, args := text+"AND ($2::smallint[] IS NULL OR c.shard = ANY ($2))", []any{ns, shards}
 		if id != "" {
@@ -78,7 +79,7 @@ func (s *Store) callsOf(ctx context.Context, id string, shards []int16) (out []s
 	return out, cmp.Or(err, damaged.Err())
 }
 
-// keep puts what was read into a list, or among those that are damaged.
+// keep appends a row to out, or if it is damaged to damaged.
 func keep[T any](out *[]T, damaged *store.DamagedError, v T, seq int64, instance string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrDamaged):
@@ -96,21 +97,22 @@ func (s *Store) Emits(ctx context.Context, limit int) ([]store.Emit, error) {
 	return s.emits(ctx, false, limit)
 }
 
-// Outbound lists the events that the sink did not take yet.
+// Outbound lists the events that the sink has not accepted yet.
 func (s *Store) Outbound(ctx context.Context, limit int) ([]store.Emit, error) {
 	return s.emits(ctx, true, limit)
 }
 
-// Sent forgets an event that the sink took.
+// Sent removes an event that the sink accepted.
 func (s *Store) Sent(ctx context.Context, seq int64) error {
 	return s.remove(ctx, "DELETE FROM ~.emits WHERE ns = $1 AND sink AND seq = $2", seq)
 }
 
-// newestPos is a position of which holds: whatever becomes visible later has greater numbers.
+// newestPos selects the newest visible position: rows that become visible later have greater numbers.
 const newestPos = "SELECT coalesce((SELECT pos FROM ~.history WHERE ns = $1 ORDER BY pos DESC LIMIT 1), 0)"
 
-// emits lists from the first that was there when they were listed last: numbers become visible
-// in order, and before it lie all that went since the oldest transaction began.
+// emits starts at the first emit that it found last time. Numbers become visible in order, so none
+// can appear before it, and the scan skips the dead rows of emits that were sent since the oldest
+// transaction began.
 func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Emit, err error) {
 	var damaged store.DamagedError
 	which := 0
@@ -120,14 +122,16 @@ func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Em
 	err = s.ask(ctx, func(ns int32) error {
 		q := &s.queue
 		q.mu.Lock()
-		parts := s.Parts()
-		q.current(parts)
+		changes := s.ShardChanges()
+		q.current(changes)
 		first := q.emits[which]
 		q.mu.Unlock()
 		newest := int64(0)
 		b := &pgx.Batch{}
 		b.Queue(s.db.sql(newestPos), ns).QueryRow(func(r pgx.Row) error { return r.Scan(&newest) })
-		b.Queue(s.db.sql("SELECT seq, instance, definition, event FROM ~.emits WHERE ns = $1"+mine+"AND sink = $3 AND seq >= $5 ORDER BY seq LIMIT $4"), ns, s.owned(), sink, limit, first).Query(func(r pgx.Rows) error {
+		query := "SELECT seq, instance, definition, event FROM ~.emits WHERE ns = $1" + inOwnedShards +
+			"AND sink = $3 AND seq >= $5 ORDER BY seq LIMIT $4"
+		b.Queue(s.db.sql(query), ns, s.owned(), sink, limit, first).Query(func(r pgx.Rows) error {
 			return drain(r, func(r pgx.Rows) error {
 				e, err := readEmit(r, sink)
 				return keep(&out, &damaged, e, e.Seq, e.Instance, err)
@@ -144,7 +148,8 @@ func (s *Store) emits(ctx context.Context, sink bool, limit int) (out []store.Em
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.parts == parts && parts == s.Parts() && q.emits[which] == first { // else others were listed
+		// Otherwise the shards changed meanwhile, or another call listed them first.
+		if q.shardChanges == changes && changes == s.ShardChanges() && q.emits[which] == first {
 			q.emits[which] = max(first, newest)
 		}
 		return nil
@@ -167,8 +172,9 @@ func readEmit(r pgx.Rows, sink bool) (e store.Emit, err error) {
 // Unchecked lists the instances that have fresh subscriptions.
 func (s *Store) Unchecked(ctx context.Context, limit int) (out []string, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT s.id FROM (SELECT DISTINCT inst, id FROM ~.subs WHERE ns = $1 AND fresh AND NOT busy"+mine+") s "+
-			"JOIN ~.instances i ON i.ns = $1 AND i.seq = s.inst WHERE NOT i.aside ORDER BY s.inst LIMIT $3", []any{ns, s.owned(), limit}, func(r pgx.Rows) error {
+		query := "SELECT s.id FROM (SELECT DISTINCT inst, id FROM ~.subs WHERE ns = $1 AND fresh AND NOT busy" + inOwnedShards + ") s " +
+			"JOIN ~.instances i ON i.ns = $1 AND i.seq = s.inst WHERE NOT i.aside ORDER BY s.inst LIMIT $3"
+		return s.db.each(ctx, s.db.pool, query, []any{ns, s.owned(), limit}, func(r pgx.Rows) error {
 			id := ""
 			err := r.Scan(&id)
 			out = append(out, id)
@@ -181,7 +187,9 @@ func (s *Store) Unchecked(ctx context.Context, limit int) (out []string, err err
 // Again lists the events that must be routed again.
 func (s *Store) Again(ctx context.Context, limit int) (out []int64, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT seq FROM ~.events e WHERE ns = $1 AND again AND "+notForgotten+minesByNumber+"ORDER BY seq LIMIT $3", []any{ns, s.owned(), limit}, func(r pgx.Rows) error {
+		query := "SELECT seq FROM ~.events e WHERE ns = $1 AND again AND " + notForgotten + seqInOwnedShards +
+			"ORDER BY seq LIMIT $3"
+		return s.db.each(ctx, s.db.pool, query, []any{ns, s.owned(), limit}, func(r pgx.Rows) error {
 			seq := int64(0)
 			err := r.Scan(&seq)
 			out = append(out, seq)
@@ -195,7 +203,9 @@ func (s *Store) Again(ctx context.Context, limit int) (out []int64, err error) {
 func (s *Store) Expired(ctx context.Context, now core.Time, limit int) (out []store.Gathering, err error) {
 	var damaged store.DamagedError
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT "+gatheringFields+" FROM ~.gatherings WHERE ns = $1"+minesByNumber+"AND until <= $3 ORDER BY until, seq LIMIT $4", []any{ns, s.owned(), int64(now), limit}, func(r pgx.Rows) error {
+		query := "SELECT " + gatheringFields + " FROM ~.gatherings WHERE ns = $1" + seqInOwnedShards +
+			"AND until <= $3 ORDER BY until, seq LIMIT $4"
+		return s.db.each(ctx, s.db.pool, query, []any{ns, s.owned(), int64(now), limit}, func(r pgx.Rows) error {
 			g, err := readGathering(r)
 			return keep(&out, &damaged, g, g.Seq, "", err)
 		})
@@ -203,10 +213,11 @@ func (s *Store) Expired(ctx context.Context, now core.Time, limit int) (out []st
 	return out, cmp.Or(err, damaged.Err())
 }
 
-// Schedules lists those that are due.
+// Schedules lists the schedules that are due.
 func (s *Store) Schedules(ctx context.Context, now core.Time) (out []store.Schedule, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT definition, digest, next FROM ~.schedules WHERE ns = $1 AND next <= $2", []any{ns, int64(now)}, func(r pgx.Rows) error {
+		const query = "SELECT definition, digest, next FROM ~.schedules WHERE ns = $1 AND next <= $2"
+		return s.db.each(ctx, s.db.pool, query, []any{ns, int64(now)}, func(r pgx.Rows) error {
 			var c store.Schedule
 			err := r.Scan(&c.Definition, &c.Digest, &c.Next)
 			out = append(out, c)
@@ -222,18 +233,19 @@ func (s *Store) Schedules(ctx context.Context, now core.Time) (out []store.Sched
 	return out, err
 }
 
-// Next is when something will be due. One that was woken sleeps on where the clock stepped
-// back.
+// Next is when the next timer, gathering or schedule is due. If the clock stepped back, an
+// instance that was already woken counts as sleeping again.
 func (s *Store) Next(ctx context.Context, after core.Time) (at core.Time, found bool, err error) {
 	err = s.ask(ctx, func(ns int32) error {
 		var first *int64
 		s.queue.mu.Lock()
 		low, seen := s.queue.low, s.queue.seen
-		if parts := s.Parts(); seen < 0 || parts != s.queue.parts {
-			low, seen = math.MinInt64, math.MaxInt64 // from the first on, and there are no others
+		if seen < 0 || s.ShardChanges() != s.queue.shardChanges {
+			low, seen = math.MinInt64, math.MaxInt64 // what was seen is unknown: search them all
 		}
 		s.queue.mu.Unlock()
-		err := s.db.one(ctx, "SELECT ~.next_due($1, $2, $3, $4)", []any{ns, int64(after), low, seen}, &first)
+		args := pgx.NamedArgs{"ns": ns, "after": int64(after), "low": low, "seen": seen}
+		err := s.db.named(ctx, "SELECT ~.next_due(p_ns => @ns, p_after => @after, p_low => @low, p_seen => @seen)", args, &first)
 		if first != nil {
 			at, found = core.Time(*first), true
 		}

@@ -25,7 +25,7 @@ func (s *Store) Writable(ctx context.Context) error {
 		defer s.db.flying.Done()
 		ctx, cancel := context.WithTimeout(ctx, s.db.opts.answer)
 		defer cancel()
-		_, err := s.db.pool.Exec(ctx, s.db.sql("INSERT INTO ~.outcomes VALUES ($1, NULL)"), newToken())
+		_, err := s.db.pool.Exec(ctx, s.db.sql("INSERT INTO ~.outcomes (token, result) VALUES ($1, NULL)"), newToken())
 		return wrap(err)
 	})
 }

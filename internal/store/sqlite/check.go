@@ -12,21 +12,18 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// maxProblems is how many problems one check tells ("check-problems").
-const maxProblems = 100
-
 // checker collects problems.
 type checker struct {
-	s    *Store
-	c    *conn
-	list []store.Problem
+	s        *Store
+	c        *conn
+	problems store.Problems
 }
 
 // Check looks for damage: of the file, in rows, and between them. What sound pages say only
 // their program knows.
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
-		k := checker{s: s, c: c, list: slices.Clone(s.db.found)}
+		k := checker{s: s, c: c, problems: slices.Clone(s.db.found)}
 		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.pages, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
 			if err := f(); err != nil {
 				return err
@@ -35,16 +32,10 @@ func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 				return err
 			}
 		}
-		out = k.list
+		out = k.problems
 		return nil
 	})
 	return out, err
-}
-
-func (k *checker) problem(where, format string, args ...any) {
-	if len(k.list) < maxProblems {
-		k.list = append(k.list, store.Problem{Where: where, Text: fmt.Sprintf(format, args...)})
-	}
 }
 
 // A check may look at everything; its statements are marked for the test of plans.
@@ -63,7 +54,7 @@ func (k *checker) number(query string, args ...any) (int64, bool, error) {
 func (k *checker) file() error {
 	return k.query("PRAGMA integrity_check", func(r row) error {
 		if text := r.ColumnText(0); text != "ok" {
-			k.problem("file", "%s", text)
+			k.problems.Add("file", "%s", text)
 		}
 		return nil
 	})
@@ -85,7 +76,7 @@ func (k *checker) references() error {
 	} {
 		query := fmt.Sprintf("SELECT DISTINCT %s FROM %s x WHERE ns = ? AND NOT EXISTS (SELECT 1 FROM %s o WHERE o.seq = x.%s AND o.ns = x.ns) LIMIT 10", x.of, x.table, x.key, x.of)
 		err := k.query(query, func(r row) error {
-			k.problem(x.table, "there is no row %d in %s", r.ColumnInt64(0), x.key)
+			k.problems.Add(x.table, "there is no row %d in %s", r.ColumnInt64(0), x.key)
 			return nil
 		}, k.s.ns)
 		if err != nil {
@@ -101,11 +92,11 @@ func (k *checker) contents() error {
 	err := k.query("SELECT digest, info, program, source FROM contents WHERE ns = ?", func(r row) error {
 		d, err := codec.DecodeContent(codec.Content{Digest: r.ColumnText(0), Info: r.ColumnText(1), Program: blob(r, 2)}, blobOrNil(r, 3))
 		if err != nil {
-			k.problem("contents", "%v", err)
+			k.problems.Add("contents", "%v", err)
 			return nil
 		}
 		if _, err := ir.Decode(blob(r, 2)); err != nil {
-			k.problem("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
+			k.problems.Add("definition "+d.ID, "the program of version %q cannot be read: %v", d.Version, err)
 		}
 		return nil
 	}, k.s.ns)
@@ -115,7 +106,7 @@ func (k *checker) contents() error {
 	err = k.query("SELECT id, version, digest, info, source FROM aliases WHERE ns = ?", func(r row) error {
 		_, err := codec.DecodeAlias(codec.Alias{ID: r.ColumnText(0), Version: r.ColumnText(1), Digest: r.ColumnText(2), Info: r.ColumnText(3), Source: blobOrNil(r, 4)})
 		if err != nil {
-			k.problem("definition "+r.ColumnText(0), "%v", err)
+			k.problems.Add("definition "+r.ColumnText(0), "%v", err)
 		}
 		return nil
 	}, k.s.ns)
@@ -129,7 +120,7 @@ func (k *checker) contents() error {
 			"WHERE a.ns = ? AND NOT EXISTS (SELECT 1 FROM contents o WHERE o.ns = a.ns AND o.digest = a.digest AND o.edition = a.edition)",
 	} {
 		err := k.query(query, func(r row) error {
-			k.problem("definition "+r.ColumnText(0), "%s", r.ColumnText(1))
+			k.problems.Add("definition "+r.ColumnText(0), "%s", r.ColumnText(1))
 			return nil
 		}, k.s.ns)
 		if err != nil {
@@ -148,13 +139,13 @@ func (k *checker) history() error {
 			of := codec.Told{Instance: r.ColumnText(5), At: core.Time(r.ColumnInt64(3)), Status: codec.StatusOf(r.ColumnInt64(4))}
 			list, err := codec.DecodeRecords(blob(r, 1), of)
 			if err != nil {
-				k.problem(cmp.Or(of.Instance, "history"), "the records at position %d cannot be read: %v", r.ColumnInt64(0), err)
+				k.problems.Add(cmp.Or(of.Instance, "history"), "the records at position %d cannot be read: %v", r.ColumnInt64(0), err)
 				return nil
 			}
 			records = len(list)
 		}
 		if n := r.ColumnInt64(2); n != int64(records) {
-			k.problem("history", "position %d has %d records, not %d", r.ColumnInt64(0), records, n)
+			k.problems.Add("history", "position %d has %d records, not %d", r.ColumnInt64(0), records, n)
 		}
 		return nil
 	}, k.s.ns)
@@ -170,7 +161,7 @@ func (k *checker) history() error {
 		told: "position %d, the last of an instance, tells of another number of records",
 	} {
 		err := k.query(query, func(r row) error {
-			k.problem("history", text, r.ColumnInt64(0))
+			k.problems.Add("history", text, r.ColumnInt64(0))
 			return nil
 		}, k.s.ns)
 		if err != nil {
@@ -186,7 +177,7 @@ func (k *checker) counts() error {
 		"SELECT kind, status, sum(n) FROM (SELECT kind, status, count(*) AS n FROM instances WHERE ns = ?1 GROUP BY kind, status "+
 			"UNION ALL SELECT kind, status, -n FROM counts WHERE ns = ?1) GROUP BY kind, status HAVING sum(n) <> 0",
 		func(r row) error {
-			k.problem("counts", "of kind %d and status %s there are %d more than it says", r.ColumnInt64(0), codec.StatusOf(r.ColumnInt64(1)), r.ColumnInt64(2))
+			k.problems.Add("counts", "of kind %d and status %s there are %d more than it says", r.ColumnInt64(0), codec.StatusOf(r.ColumnInt64(1)), r.ColumnInt64(2))
 			return nil
 		}, k.s.ns)
 }
@@ -197,7 +188,7 @@ func (k *checker) pages() error {
 		err := k.query("SELECT i.id, i.created, x.frame, x.part, x.data FROM "+table+" x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?", func(r row) error {
 			p := core.Page{Frame: core.FrameID(r.ColumnInt64(2)), Part: int32(r.ColumnInt64(3)), Data: blob(r, 4)}
 			if err := codec.DecodePage(r.ColumnText(0), core.Time(r.ColumnInt64(1)), &p); err != nil {
-				k.problem(r.ColumnText(0), "%v", err)
+				k.problems.Add(r.ColumnText(0), "%v", err)
 			}
 			return nil
 		}, k.s.ns)
@@ -231,7 +222,7 @@ func (k *checker) inbox() error {
 	} {
 		err := k.query(query, func(r row) error {
 			if err := decode(r, blob(r, 3)); err != nil {
-				k.problem(r.ColumnText(0), "its %s %d cannot be read: %v", r.ColumnText(1), r.ColumnInt64(2), err)
+				k.problems.Add(r.ColumnText(0), "its %s %d cannot be read: %v", r.ColumnText(1), r.ColumnInt64(2), err)
 			}
 			return nil
 		}, k.s.ns)
@@ -247,12 +238,12 @@ func (k *checker) subscriptions() error {
 	return k.query(subColumnsFiled+"WHERE s.ns = ?", func(r row) error {
 		s, err := readSub(r)
 		if err != nil {
-			k.problem(s.Instance, "%v", err)
+			k.problems.Add(s.Instance, "%v", err)
 			return nil
 		}
 		_, match := codec.MatchOf(&s.Filter)
 		if s.Filter.Type != r.ColumnText(5) || match != r.ColumnInt64(6) {
-			k.problem(s.Instance, "no event finds its subscription %s", s.Ticket)
+			k.problems.Add(s.Instance, "no event finds its subscription %s", s.Ticket)
 		}
 		return nil
 	}, k.s.ns)
@@ -275,7 +266,7 @@ func (k *checker) events() error {
 	err = k.query(eventColumns+"WHERE ns = ? ORDER BY seq", func(r row) error {
 		e, err := readEvent(r)
 		if err != nil {
-			k.problem("events", "%v", err)
+			k.problems.Add("events", "%v", err)
 			return nil
 		}
 		for _, key := range keysOf(func(typ string) []codec.Shape { return shapes[typ] }, &e.Event) {
@@ -284,7 +275,7 @@ func (k *checker) events() error {
 				return err
 			}
 			if n != 1 {
-				k.problem("events", "subscriptions do not find event %d", e.Seq)
+				k.problems.Add("events", "subscriptions do not find event %d", e.Seq)
 			}
 		}
 		for _, id := range slices.Compact(slices.Sorted(slices.Values(e.For))) {
@@ -293,7 +284,7 @@ func (k *checker) events() error {
 				return err
 			}
 			if n != 1 {
-				k.problem("events", "event %d is kept for %s, which does not find it", e.Seq, id)
+				k.problems.Add("events", "event %d is kept for %s, which does not find it", e.Seq, id)
 			}
 			kept++
 		}
@@ -304,7 +295,7 @@ func (k *checker) events() error {
 	}
 	n, _, err := k.number("SELECT count(*) FROM kept_for WHERE ns = ?", k.s.ns)
 	if err == nil && n != kept {
-		k.problem("events", "instances find %d events that are not kept for them", n-kept)
+		k.problems.Add("events", "instances find %d events that are not kept for them", n-kept)
 	}
 	return err
 }

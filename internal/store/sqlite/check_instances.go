@@ -40,7 +40,7 @@ func (k *checker) instances() error {
 	}
 	n, _, err := k.number("SELECT count(*) FROM labels WHERE ns = ?", k.s.ns)
 	if err == nil && !damaged && n > labels {
-		k.problem("labels", "%d of them lead to instances that do not have them, or are elsewhere", n-labels)
+		k.problems.Add("labels", "%d of them lead to instances that do not have them, or are elsewhere", n-labels)
 	}
 	return err
 }
@@ -64,7 +64,7 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 				Created: core.Time(r.ColumnInt64(12)), Updated: core.Time(r.ColumnInt64(13)), Ended: core.Time(r.ColumnInt64(14)), Parent: r.ColumnText(15),
 			}
 			if err := codec.DecodeRest(blob(r, 4), &x.Instance); err != nil {
-				k.problem(x.ID, "its row cannot be read: %v", err)
+				k.problems.Add(x.ID, "its row cannot be read: %v", err)
 				whole = false
 				return nil
 			}
@@ -80,17 +80,17 @@ func (k *checker) instance(x *checked, lanes map[int64]lane) error {
 		return err
 	}
 	if want.wake != x.row.wake || want.err != x.row.err || x.more != x.More || x.aside != (x.Quarantine != "") || x.client != x.Job.Client {
-		k.problem(x.ID, "its columns are not what its row says")
+		k.problems.Add(x.ID, "its columns are not what its row says")
 	}
 	switch place, known := lanes[x.lane]; {
 	case x.Job.State == "" && x.lane != noLane:
-		k.problem(x.ID, "it is found as a job, and is none")
+		k.problems.Add(x.ID, "it is found as a job, and is none")
 	case x.Job.State != "" && (!known || place != lane{k.s.ns, x.kind, x.Job.State, x.Job.Group}):
-		k.problem(x.ID, "it is not found by its state %q", x.Job.State)
+		k.problems.Add(x.ID, "it is not found by its state %q", x.Job.State)
 	}
 	kind := k.s.db.names(k.c)(x.kind)
 	if kind.ns != k.s.ns {
-		k.problem(x.ID, "it is of the kind %d, which is not there", x.kind)
+		k.problems.Add(x.ID, "it is of the kind %d, which is not there", x.kind)
 		return nil
 	}
 	return k.found(&x.Instance, kind.definition, x.lane)
@@ -102,7 +102,7 @@ func (k *checker) lanes() (map[int64]lane, error) {
 	err := k.query("SELECT lane, ns, kind, state, grp, n, (SELECT count(*) FROM instances i WHERE i.ns = lanes.ns AND i.lane = lanes.lane) FROM lanes WHERE ns = ?", func(r row) error {
 		out[r.ColumnInt64(0)] = readLane(r)
 		if r.ColumnInt64(5) != r.ColumnInt64(6) {
-			k.problem("lanes", "in state %q of kind %d there are %d jobs, not %d", r.ColumnText(3), r.ColumnInt64(2), r.ColumnInt64(6), r.ColumnInt64(5))
+			k.problems.Add("lanes", "in state %q of kind %d there are %d jobs, not %d", r.ColumnText(3), r.ColumnInt64(2), r.ColumnInt64(6), r.ColumnInt64(5))
 		}
 		return nil
 	}, k.s.ns)
@@ -121,7 +121,7 @@ func (k *checker) found(in *store.Instance, definition string, lane int64) error
 			return err
 		}
 		if n != 1 {
-			k.problem(in.ID, "it is not found by its correlation attribute %q", key.Name)
+			k.problems.Add(in.ID, "it is not found by its correlation attribute %q", key.Name)
 		}
 	}
 	for _, l := range foundBy(in.Labels, in.Job.Client) {
@@ -130,7 +130,7 @@ func (k *checker) found(in *store.Instance, definition string, lane int64) error
 			return err
 		}
 		if n != 1 {
-			k.problem(in.ID, "it is not found by its label %q (%q)", l.Name, l.Value)
+			k.problems.Add(in.ID, "it is not found by its label %q (%q)", l.Name, l.Value)
 		}
 	}
 	return nil

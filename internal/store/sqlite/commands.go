@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -9,7 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// take removes messages from an inbox and puts back events that nobody waited for.
+// take removes messages from an inbox and puts back the refused events.
 func (t *tx) take(sp *space, h *head, taken, release []int64) (gone int, err error) {
 	if len(taken) == 0 {
 		return 0, nil
@@ -40,7 +41,7 @@ func (t *tx) release(sp *space, h *head, message int64) error {
 		}
 		return err
 	}, sp.ns, h.seq, message)
-	if errors.Is(err, store.ErrDamaged) { // nobody knows which wait it was for; its instance is given up
+	if errors.Is(err, store.ErrDamaged) { // its subscription is unknown; the instance is being set aside
 		return nil
 	}
 	if err != nil || m.Event == 0 {
@@ -49,8 +50,8 @@ func (t *tx) release(sp *space, h *head, message int64) error {
 	return t.refuse(sp, h, m.Event, ticket)
 }
 
-// refuse puts an event back that came when nobody waited for it any more. It stays with
-// the instance: another wait may take it, and when none does, it is routed again.
+// refuse puts back an event that arrived after its subscription was closed. It is kept for the
+// instance: another subscription may take it; if none does, it is routed again.
 func (t *tx) refuse(sp *space, h *head, event int64, ticket core.Ticket) error {
 	if _, err := t.exec("UPDATE subs SET busy = 0 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 1", sp.ns, h.seq, int64(ticket)); err != nil {
 		return err
@@ -87,7 +88,7 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?)", sp.ns, h.seq, int64(c.Calls[i].Ticket), seq, c.calls[i]); err != nil {
+		if _, err := t.exec("INSERT OR REPLACE INTO calls (ns, inst, ticket, seq, call) VALUES (?, ?, ?, ?, ?)", sp.ns, h.seq, int64(c.Calls[i].Ticket), seq, c.data.Calls[i]); err != nil {
 			return err
 		}
 		h.calls = true
@@ -97,7 +98,7 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec("INSERT INTO emits VALUES (?, ?, ?, ?, ?, ?)", sp.ns, c.Emits[i].Sink, seq, h.id, c.Emits[i].Definition, c.emits[i]); err != nil {
+		if _, err := t.exec("INSERT INTO emits (ns, sink, seq, instance, definition, event) VALUES (?, ?, ?, ?, ?, ?)", sp.ns, c.Emits[i].Sink, seq, h.id, c.Emits[i].Definition, c.data.Emits[i]); err != nil {
 			return err
 		}
 		if c.Emits[i].Sink {
@@ -106,14 +107,20 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 			t.then(sp.emits.set)
 		}
 	}
+	var served []store.Subscription // that got the event which arrived just now
 	for _, ticket := range c.Unsubscribe {
+		if c.arrived != 0 && len(c.Subscribe) > 0 {
+			if err := t.servedBy(sp, h, ticket, c.arrived, &served); err != nil {
+				return err
+			}
+		}
 		if _, err := t.exec("DELETE FROM subs WHERE ns = ? AND inst = ? AND ticket = ?", sp.ns, h.seq, int64(ticket)); err != nil {
 			return err
 		}
 	}
 	if !h.final() { // else they would be gone at once
 		for i := range c.Subscribe {
-			if err := t.subscribe(sp, h, &c.Subscribe[i], &c.filters[i]); err != nil {
+			if err := t.subscribe(sp, h, &c.Subscribe[i], &c.filters[i], served); err != nil {
 				return err
 			}
 		}
@@ -125,7 +132,7 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if err := t.post(sp, m.To, m.At, m.Event, c.messages[i]); err != nil {
+		if err := t.post(sp, m.To, m.At, m.Event, c.data.Messages[i]); err != nil {
 			return err
 		}
 	}
@@ -134,14 +141,18 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 
 // subscribe adds a subscription, or replaces what the ticket asked for before. It is
 // fresh only where an event is kept that it may get: most waits begin before their event
-// comes, and cost no further transaction then.
-func (t *tx) subscribe(sp *space, h *head, s *store.Subscription, f *encodedFilter) error {
+// comes, and cost no further transaction then. One that goes on where another was served just now needs no
+// look: that one had got all events before. A listen that takes many would look at all of them for each.
+func (t *tx) subscribe(sp *space, h *head, s *store.Subscription, f *encodedFilter, served []store.Subscription) error {
 	fresh, err := t.mayBeKept(sp, h, f)
 	if err != nil {
 		return err
 	}
+	if slices.ContainsFunc(served, func(o store.Subscription) bool { return reflect.DeepEqual(o.Filter, s.Filter) }) {
+		fresh = false
+	}
 	_, err = t.exec(
-		"INSERT INTO subs VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET "+
+		"INSERT INTO subs (ns, inst, ticket, type, match, fresh, busy, name, filter) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET "+
 			"type = excluded.type, match = excluded.match, fresh = excluded.fresh, name = excluded.name, filter = excluded.filter",
 		sp.ns, h.seq, int64(s.Ticket), f.typ, f.match, fresh, s.Name, f.data,
 	)
@@ -149,6 +160,22 @@ func (t *tx) subscribe(sp *space, h *head, s *store.Subscription, f *encodedFilt
 	if fresh {
 		t.then(sp.unchecked.set)
 	}
+	return err
+}
+
+// servedBy adds a subscription that got an event which was routed in this transaction: a fresh one gets an
+// event only where none is kept that came before. An instance for which events are kept may want them yet.
+func (t *tx) servedBy(sp *space, h *head, ticket core.Ticket, event int64, served *[]store.Subscription) error {
+	list, err := t.conn.subs(
+		subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.ticket = ? AND "+
+			"EXISTS (SELECT 1 FROM deliveries d WHERE d.ns = s.ns AND d.event = ? AND d.inst = s.inst AND d.ticket = s.ticket AND d.refused = 0) AND "+
+			"NOT EXISTS (SELECT 1 FROM kept_for k WHERE k.ns = s.ns AND k.id = i.id)",
+		sp.ns, h.seq, int64(ticket), event,
+	)
+	if errors.Is(err, store.ErrDamaged) {
+		return nil // it is compared with what is kept
+	}
+	*served = append(*served, list...)
 	return err
 }
 
@@ -185,8 +212,7 @@ func (t *tx) insert(sp *space, n *encodedStart) error {
 	return t.post(sp, h.id, n.Instance.Created, 0, n.start)
 }
 
-// post puts a message into an inbox. One for nobody is dropped: its instance was
-// deleted.
+// post puts a message into an inbox. It drops the message if the instance was deleted.
 func (t *tx) post(sp *space, to string, at core.Time, event int64, input []byte) error {
 	h, err := t.head(sp, to)
 	if err != nil || h == nil {
@@ -196,7 +222,7 @@ func (t *tx) post(sp *space, to string, at core.Time, event int64, input []byte)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec("INSERT INTO inbox VALUES (?, ?, ?, ?, ?, ?)", sp.ns, h.seq, seq, int64(at), event, input); err != nil {
+	if _, err := t.exec("INSERT INTO inbox (ns, inst, seq, at, event, input) VALUES (?, ?, ?, ?, ?, ?)", sp.ns, h.seq, seq, int64(at), event, input); err != nil {
 		return err
 	}
 	inst, aside := h.seq, h.aside

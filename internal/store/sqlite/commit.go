@@ -13,14 +13,12 @@ import (
 // encoded is a commit with all that can be encoded outside of the transaction.
 type encoded struct {
 	*store.Commit
+	data     codec.Commit
 	row      encodedRow
-	pages    [][]byte // nil: the page goes
-	records  []byte   // nil: none
-	calls    [][]byte
-	emits    [][]byte
 	filters  []encodedFilter
 	children []encodedStart
-	messages [][]byte
+	event    []byte // of Commit.Event
+	arrived  int64  // that event, once it is stored
 	bytes    int
 }
 
@@ -53,7 +51,7 @@ func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
 	}
 	status, ok := codec.StatusCode(in.Status)
 	if !ok {
-		return encodedRow{}, fmt.Errorf("instance %s: there is no status %q", in.ID, in.Status)
+		return encodedRow{}, fmt.Errorf("instance %s: unknown status %q", in.ID, in.Status)
 	}
 	out := encodedRow{rest: codec.AppendRest(nil, in, rev), status: status}
 	if in.HasWake && in.Quarantine == "" {
@@ -67,53 +65,32 @@ func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
 
 func encodeStart(n store.NewInstance) (encodedStart, error) {
 	row, err := encodeRow(&n.Instance, 1)
-	return encodedStart{n, row, codec.AppendInput(nil, &store.Message{To: n.Instance.ID, At: n.Instance.Created, Input: n.Start})}, err
+	return encodedStart{n, row, codec.EncodeStart(&n)}, err
 }
 
 func encode(c *store.Commit) (*encoded, error) {
-	e := &encoded{Commit: c}
-	var err error
-	in := &c.Instance
-	if e.row, err = encodeRow(in, in.Rev+1); err != nil {
+	row, err := encodeRow(&c.Instance, c.Instance.Rev+1)
+	if err != nil {
 		return nil, err
 	}
-	if len(c.Records) > 0 {
-		e.records = codec.AppendRecords(nil, codec.Told{Instance: in.ID, At: in.Updated, Status: in.Status}, c.Records)
-	}
-	e.bytes = len(e.row.rest) + len(e.records)
-	add := func(list *[][]byte, data []byte) {
-		*list = append(*list, data)
-		e.bytes += len(data)
-	}
-	e.pages = make([][]byte, 0, len(c.Pages))
-	for i := range c.Pages {
-		var data []byte
-		if c.Pages[i].Data != nil {
-			data = codec.AppendPage(nil, in.ID, in.Created, &c.Pages[i])
-		}
-		add(&e.pages, data)
-	}
-	for i := range c.Calls {
-		add(&e.calls, codec.AppendInvoke(nil, in.ID, in.Created, &c.Calls[i].Invoke))
-	}
-	for i := range c.Emits {
-		add(&e.emits, codec.AppendEmit(nil, in.ID, &c.Emits[i]))
-	}
-	for i := range c.Messages {
-		add(&e.messages, codec.AppendInput(nil, &c.Messages[i]))
+	e := &encoded{Commit: c, data: codec.EncodeCommit(c), row: row}
+	e.bytes = len(row.rest) + e.data.Bytes
+	if c.Event != nil {
+		e.event = codec.AppendEvent(nil, &c.Event.Event)
+		e.bytes += len(e.event)
 	}
 	for i := range c.Subscribe {
 		f := &c.Subscribe[i].Filter
 		s, match := codec.MatchOf(f)
-		e.filters = append(e.filters, encodedFilter{codec.AppendFilter(nil, in.ID, &c.Subscribe[i]), f.Type, s, match, f.Correlated()})
+		e.filters = append(e.filters, encodedFilter{e.data.Filters[i], f.Type, s, match, f.Correlated()})
 	}
-	for _, child := range c.Children {
-		n, err := encodeStart(child)
+	for i, child := range c.Children {
+		row, err := encodeRow(&child.Instance, 1)
 		if err != nil {
 			return nil, err
 		}
-		e.children = append(e.children, n)
-		e.bytes += len(n.row.rest) + len(n.start)
+		e.children = append(e.children, encodedStart{child, row, e.data.Starts[i]})
+		e.bytes += len(row.rest)
 	}
 	return e, nil
 }
@@ -131,12 +108,27 @@ func (t *tx) commit(sp *space, c *encoded) error {
 	if err := t.use(sp); err != nil {
 		return err
 	}
-	h, err := t.compareAndSet(sp, c)
+	if err := t.mayCommit(sp, c); err != nil {
+		return err
+	}
+	if e := c.Event; e != nil {
+		stored, known, err := t.ingest(sp, e.Event, c.event, e.Emit, e.Route, true)
+		if err != nil || known {
+			return cmp.Or(err, duplicate(&e.Event))
+		}
+		c.arrived = stored.Seq
+	}
+	return t.write(sp, c)
+}
+
+// write does a commit that mayCommit allows.
+func (t *tx) write(sp *space, c *encoded) error {
+	h, err := t.writeRow(sp, c)
 	if err != nil {
 		return err
 	}
 	for i := range c.Pages {
-		if err := t.page(sp, h, &c.Pages[i], c.pages[i]); err != nil {
+		if err := t.page(sp, h, &c.Pages[i], c.data.Pages[i]); err != nil {
 			return err
 		}
 	}
@@ -157,43 +149,51 @@ func (t *tx) commit(sp *space, c *encoded) error {
 	return nil
 }
 
-// compareAndSet writes the row, with what history tells of it. Only the writer changes
-// revisions, so those that it remembers hold.
-func (t *tx) compareAndSet(sp *space, c *encoded) (*head, error) {
+func (t *tx) writeRow(sp *space, c *encoded) (*head, error) {
+	if c.Instance.Rev == 0 {
+		return t.create(sp, &c.Instance, &c.row, c, true)
+	}
+	h, err := t.head(sp, c.Instance.ID)
+	if err != nil {
+		return nil, err
+	}
+	return h, t.replace(sp, h, &c.Instance, c)
+}
+
+// mayCommit compares a commit with what is stored. Only the writer changes revisions, so those that it
+// remembers hold.
+func (t *tx) mayCommit(sp *space, c *encoded) error {
 	in := &c.Instance
 	h, err := t.head(sp, in.ID)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case in.Rev == 0 && h != nil:
-		return nil, fmt.Errorf("create instance %s: it exists: %w", in.ID, store.ErrConflict)
+		return fmt.Errorf("create instance %s: it exists: %w", in.ID, store.ErrConflict)
 	case in.Rev == 0:
 		if err := t.needs(sp, in.Definition, in.Digest); err != nil {
-			return nil, fmt.Errorf("create instance %s: %w", in.ID, err)
+			return fmt.Errorf("create instance %s: %w", in.ID, err)
 		}
 	case h == nil:
-		return nil, fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
+		return fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
 	case h.damaged != nil:
-		return nil, fmt.Errorf("commit: %w", h.damaged)
+		return fmt.Errorf("commit: %w", h.damaged)
 	case h.rev != in.Rev:
-		return nil, fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
+		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
 	case h.created != int64(in.Created):
-		return nil, fmt.Errorf("commit instance %s: it is another one: %w", in.ID, store.ErrConflict)
+		return fmt.Errorf("commit instance %s: it was deleted and created again: %w", in.ID, store.ErrConflict)
 	}
 	if c.Unread && h != nil {
 		if _, met, err := t.conn.number("SELECT 1 FROM inbox WHERE ns = ? AND inst = ? LIMIT 1", sp.ns, h.seq); err != nil || met {
-			return nil, cmp.Or(err, fmt.Errorf("commit instance %s: it has messages: %w", in.ID, store.ErrConflict))
+			return cmp.Or(err, fmt.Errorf("commit instance %s: it has messages: %w", in.ID, store.ErrConflict))
 		}
 	}
 	for i := range c.Children {
 		if err := t.needs(sp, c.Children[i].Instance.Definition, c.Children[i].Instance.Digest); err != nil {
-			return nil, fmt.Errorf("commit instance %s: %w", in.ID, err)
+			return fmt.Errorf("commit instance %s: %w", in.ID, err)
 		}
 	}
-	if h == nil {
-		return t.create(sp, in, &c.row, c, true)
-	}
-	return h, t.replace(sp, h, in, c)
+	return nil
 }
 
 // create inserts a row.
@@ -213,15 +213,12 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, 
 		return nil, err
 	}
 	if told {
-		if err := t.tell(sp, h, in.Updated, len(c.Records), c.records); err != nil {
+		if err := t.tell(sp, h, in.Updated, len(c.Records), c.data.Records); err != nil {
 			return nil, err
 		}
 	}
-	_, err = t.exec(
-		"INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		h.seq, sp.ns, h.id, h.rev, h.kind, h.status, h.created, int64(in.Updated), h.ended, h.wake,
-		oneOrNull(h.more), oneOrNull(h.aside), orNull(h.parent), orNull(h.err), h.last, h.told, row.rest, laneOrNull(h.lane), orNull(h.client),
-	)
+	stored := &instanceRow{h, sp.ns, in.Updated, row.rest}
+	_, err = t.exec(insertInstance.text, insertInstance.args(stored)...)
 	if err != nil {
 		return nil, err
 	}
@@ -253,12 +250,12 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	h.kind, h.status, h.created, h.ended, h.wake = kind, c.row.status, int64(in.Created), int64(in.Ended), c.row.wake
 	h.more, h.aside, h.parent, h.err = in.More, in.Quarantine != "", in.Parent, c.row.err
 	h.keys, h.labels, h.lane, h.client = in.Keys, in.Labels, lane, in.Job.Client
-	if len(c.records) > 0 || h.status != old.status {
-		if err := t.tell(sp, h, in.Updated, len(c.Records), c.records); err != nil {
+	if len(c.data.Records) > 0 || h.status != old.status {
+		if err := t.tell(sp, h, in.Updated, len(c.Records), c.data.Records); err != nil {
 			return err
 		}
 	}
-	n, err := t.update(h, &old, in.Updated, c.row.rest)
+	n, err := t.update(&old, &instanceRow{h, sp.ns, in.Updated, c.row.rest})
 	if err != nil {
 		return err
 	}
@@ -281,30 +278,24 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	}
 	if old.wake != h.wake {
 		wake := old.wake
-		t.then(func() { sp.stirs(wake) })
+		t.then(func() { sp.wakeGone(wake) })
 	}
 	return nil
 }
 
-// update writes the columns of a row. Those that have an index are left out where none of
-// them changes, or only the lane, as when a job moves: SQLite would write each index anew.
-func (t *tx) update(h, old *head, updated core.Time, rest []byte) (int, error) {
+// update writes the columns of a row that may have changed.
+func (t *tx) update(old *head, r *instanceRow) (int, error) {
+	h := r.head
 	same := h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
 		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err && h.client == old.client
+	s := &updateAll
 	switch {
 	case same && h.lane == old.lane:
-		return t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, told = ?, rest = ? WHERE seq = ? AND rev = ?",
-			h.rev, int64(updated), h.last, h.told, rest, h.seq, old.rev)
+		s = &updatePlain
 	case same:
-		return t.exec("UPDATE instances SET rev = ?, updated = ?, last = ?, told = ?, rest = ?, lane = ? WHERE seq = ? AND rev = ?",
-			h.rev, int64(updated), h.last, h.told, rest, laneOrNull(h.lane), h.seq, old.rev)
+		s = &updateLane
 	}
-	return t.exec(
-		"UPDATE instances SET rev = ?, kind = ?, status = ?, created = ?, updated = ?, ended = ?, wake = ?, more = ?, aside = ?, "+
-			"parent = ?, error = ?, last = ?, told = ?, rest = ?, lane = ?, client = ? WHERE seq = ? AND rev = ?",
-		h.rev, h.kind, h.status, h.created, int64(updated), h.ended, h.wake, oneOrNull(h.more), oneOrNull(h.aside),
-		orNull(h.parent), orNull(h.err), h.last, h.told, rest, laneOrNull(h.lane), orNull(h.client), h.seq, old.rev,
-	)
+	return t.exec(s.text, s.args(r, h.seq, old.rev)...)
 }
 
 // tell writes what history tells of an instance: so many records, encoded.
@@ -314,16 +305,16 @@ func (t *tx) tell(sp *space, h *head, at core.Time, records int, data []byte) er
 		return err
 	}
 	h.told += int64(records)
-	_, err = t.exec("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(at), h.status, h.told, data)
+	_, err = t.exec("INSERT INTO history (pos, ns, inst, prev, at, status, told, records) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(at), h.status, h.told, data)
 	h.last = pos
 	return err
 }
 
 // page writes a page, encoded; nil removes it.
 func (t *tx) page(sp *space, h *head, p *core.Page, data []byte) error {
-	remove, put := "DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
+	remove, put := "DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO pages (ns, inst, frame, part, data) VALUES (?, ?, ?, ?, ?)"
 	if p.Part < 0 {
-		remove, put = "DELETE FROM bulk WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO bulk VALUES (?, ?, ?, ?, ?)"
+		remove, put = "DELETE FROM bulk WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO bulk (ns, inst, frame, part, data) VALUES (?, ?, ?, ?, ?)"
 	}
 	if data == nil {
 		_, err := t.exec(remove, sp.ns, h.seq, int64(p.Frame), int64(p.Part))

@@ -184,14 +184,14 @@ func fatal(code sqlite.ResultCode) bool {
 	return false
 }
 
-// fatalError is an error that is everybody's in a transaction.
+// fatalError is an error that fails all requests of a transaction.
 type fatalError struct{ err error }
 
 func (e *fatalError) Error() string { return e.err.Error() }
 func (e *fatalError) Unwrap() error { return e.err }
 
-// everybodys reports whether an error is not of one request alone.
-func everybodys(err error) bool {
+// isShared reports whether an error is not of one request alone.
+func isShared(err error) bool {
 	var f *fatalError
 	return errors.As(err, &f) || errors.Is(err, store.ErrFull)
 }

@@ -61,7 +61,7 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	if err := t.dropDamaged(sp, d.Digest, edition); err != nil {
 		return store.Definition{}, err
 	}
-	if _, err := t.exec("INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?)", sp.ns, d.Digest, edition, content, program, d.Source); err != nil {
+	if _, err := t.exec("INSERT OR IGNORE INTO contents (ns, digest, edition, info, program, source) VALUES (?, ?, ?, ?, ?, ?)", sp.ns, d.Digest, edition, content, program, d.Source); err != nil {
 		return store.Definition{}, err
 	}
 	if _, err := t.exec("UPDATE aliases SET current = 0 WHERE ns = ? AND id = ? AND current = 1", sp.ns, d.ID); err != nil {
@@ -73,7 +73,7 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	} else {
 		seq := int64(0)
 		if seq, err = t.next(); err == nil {
-			_, err = t.exec("INSERT INTO aliases VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)", sp.ns, d.ID, d.Version, seq, d.Digest, edition, info, d.Source)
+			_, err = t.exec("INSERT INTO aliases (ns, id, version, seq, current, digest, edition, info, source) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)", sp.ns, d.ID, d.Version, seq, d.Digest, edition, info, d.Source)
 		}
 	}
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *tx) reschedule(sp *space, id string, sched *store.Schedule) error {
 	case sched == nil && scheduled:
 		return t.unschedule(sp, id)
 	case sched != nil && (!scheduled || old != sched.Digest):
-		_, err := t.exec("INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?)", sp.ns, id, sched.Digest, int64(sched.Next))
+		_, err := t.exec("INSERT OR REPLACE INTO schedules (ns, definition, digest, next) VALUES (?, ?, ?, ?)", sp.ns, id, sched.Digest, int64(sched.Next))
 		s := *sched
 		t.then(func() { sp.schedules[id] = s })
 		return err

@@ -3,16 +3,15 @@
 //
 // # One writer
 //
-// All writes go through one goroutine with one connection. It takes what waits as one
-// transaction and one sync of the log, so that many at a time cost little more than one;
-// who is alone waits for nobody. Queries have connections of their own, which see
-// what is committed.
+// All writes go through one goroutine with one connection. It writes all waiting requests in one
+// transaction with one sync of the log, so that many concurrent writes cost little more than one; a
+// single write does not wait. Queries use other connections, which see what is committed.
 //
 // # Memory
 //
-// Who has something to do, and when the next one is to be woken, is kept in memory
-// (space.go) and changes after commits only. It is as large as the work, not as what
-// waits; at start it is read from the file.
+// The instances that have work to do, and the next wake time, are kept in memory (space.go), which
+// changes only after commits. Its size grows with the pending work, not with the instances that
+// wait. At start it is read from the file.
 //
 // # Events
 //

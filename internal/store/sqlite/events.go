@@ -67,7 +67,7 @@ func (t *tx) keepFor(sp *space, event int64, was, is []string) error {
 			continue
 		}
 		sp.keptFor = true
-		if _, err := t.exec("INSERT OR IGNORE INTO kept_for VALUES (?, ?, ?)", sp.ns, id, event); err != nil {
+		if _, err := t.exec("INSERT OR IGNORE INTO kept_for (ns, id, event) VALUES (?, ?, ?)", sp.ns, id, event); err != nil {
 			return err
 		}
 	}
@@ -76,37 +76,47 @@ func (t *tx) keepFor(sp *space, event int64, was, is []string) error {
 
 // Ingest takes an event and routes it. The router runs before anything is written, so
 // its error leaves nothing behind.
-func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route store.EventRouter) (store.Event, error) {
 	data := codec.AppendEvent(nil, &e)
 	var out store.Event
-	duplicate := false
+	known := false
 	err := s.db.writer.submit(ctx, 2*len(data), func(t *tx) (err error) {
-		out, duplicate, err = t.ingest(s.space, e, data, emit, route)
+		out, known, err = t.ingest(s.space, e, data, emit, route, false)
 		return err
 	})
 	if err != nil {
 		return store.Event{}, err
 	}
-	if duplicate {
-		return out, fmt.Errorf("event %s of %s: %w", e.Event.ID, e.Event.Source, store.ErrDuplicate)
+	if known {
+		return out, duplicate(&e)
 	}
 	return out, nil
 }
 
-func (t *tx) ingest(sp *space, e store.Event, data []byte, emit int64, route func(store.Event, store.View) (store.Routing, error)) (out store.Event, duplicate bool, err error) {
-	known, ok, err := t.known(sp, &e)
-	if err != nil {
+func duplicate(e *store.Event) error {
+	return fmt.Errorf("event %s of %s: %w", e.Event.ID, e.Event.Source, store.ErrDuplicate)
+}
+
+// ingest takes an event, encoded, unless it is known. Directly: the step that takes it is in the same
+// transaction, which fails as a whole where the event is known.
+func (t *tx) ingest(
+	sp *space, e store.Event, data []byte, emit int64, route store.EventRouter, directly bool,
+) (out store.Event, known bool, err error) {
+	earlier, known, err := t.known(sp, &e)
+	switch {
+	case err != nil:
 		return out, false, err
-	}
-	if ok {
-		return known, true, t.emitted(sp, emit)
+	case known && directly:
+		return earlier, true, nil
+	case known:
+		return earlier, true, t.emitted(sp, emit)
 	}
 	e.Seq, err = t.next()
 	if err != nil {
 		return out, false, err
 	}
 	v := &view{t: t, sp: sp, pending: &e}
-	routing, err := v.run(func() (store.Routing, error) { return route(e, v) })
+	routing, err := store.Decide(func() (store.Routing, error) { return route(e, v) }, &v.err)
 	if err == nil {
 		err = t.mayRoute(sp, &routing)
 	}
@@ -122,13 +132,13 @@ func (t *tx) ingest(sp *space, e store.Event, data []byte, emit int64, route fun
 		}
 	}
 	routing.Events = slices.DeleteFunc(slices.Clone(routing.Events), func(r store.Event) bool { return r.Seq == e.Seq })
-	_, err = t.exec("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",
+	_, err = t.exec("INSERT INTO events (seq, ns, source, id, type, received, until, producer, origin, again, fate, event) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",
 		e.Seq, sp.ns, e.Event.Source, e.Event.ID, e.Event.Type, int64(e.Received), int64(e.Until), e.Producer, e.Origin, codec.AppendFate(nil, &e), codec.SealEvent(data, &e))
 	if err != nil {
 		return out, false, err
 	}
 	for _, k := range keysOf(t.shapesOf(sp), &e.Event) {
-		if _, err := t.exec("INSERT INTO event_keys VALUES (?, ?, ?, ?)", sp.ns, k.typ, k.match, e.Seq); err != nil {
+		if _, err := t.exec("INSERT INTO event_keys (ns, type, match, event) VALUES (?, ?, ?, ?)", sp.ns, k.typ, k.match, e.Seq); err != nil {
 			return out, false, err
 		}
 	}
@@ -139,7 +149,7 @@ func (t *tx) ingest(sp *space, e store.Event, data []byte, emit int64, route fun
 	if err := t.emitted(sp, emit); err != nil {
 		return out, false, err
 	}
-	if err := t.route(sp, routing, &e); err != nil {
+	if err := t.route(sp, routing, &e, directly); err != nil {
 		return out, false, err
 	}
 	e.Taken = len(e.Used) > 0 || slices.ContainsFunc(routing.Deliver, func(d store.Delivery) bool { return d.Event == e.Seq })
@@ -183,7 +193,7 @@ func (t *tx) until(sp *space, at core.Time) {
 func (s *Store) Route(ctx context.Context, route store.Router) error {
 	return s.db.writer.submit(ctx, 0, func(t *tx) error {
 		v := &view{t: t, sp: s.space}
-		routing, err := v.run(func() (store.Routing, error) { return route(v) })
+		routing, err := store.Decide(func() (store.Routing, error) { return route(v) }, &v.err)
 		if err == nil {
 			err = t.mayRoute(s.space, &routing)
 		}
@@ -193,19 +203,19 @@ func (s *Store) Route(ctx context.Context, route store.Router) error {
 		if err := t.use(s.space); err != nil {
 			return err
 		}
-		return t.route(s.space, routing, nil)
+		return t.route(s.space, routing, nil, false)
 	})
 }
 
-// route does what a router decided. taken is the event that is being taken, if any.
-func (t *tx) route(sp *space, r store.Routing, taken *store.Event) error {
+// route does what a router decided. taken is the event that is being taken, if any; directly as in deliver.
+func (t *tx) route(sp *space, r store.Routing, taken *store.Event, directly bool) error {
 	for i := range r.Events {
 		if err := t.reroute(sp, &r.Events[i]); err != nil {
 			return err
 		}
 	}
 	for i := range r.Deliver {
-		if err := t.deliver(sp, &r.Deliver[i], taken); err != nil {
+		if err := t.deliver(sp, &r.Deliver[i], taken, directly); err != nil {
 			return err
 		}
 	}
@@ -264,8 +274,9 @@ func (t *tx) reroute(sp *space, e *store.Event) error {
 	return err
 }
 
-// deliver puts an event into an inbox and closes the subscription to others.
-func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event) error {
+// deliver puts an event into an inbox and closes the subscription to others. Directly: the step that takes
+// it is in the same transaction, and removes the subscription.
+func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event, directly bool) error {
 	h, err := t.head(sp, d.Instance)
 	if err != nil || h == nil {
 		return err
@@ -278,10 +289,12 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event) error {
 		taken = &e
 	}
 	ticket := int64(d.Reply.Ticket)
-	if _, err := t.exec("UPDATE subs SET busy = 1 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 0", sp.ns, h.seq, ticket); err != nil {
-		return err
+	if !directly {
+		if _, err := t.exec("UPDATE subs SET busy = 1 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 0", sp.ns, h.seq, ticket); err != nil {
+			return err
+		}
 	}
-	if _, err := t.exec("INSERT OR REPLACE INTO deliveries VALUES (?, ?, ?, ?, 0)", sp.ns, d.Event, h.seq, ticket); err != nil {
+	if _, err := t.exec("INSERT OR REPLACE INTO deliveries (ns, event, inst, ticket, refused) VALUES (?, ?, ?, ?, 0)", sp.ns, d.Event, h.seq, ticket); err != nil {
 		return err
 	}
 	if slices.Contains(taken.For, d.Instance) {
@@ -289,6 +302,9 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event) error {
 		if err := t.setFate(sp, taken, left); err != nil {
 			return err
 		}
+	}
+	if directly {
+		return nil
 	}
 	return t.post(sp, d.Instance, d.At, d.Event, codec.AppendInput(nil, &store.Message{To: d.Instance, At: d.At, Event: d.Event, Input: d.Reply}))
 }

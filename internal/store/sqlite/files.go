@@ -28,8 +28,8 @@ func remember(path string) (files, error) {
 	return out, nil
 }
 
-// check says which file is not under its name any more. SQLite would go on to write to one
-// that nobody finds when the process is over.
+// check returns which file no longer has its name. SQLite would go on writing to a file that is lost
+// when the process ends.
 func (f files) check() error {
 	for _, x := range f {
 		now, err := os.Stat(x.path)

@@ -63,7 +63,7 @@ func (t *tx) gather(sp *space, g *store.Gathering) error {
 			return err
 		}
 	}
-	_, err = t.exec("INSERT OR REPLACE INTO gatherings VALUES (?, ?, ?, ?, ?, ?, ?)", seq, sp.ns, g.Definition, g.Digest, g.Key, until, codec.AppendGathering(nil, g))
+	_, err = t.exec("INSERT OR REPLACE INTO gatherings (seq, ns, definition, digest, key, until, rest) VALUES (?, ?, ?, ?, ?, ?, ?)", seq, sp.ns, g.Definition, g.Digest, g.Key, until, codec.AppendGathering(nil, g))
 	t.then(sp.gatherings.set)
 	return err
 }

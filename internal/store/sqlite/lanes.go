@@ -58,7 +58,7 @@ func (t *tx) laneOf(sp *space, kind int64, job store.Job) (int64, error) {
 		return n, nil
 	}
 	n := known.last + int64(len(t.lanes)) + 1
-	if _, err := t.exec("INSERT INTO lanes VALUES (?, ?, ?, ?, ?, 0)", n, row.ns, row.kind, row.state, row.group); err != nil {
+	if _, err := t.exec("INSERT INTO lanes (lane, ns, kind, state, grp, n) VALUES (?, ?, ?, ?, ?, 0)", n, row.ns, row.kind, row.state, row.group); err != nil {
 		return 0, err
 	}
 	t.lanes[row] = n
@@ -140,7 +140,7 @@ func (t *tx) setFound(sp *space, h, old *head) error {
 		var err error
 		switch {
 		case !had[l]:
-			_, err = t.exec("INSERT INTO labels VALUES (?, ?, ?, ?, ?)", sp.ns, l.Name, l.Value, h.lane, h.seq)
+			_, err = t.exec("INSERT INTO labels (ns, name, text, lane, inst) VALUES (?, ?, ?, ?, ?)", sp.ns, l.Name, l.Value, h.lane, h.seq)
 		case old.lane != h.lane:
 			_, err = t.exec("UPDATE labels SET lane = ? WHERE ns = ? AND name = ? AND text = ? AND lane = ? AND inst = ?", h.lane, sp.ns, l.Name, l.Value, old.lane, h.seq)
 		}

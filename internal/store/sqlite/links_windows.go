@@ -9,7 +9,7 @@ import (
 func links(path string, _ os.FileInfo) int {
 	f, err := os.Open(path)
 	if err != nil {
-		return 1 // who opens it later says why
+		return 1 // opening it will report the error
 	}
 	defer f.Close()
 	var info syscall.ByHandleFileInformation

@@ -12,9 +12,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// stream is a list of instances in an index: numbers in order, a chunk at a time.
+// stream reads a range of an index: the numbers of instances in order, a chunk at a time.
 type stream struct {
-	from   string // the query without what it selects, its order and limit
+	from   string // FROM and WHERE of the query
 	args   []any
 	number string // the column that is listed
 	buf    []int64
@@ -25,10 +25,10 @@ type stream struct {
 
 const streamChunk = 256
 
-// streams are the parts of the index in which all that a query selects is found. They are
-// found in the snapshot that is listed, not in memory: an instance whose status changes
-// between the two would be in none of them. An instance is in several of them only where
-// the query has several labels of which any will do.
+// streams returns the ranges of indexes that contain everything a query selects. They are read
+// from the snapshot that is listed, not from memory: an instance whose status changes between
+// the two would be in none of them. An instance is in several only if the query has several
+// labels of which any suffices.
 func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
 	switch {
 	case q.Client != "":
@@ -66,11 +66,11 @@ func labelRow(l store.Label) store.Label {
 	return store.Label{Name: l.Name, Value: "=" + l.Value}
 }
 
-// manyLanes is how many lanes may be looked at in vain. Where there may be more, those that
-// a label is in are found first.
+// manyLanes is how many lanes are searched for a label without knowing that it is in them. With
+// more lanes than that, those that contain the label are looked up first.
 const manyLanes = 8
 
-// labelled are streams of what has any of some labels.
+// labelled returns the streams of instances with any of some labels.
 func (s *Store) labelled(c *conn, q *store.Query, rows ...store.Label) ([]*stream, error) {
 	lanes, err := s.lanesFor(c, q)
 	if err != nil {
@@ -98,10 +98,11 @@ func (s *Store) labelled(c *conn, q *store.Query, rows ...store.Label) ([]*strea
 	return out, nil
 }
 
-// lanesOf are the lanes that a label is in: a search for each of them.
+// lanesOf returns the lanes that contain a label, with one search for each.
 func (s *Store) lanesOf(c *conn, l store.Label) (out []int64, err error) {
 	for last := int64(-1); ; {
-		lane, ok, err := c.number("SELECT lane FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane > ? ORDER BY lane LIMIT 1", s.ns, l.Name, l.Value, last)
+		lane, ok, err := c.number("SELECT lane FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane > ? "+
+			"ORDER BY lane LIMIT 1", s.ns, l.Name, l.Value, last)
 		if err != nil || !ok {
 			return out, err
 		}
@@ -110,7 +111,7 @@ func (s *Store) lanesOf(c *conn, l store.Label) (out []int64, err error) {
 	}
 }
 
-// byStatus are streams of the kinds and statuses of instances.
+// byStatus returns a stream for each kind and status of instances that a query may select.
 func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
 	var keys []countKey
 	err := c.query("SELECT kind, status FROM counts WHERE ns = ?", func(r row) error {
@@ -140,8 +141,8 @@ func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
 	return out, nil
 }
 
-// exact reports whether a query selects all that is in its streams: it need not be
-// compared then.
+// exact reports whether a query selects everything in its streams, so that its rows need not be
+// compared with it.
 func exact(q *store.Query) bool {
 	labels := len(q.Labels)
 	if q.Client != "" {
@@ -173,8 +174,8 @@ func (s *Store) counted(q *store.Query) []countKey {
 	return out
 }
 
-// fill reads the next chunk, and has the one after it be larger: of many streams most
-// give little.
+// fill reads the next chunk, and doubles the size of the one after it: with many streams, most
+// contribute little.
 func (x *stream) fill(c *conn, newest bool) error {
 	if len(x.buf) > 0 || x.ended {
 		return nil
@@ -196,7 +197,7 @@ func (x *stream) fill(c *conn, newest bool) error {
 	return err
 }
 
-// merging are streams that are not at their end, as a heap.
+// merging is a heap of the streams that have not ended.
 type merging struct {
 	list   []*stream
 	newest bool
@@ -213,8 +214,8 @@ func (m *merging) Pop() any {
 	return x
 }
 
-// merge calls each for the numbers of all streams in the order of the query, until it says
-// that it has enough.
+// merge calls each for the numbers of all streams in the order of the query, until it returns
+// false.
 func merge(c *conn, q *store.Query, list []*stream, each func(seq int64) (bool, error)) error {
 	m := &merging{newest: q.Newest}
 	for _, x := range list {
@@ -246,7 +247,7 @@ func merge(c *conn, q *store.Query, list []*stream, each func(seq int64) (bool, 
 		} else {
 			heap.Pop(m)
 		}
-		if seq == last { // it is in several
+		if seq == last { // it is in several streams
 			continue
 		}
 		last = seq
@@ -263,15 +264,19 @@ func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) boo
 	if err != nil {
 		return err
 	}
-	names, whole, skip := s.db.names(c), exact(q), q.Offset
+	names := s.db.names(c)
+	whole := exact(q)
+	skip := q.Offset
 	return merge(c, q, list, func(seq int64) (bool, error) {
 		if whole && skip > 0 {
 			skip--
 			return true, nil
 		}
 		in, ok, err := c.instance(names, "WHERE seq = ?", seq)
-		if errors.Is(err, store.ErrDamaged) { // the others are well
-			in.Quarantine, in.Labels, ok, err = err.Error(), expr.EmptyObject, true, nil
+		if errors.Is(err, store.ErrDamaged) { // list it as quarantined, and go on with the others
+			in.Quarantine = err.Error()
+			in.Labels = expr.EmptyObject
+			ok, err = true, nil
 		}
 		if err != nil || !ok || !q.Selects(&in) && (!whole || in.Quarantine == "") {
 			return true, err
@@ -298,8 +303,8 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 	return out, err
 }
 
-// Count counts rows; by definition, version and status, and jobs by definition, version,
-// state and group, without looking at any.
+// Count counts rows. Counts by definition, version and status, and of jobs by definition, version,
+// state and group, come from memory.
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 	q.After, q.Offset, q.Limit, q.Newest = 0, 0, 0, false
 	places := q
@@ -328,7 +333,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 	return n, err
 }
 
-// countStreams counts in the index alone.
+// countStreams counts in the indexes, without reading rows.
 func (s *Store) countStreams(c *conn, q *store.Query) (n int64, err error) {
 	list, err := s.streams(c, q)
 	if err != nil {

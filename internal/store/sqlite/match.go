@@ -72,7 +72,7 @@ func (t *tx) learn(sp *space, typ string, s codec.Shape) error {
 		return nil
 	}
 	key := shapeKey{sp.ns, typ, s.Text()}
-	if _, err := t.exec("INSERT INTO shapes VALUES (?, ?, ?)", sp.ns, typ, key.places); err != nil {
+	if _, err := t.exec("INSERT INTO shapes (ns, type, places) VALUES (?, ?, ?)", sp.ns, typ, key.places); err != nil {
 		return err
 	}
 	t.shapes[key] = s
@@ -97,7 +97,7 @@ func (t *tx) learn(sp *space, typ string, s codec.Shape) error {
 		return err
 	}
 	for _, f := range list {
-		if _, err := t.exec("INSERT OR IGNORE INTO event_keys VALUES (?, ?, ?, ?)", sp.ns, typ, f.match, f.seq); err != nil {
+		if _, err := t.exec("INSERT OR IGNORE INTO event_keys (ns, type, match, event) VALUES (?, ?, ?, ?)", sp.ns, typ, f.match, f.seq); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/internal/pagestat"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestTraffic(t *testing.T) {
 	db := openTest(t)
 	s := db.Namespace("default")
-	before, err := db.Traffic(ctx)
+	before, err := pagestat.Of(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func TestTraffic(t *testing.T) {
 	if list, err := s.ListDefinitions(ctx); err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
-	after, err := db.Traffic(ctx)
+	after, err := pagestat.Of(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +37,13 @@ func TestTraffic(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := db.Traffic(over); !errors.Is(err, context.Canceled) {
+	if _, err := pagestat.Of(over, db); !errors.Is(err, context.Canceled) {
 		t.Errorf("for nobody any more: %v", err)
 	}
 	var wg sync.WaitGroup // more than there are connections
 	for range 20 {
 		wg.Go(func() {
-			if _, err := db.Traffic(ctx); err != nil {
+			if _, err := pagestat.Of(ctx, db); err != nil {
 				t.Error(err)
 			}
 			if _, err := s.ListDefinitions(ctx); err != nil {

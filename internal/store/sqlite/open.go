@@ -25,11 +25,11 @@ type Options struct {
 	Checkpoint int   // pages of the log after which it goes into the file: 4000
 	KeepSchema bool  // an older one is refused, not migrated
 
-	Log *slog.Logger // what an operator must know; nil: nobody does
+	Log *slog.Logger // for operators; nil: no log
 
 	// For simulations.
 	VFS    string // of SQLite; "": the default one
-	Inline bool   // whoever writes does it itself: there is no goroutine
+	Inline bool   // callers write themselves, without a goroutine
 }
 
 func (o *Options) defaults() {
@@ -60,9 +60,10 @@ type DB struct {
 	found   []store.Problem // when it was opened
 	health  store.WriteHealth
 	readers chan *conn
-	reading int // how many readers there are
+	reading int           // how many readers there are
+	closed  chan struct{} // closed by Close: nobody waits for a reader any more
 	writer  *writer
-	asking  sync.Mutex // whoever wants all readers
+	asking  sync.Mutex // held while acquiring all readers
 	queries atomic.Int64
 	rows    atomic.Int64
 
@@ -119,7 +120,7 @@ func (db *DB) open() (err error) {
 	if err := db.writer.recover(); err != nil {
 		return err
 	}
-	db.readers = make(chan *conn, db.opts.Readers)
+	db.readers, db.closed = make(chan *conn, db.opts.Readers), make(chan struct{})
 	for range db.opts.Readers {
 		r, err := db.connect(sqlite.OpenReadOnly, "PRAGMA query_only = 1", "PRAGMA cache_size = -8192")
 		if err != nil {
@@ -233,6 +234,9 @@ func (db *DB) Close() error {
 	if db.writer != nil {
 		errs = append(errs, db.writer.close())
 	}
+	if db.reading > 0 {
+		close(db.closed)
+	}
 	for ; db.reading > 0; db.reading-- {
 		errs = append(errs, (<-db.readers).Close())
 	}
@@ -258,6 +262,8 @@ func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 		return f(c)
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-db.closed:
+		return errClosed
 	}
 }
 

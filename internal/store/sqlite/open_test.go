@@ -42,6 +42,9 @@ func TestOneProcess(t *testing.T) {
 	if err := db.Namespace("default").Commit(ctx, store.Commit{Instance: store.Instance{ID: "a"}}); !errors.Is(err, errClosed) {
 		t.Errorf("a commit after closing: %v", err)
 	}
+	if _, err := db.Namespace("default").Instance(ctx, "a"); !errors.Is(err, errClosed) {
+		t.Errorf("a read after closing: %v", err)
+	}
 }
 
 func TestRefusedFiles(t *testing.T) {

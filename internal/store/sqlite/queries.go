@@ -13,7 +13,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-const instanceColumns = "SELECT seq, id, rev, kind, status, created, updated, ended, parent, rest FROM instances "
+const instanceColumns = "SELECT seq, id, rev, kind, status, created, updated, ended, parent, rest, told FROM instances "
 
 // readInstance reads a row; names tells what its kind is.
 func readInstance(r row, names func(int64) kind) (store.Instance, error) {
@@ -21,7 +21,7 @@ func readInstance(r row, names func(int64) kind) (store.Instance, error) {
 	in := store.Instance{
 		Seq: r.ColumnInt64(0), ID: r.ColumnText(1), Rev: r.ColumnInt64(2), Definition: k.definition, Version: k.version, Digest: k.digest,
 		Status: codec.StatusOf(r.ColumnInt64(4)), Created: core.Time(r.ColumnInt64(5)), Updated: core.Time(r.ColumnInt64(6)),
-		Ended: core.Time(r.ColumnInt64(7)), Parent: r.ColumnText(8),
+		Ended: core.Time(r.ColumnInt64(7)), Parent: r.ColumnText(8), Records: r.ColumnInt64(10),
 	}
 	if err := codec.DecodeRest(blob(r, 9), &in); err != nil {
 		return in, damagedRow(in.ID, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// recover reads from the file what is kept in memory. It costs what there is to do, not
-// what waits.
+// recover reads from the file what is kept in memory. Its cost grows with the instances that
+// have work to do, not with those that wait.
 func (w *writer) recover() error {
 	db, c := w.db, w.conn
 	w.heads.clear()
@@ -18,7 +18,7 @@ func (w *writer) recover() error {
 	if err != nil {
 		return err
 	}
-	w.seq = max(w.seq, seq) // what was granted and not used is left out
+	w.seq = max(w.seq, seq) // numbers that were granted and not used are skipped
 	w.granted = seq
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -43,7 +43,7 @@ func (w *writer) recover() error {
 	return db.recoverSpaces(c)
 }
 
-// recoverSpaces keeps the spaces that stores have already, and empties them.
+// recoverSpaces refills all spaces. Spaces that stores point to are kept and emptied.
 func (db *DB) recoverSpaces(c *conn) error {
 	byNS := map[int64]*space{}
 	for name, sp := range db.spaces {
@@ -76,7 +76,8 @@ func (db *DB) recoverSpaces(c *conn) error {
 }
 
 func (sp *space) recover(c *conn) error {
-	// Whoever has messages becomes ready by the oldest of them, then whoever has more to do.
+	// Instances with messages become ready in order of their oldest message, then those whose last
+	// step ran out of fuel.
 	err := c.query(
 		"SELECT b.inst, i.id, i.aside, count(*) FROM inbox b CROSS JOIN instances i ON i.seq = b.inst WHERE b.ns = ? GROUP BY b.inst ORDER BY min(b.seq)",
 		func(r row) error {

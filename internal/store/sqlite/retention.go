@@ -72,7 +72,7 @@ func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 	if err := t.tell(sp, h, d.At, 1, codec.AppendDeletion(nil, d)); err != nil {
 		return err
 	}
-	if _, err := t.exec("INSERT INTO gone VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.client)); err != nil {
+	if _, err := t.exec("INSERT INTO gone (inst, ns, id, definition, last, client) VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.client)); err != nil {
 		return err
 	}
 	t.count(sp.ns, h.kind, h.status, -1)
@@ -81,7 +81,7 @@ func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 	seq, wake := h.seq, h.wake
 	t.then(func() {
 		sp.deleted(seq)
-		sp.stirs(wake)
+		sp.wakeGone(wake)
 	})
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/pagestat"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -89,7 +90,7 @@ func resume(s store.Store, i int) error {
 // pagesSeen is how many pages of the file were looked at so far, in memory or not.
 func pagesSeen(t *testing.T, db *DB) int64 {
 	t.Helper()
-	traffic, err := db.Traffic(ctx)
+	traffic, err := pagestat.Of(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// space is what is known of a namespace without asking the database: who has work to
-// do, and where there is none. It is as large as the work, not as what waits. Only the
-// writer changes it, after commits and under the database's lock, but for notes that a
-// list was found empty.
+// space is what is known about a namespace without a query: which instances have work to do, and
+// which lists are empty. Its size grows with the pending work, not with the instances that wait. Only
+// the writer changes it, after commits and under the database's lock; readers only note that a list
+// was found empty.
 type space struct {
 	ns     int64
 	name   string
@@ -24,7 +24,7 @@ type space struct {
 	due   int       // how many of them are ready because of their wake time
 	woken core.Time // up to when wake times were looked at
 
-	wakes     core.Time // no one sleeps who is to be woken before
+	wakes     core.Time // no sleeping instance wakes before this
 	wakeExact bool      // someone is to be woken then
 	purgeAt   core.Time // no event's time is up before
 
@@ -161,15 +161,15 @@ func (sp *space) sleeps(wake any) {
 	}
 }
 
-// stirs notes that someone who was to be woken is not any more.
-func (sp *space) stirs(wake any) {
+// wakeGone notes that an instance is not to be woken at that time any more.
+func (sp *space) wakeGone(wake any) {
 	if at, ok := wake.(int64); ok && core.Time(at) == sp.wakes {
 		sp.wakeExact = false
 	}
 }
 
-// stepBack lets those sleep on for whom a clock that stepped back says that it is not
-// time yet.
+// stepBack puts woken instances back to sleep whose wake time is in the future again after the clock
+// stepped back.
 func (sp *space) stepBack(now core.Time) {
 	if now < sp.woken && sp.due > 0 {
 		for e := sp.ready.Front(); e != nil; {

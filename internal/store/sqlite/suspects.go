@@ -2,12 +2,12 @@ package sqlite
 
 import "context"
 
-// Suspect names an instance.
+// Suspect adds a suspect.
 func (s *Store) Suspect(ctx context.Context, instance string) error {
 	return s.changeSuspects(ctx, "INSERT OR IGNORE INTO suspects (ns, id) VALUES (?, ?)", instance)
 }
 
-// Unsuspect removes a name.
+// Unsuspect removes a suspect.
 func (s *Store) Unsuspect(ctx context.Context, instance string) error {
 	return s.changeSuspects(ctx, "DELETE FROM suspects WHERE ns = ? AND id = ?", instance)
 }
@@ -19,7 +19,7 @@ func (s *Store) changeSuspects(ctx context.Context, query, instance string) erro
 	})
 }
 
-// Suspects lists the named instances.
+// Suspects lists the suspects.
 func (s *Store) Suspects(ctx context.Context) (out []string, err error) {
 	err = s.db.read(ctx, func(c *conn) error {
 		return c.query("SELECT id FROM suspects WHERE ns = ? ORDER BY id", func(r row) error {

@@ -98,7 +98,7 @@ func (t *tx) flush() error {
 		if n == 0 {
 			continue
 		}
-		_, err := t.exec("INSERT INTO counts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n", key.ns, key.kind, key.status, n)
+		_, err := t.exec("INSERT INTO counts (ns, kind, status, n) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n", key.ns, key.kind, key.status, n)
 		if err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (t *tx) kindOf(sp *space, in *store.Instance) (int64, error) {
 		return n, nil
 	}
 	n := known.last + int64(len(t.kinds)) + 1
-	if _, err := t.exec("INSERT INTO kinds VALUES (?, ?, ?, ?, ?)", n, row.ns, row.definition, row.version, row.digest); err != nil {
+	if _, err := t.exec("INSERT INTO kinds (kind, ns, definition, version, digest) VALUES (?, ?, ?, ?, ?)", n, row.ns, row.definition, row.version, row.digest); err != nil {
 		return 0, err
 	}
 	t.kinds[row] = n
@@ -289,7 +289,7 @@ func (t *tx) setOwner(sp *space, h *head, oldKind int64, old []core.Key, wasFina
 		}
 	}
 	for _, k := range has {
-		if _, err := t.exec("INSERT OR IGNORE INTO owners VALUES (?, ?, ?, ?, ?)", sp.ns, t.kindRow(h.kind).definition, k.Name, k.Value, h.seq); err != nil {
+		if _, err := t.exec("INSERT OR IGNORE INTO owners (ns, definition, name, value, inst) VALUES (?, ?, ?, ?, ?)", sp.ns, t.kindRow(h.kind).definition, k.Name, k.Value, h.seq); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -25,20 +24,6 @@ type view struct {
 }
 
 var _ store.View = (*view)(nil)
-
-// run calls a router; a panic is its error.
-func (v *view) run(route func() (store.Routing, error)) (out store.Routing, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("router: panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	out, err = route()
-	if v.err != nil {
-		return store.Routing{}, v.err // it saw too little
-	}
-	return out, err
-}
 
 func (v *view) note(err error) {
 	var damaged *store.DamagedError
@@ -66,14 +51,17 @@ func (v *view) Event(seq int64) (store.Event, bool) {
 }
 
 const (
-	subColumns = "SELECT i.id, s.inst, s.ticket, s.name, s.filter FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
+	subColumns = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, 0 FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
 	// SQLite would rather look at all subscriptions of the namespace.
-	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
+	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, s.fresh FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
 		"WHERE s.busy = 0 AND s.ns = ? AND s.type = ?"
 )
 
 func readSub(r row) (store.Subscription, error) {
-	s := store.Subscription{Instance: r.ColumnText(0), InstanceSeq: r.ColumnInt64(1), Ticket: core.Ticket(r.ColumnInt64(2)), Name: r.ColumnText(3)}
+	s := store.Subscription{
+		Instance: r.ColumnText(0), InstanceSeq: r.ColumnInt64(1), Ticket: core.Ticket(r.ColumnInt64(2)), Name: r.ColumnText(3),
+		Fresh: r.ColumnInt64(5) != 0,
+	}
 	if err := codec.DecodeFilter(blob(r, 4), &s); err != nil {
 		return s, fmt.Errorf("subscription %s of %s is %w: %w", s.Ticket, s.Instance, store.ErrDamaged, err)
 	}
@@ -93,14 +81,8 @@ func (c *conn) subs(query string, args ...any) ([]store.Subscription, error) {
 		out = append(out, s)
 		return nil
 	}, args...)
-	sortSubs(out)
+	store.SortSubscriptions(out)
 	return out, cmp.Or(err, damaged.Err())
-}
-
-func sortSubs(list []store.Subscription) {
-	slices.SortFunc(list, func(a, b store.Subscription) int {
-		return cmp.Or(cmp.Compare(a.InstanceSeq, b.InstanceSeq), cmp.Compare(a.Ticket, b.Ticket))
-	})
 }
 
 func (v *view) Subscriptions(e event.Event) []store.Subscription {
@@ -110,7 +92,7 @@ func (v *view) Subscriptions(e event.Event) []store.Subscription {
 		v.note(err)
 		out = append(out, list...)
 	}
-	sortSubs(out)
+	store.SortSubscriptions(out)
 	return out
 }
 
@@ -125,7 +107,7 @@ func (v *view) Near(e event.Event, limit int) []store.Subscription {
 		v.note(err)
 		out = append(out, list...)
 	}
-	sortSubs(out)
+	store.SortSubscriptions(out)
 	return out[:min(len(out), limit)]
 }
 

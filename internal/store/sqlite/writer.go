@@ -26,9 +26,9 @@ type request struct {
 	done  chan struct{}
 }
 
-// writer is the goroutine that has the connection that writes (with Inline: whoever asks). It takes all that waits
-// as one transaction: whoever comes while that is made durable waits for the next. With
-// nobody else around nothing is waited for.
+// writer is the goroutine with the connection that writes; with Inline it is the caller. It writes all
+// waiting requests in one transaction. Requests that come while that is made durable wait for the next
+// one; a single request does not wait.
 type writer struct {
 	db   *DB
 	conn *conn
@@ -39,7 +39,7 @@ type writer struct {
 	closed  bool
 	signal  chan struct{}
 	ended   chan struct{} // nil: the loop never began
-	inline  sync.Mutex    // in its place: whoever has it is the writer
+	inline  sync.Mutex    // with Inline: its holder is the writer
 
 	seq      int64 // the last one given out
 	granted  int64 // up to here they may be given out without a write
@@ -58,8 +58,8 @@ func newWriter(db *DB, c *conn) *writer {
 	return w
 }
 
-// submit has a request done and waits until it is durable. Once it is being done, the
-// context does not matter any more: else nobody knew how it ended.
+// submit passes a request to the writer and waits until it is durable. Once the request has begun, ctx
+// no longer matters: its outcome must be known.
 func (w *writer) submit(ctx context.Context, bytes int, apply func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (w *writer) transact(batch []*request) (err error) {
 	if w.moved != nil {
 		return w.moved
 	}
-	if err := w.mend(); err != nil {
+	if err := w.reopen(); err != nil {
 		return fmt.Errorf("recover the database: %w", err)
 	}
 	t := w.tx
@@ -204,7 +204,7 @@ func (w *writer) transact(batch []*request) (err error) {
 		r.err = attempt(t, r)
 		switch {
 		case r.err == nil:
-		case everybodys(r.err):
+		case isShared(r.err):
 			return w.rollback(r.err)
 		case t.changes != before:
 			return w.rollback(&dirtyError{r.err})
@@ -216,12 +216,14 @@ func (w *writer) transact(batch []*request) (err error) {
 	if _, err := w.conn.exec("COMMIT"); err != nil {
 		return w.rollback(&fatalError{err})
 	}
-	if err := w.look(); err != nil { // before anybody is told that it is durable
+	if err := w.look(); err != nil { // before anything is acknowledged
 		return w.rollback(err)
 	}
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
-	w.counters.Transactions++
+	if t.changes != written {
+		w.counters.Transactions++
+	}
 	w.counters.Writes += int64(len(batch))
 	w.counters.Statements += w.conn.statements
 	w.counters.Rows += w.conn.rows
@@ -262,9 +264,9 @@ func (w *writer) rollback(cause error) error {
 	return cause
 }
 
-// mend opens the connection anew after an error that left it in doubt, and reads what
+// reopen opens the connection anew after an error that left it in doubt, and reads what
 // is in memory from the disk.
-func (w *writer) mend() error {
+func (w *writer) reopen() error {
 	if !w.broken {
 		return nil
 	}
@@ -287,8 +289,8 @@ func (w *writer) mend() error {
 	return nil
 }
 
-// look sees whether the files are still those that are written. Once they are not, they never are
-// again: what was written meanwhile is in a file that nobody will find.
+// look checks that the files still have their names. Once they do not, the error stays: what was written
+// meanwhile is in a file that is lost.
 func (w *writer) look() error {
 	if w.moved == nil {
 		if w.moved = w.db.files.check(); w.moved != nil {
@@ -303,7 +305,7 @@ func (s *Store) Writable(ctx context.Context) error {
 	return s.db.health.Ask(ctx, func(ctx context.Context) error {
 		return s.db.writer.submit(ctx, 0, func(t *tx) error {
 			// Another value each time: SQLite writes no page that stays the same.
-			_, err := t.exec("INSERT INTO meta VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1")
+			_, err := t.exec("INSERT INTO meta (name, value) VALUES ('probe', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1")
 			return err
 		})
 	})

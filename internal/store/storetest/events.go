@@ -17,6 +17,7 @@ var eventTests = []testCase{
 	{"an event is known by source and id", duplicates},
 	{"an event comes back as it went in", wholeEvent},
 	{"a delivery is taken or refused", deliveries},
+	{"a delivery shares the commit of its step", directly},
 	{"a router that fails changes nothing", routerFails},
 	{"a router that panics changes nothing", routerPanics},
 	{"a subscription is replaced by one of its ticket", replaced},

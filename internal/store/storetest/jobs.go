@@ -194,38 +194,10 @@ func jobsMove(k kit) {
 
 // jobsListed: while a job goes to and fro, no list leaves it out or has it twice.
 func jobsListed(k kit) {
-	const changes = 60
 	k.create(store.Instance{ID: "a", Definition: "w", Labels: tags("x", "y"), Job: job("c", "NEW")})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for i := range changes {
-			row, err := k.Instance(ctx, "a")
-			if err == nil {
-				row.Job = job("c", []string{"WORK", fmt.Sprint("S", i), "NEW"}[i%3]) // new states too
-				err = k.Commit(ctx, store.Commit{Instance: row})
-			}
-			if err != nil {
-				k.t.Error(err)
-				return
-			}
-		}
-	}()
-	for over := false; !over; {
-		select {
-		case <-done:
-			over = true
-		default:
-		}
-		for _, q := range []store.Query{{Jobs: true}, {Jobs: true, Client: "c"}, {Jobs: true, Tagged: tagged("x", "y")}} {
-			list, err := k.Instances(ctx, q)
-			if err != nil || len(list) != 1 {
-				k.t.Errorf("%+v: %d jobs, %v", q, len(list), err)
-				over = true
-			}
-		}
-	}
-	<-done
+	k.listedAlways(func(row *store.Instance, i int) {
+		row.Job = job("c", []string{"WORK", fmt.Sprint("S", i), "NEW"}[i%3]) // new states too
+	}, store.Query{Jobs: true}, store.Query{Jobs: true, Client: "c"}, store.Query{Jobs: true, Tagged: tagged("x", "y")})
 }
 
 func jobStats(k kit) {

@@ -13,7 +13,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// DamagedNeighbours: what is damaged is named, and holds up nobody else. Every call of open gives an empty store.
+// DamagedNeighbours tests that a damaged row is reported and does not hold up the others. Every call of open
+// returns an empty store.
 func DamagedNeighbours(t *testing.T, open func(t *testing.T) (store.Store, Tables)) {
 	for _, c := range []struct {
 		name string

@@ -10,9 +10,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// Picture prints all that a store has, for comparing it with another one that writers gave the same in the same
-// order. Seqs are left out, and events go by source and id: of two that come at a time, either may be
-// the older one. Left out is which subscriptions are fresh, too: a store may know that nothing is kept for one.
+// Picture prints the contents of a store, for comparing it with another one after the same writes in
+// the same order. It leaves out Seqs and sorts events by source and id, because of two concurrent
+// events either may be the older one. It also leaves out which subscriptions are fresh: a store may
+// know that no event is kept for one.
 func Picture(s store.Store) (string, error) {
 	events, err := allEvents(s)
 	if err != nil {
@@ -50,7 +51,7 @@ func Picture(s store.Store) (string, error) {
 	return out + lists + due, err
 }
 
-// Kind is what callers tell errors apart by; "": there is none.
+// Kind classifies an error as callers of stores do; "": no error.
 func Kind(err error) string { return kind(err) }
 
 // Difference shows the lines that are only in one of two pictures.
@@ -60,7 +61,7 @@ func Difference(real, model string) string { return difference(real, model) }
 type showing struct {
 	store.Store
 	seq   func(int64) int64 // how a Seq is shown
-	loose bool              // what concurrent writers may get in either order is sorted
+	loose bool              // sort what concurrent writers may have written in either order
 }
 
 func showRows(s store.Store) (string, error) {
@@ -170,7 +171,7 @@ func (s showing) lists() (string, error) {
 	return out, err
 }
 
-// due prints definitions and what time brings.
+// due prints definitions, schedules, gatherings and ready instances.
 func (s showing) due() (string, error) {
 	const never = core.Time(1 << 60)
 	out := ""
@@ -194,7 +195,7 @@ func (s showing) due() (string, error) {
 		return "", err
 	}
 	for _, g := range gatherings {
-		g.Events = slices.Clone(g.Events) // they may be the store's own
+		g.Events = slices.Clone(g.Events) // the slice may belong to the store
 		for i := range g.Events {
 			g.Events[i] = s.seq(g.Events[i])
 		}

@@ -28,15 +28,21 @@ var queryTests = []testCase{
 // listed: while an instance goes from one status to another and back, no list leaves it
 // out or has it twice.
 func listed(k kit) {
-	const changes = 50
 	k.commit(store.Commit{Instance: store.Instance{ID: "a", Definition: "d", Status: core.Running}})
+	k.listedAlways(func(row *store.Instance, i int) {
+		row.Status = []core.Status{core.Waiting, core.Running}[i%2]
+	}, store.Query{Definition: "d"})
+}
+
+// listedAlways changes instance a again and again; meanwhile each query finds it once.
+func (k kit) listedAlways(change func(row *store.Instance, i int), queries ...store.Query) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for i := range changes {
+		for i := range 60 {
 			row, err := k.Instance(ctx, "a")
 			if err == nil {
-				row.Status = []core.Status{core.Waiting, core.Running}[i%2]
+				change(&row, i)
 				err = k.Commit(ctx, store.Commit{Instance: row})
 			}
 			if err != nil {
@@ -51,10 +57,12 @@ func listed(k kit) {
 			over = true
 		default:
 		}
-		list, err := k.Instances(ctx, store.Query{Definition: "d"})
-		if err != nil || len(list) != 1 {
-			k.t.Errorf("%d instances, %v", len(list), err)
-			break
+		for _, q := range queries {
+			list, err := k.Instances(ctx, q)
+			if err != nil || len(list) != 1 {
+				k.t.Errorf("%+v: %d instances, %v", q, len(list), err)
+				over = true
+			}
 		}
 	}
 	<-done

@@ -10,8 +10,8 @@ import (
 var readyTests = []testCase{
 	{"wake times come in order", wake},
 	{"a wake time that passed already", wakeInThePast},
-	{"who is still ready goes behind the others", turns},
-	{"who became ready first goes first", becameReady},
+	{"an instance that stays ready goes behind the others", turns},
+	{"the instance that became ready first goes first", becameReady},
 	{"the clock steps back", clockStepsBack},
 	{"instances in quarantine are left alone", quarantine},
 	{"the next instant", next},

@@ -1,23 +1,24 @@
-// Package storetest is what every store must pass: each sentence of package store, as
-// a test that knows nothing of how the store is made, and random calls compared with
-// store/memory.
+// Package storetest is the test suite that every store must pass: a test for each rule in the
+// documentation of package store, and random calls compared with store/memory. The tests use
+// only the interface.
 //
 //	commit.go      revisions, pages, records, the inbox, calls
-//	ready.go       who has something to do, and in which order
+//	ready.go       which instances have work to do, and in which order
 //	events.go      events, subscriptions, routing, gatherings
 //	definitions.go definitions and schedules
 //	fresh.go       subscriptions that are compared with kept events
 //	queries.go     lists, counts, the feed
-//	jobs.go        jobs by where they are, deletions
+//	jobs.go        jobs by client, state and group; deletions
 //	pages.go       pages of events and of history, events for the sink
-//	retention.go   what is forgotten
-//	names.go       names that no store takes
+//	retention.go   purging
+//	names.go       names that every store refuses
 //	suspects.go    instances whose step does not end
-//	damage.go      values that were altered below the store
-//	neighbours.go  what is not damaged goes on
+//	published.go   how far the feed is published
+//	damage.go      values that were altered underneath the store
+//	neighbours.go  undamaged rows beside damaged ones
 //	looks.go       routers that are called several times for one decision
 //	random.go      random calls to two stores at a time
-//	picture.go     all that a store has, as text
+//	picture.go     the contents of a store as text
 package storetest
 
 import (
@@ -42,9 +43,9 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Run("random calls", func(t *testing.T) { Random(t, open) })
 }
 
-// Cases tests what package store says, one thing at a time.
+// Cases tests the rules of package store one at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	cases(t, open, 1, commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests)
+	cases(t, open, 1, commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, publishedTests)
 }
 
 func cases(t *testing.T, open func(t *testing.T) store.Store, looks int, groups ...[]testCase) {
@@ -80,7 +81,7 @@ func (k kit) check(err error) {
 	}
 }
 
-// want compares what two things print.
+// want compares two values as they print.
 func (k kit) want(what string, got, want any) {
 	k.t.Helper()
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
@@ -104,17 +105,18 @@ func (k kit) create(row store.Instance) store.Instance {
 	return k.row(row.ID)
 }
 
-// content makes sure that there is one with a digest.
+// content makes sure that a content with this digest exists.
 func (k kit) content(digest string) {
 	k.t.Helper()
 	if _, err := k.Content(ctx, digest); digest == "" || err == nil {
 		return
 	}
-	_, err := k.PutDefinition(ctx, store.Definition{ID: "content " + digest, Version: "1", Digest: digest, Program: Program(digest)}, nil, false)
+	d := store.Definition{ID: "content " + digest, Version: "1", Digest: digest, Program: Program(digest)}
+	_, err := k.PutDefinition(ctx, d, nil, false)
 	k.check(err)
 }
 
-// Program is one that does nothing, as it is stored.
+// Program returns the encoding of a program that does nothing.
 func Program(id string) []byte {
 	text, err := ir.Encode(&ir.Program{
 		ID: id, Version: "1", Dialect: "test", Edition: ir.Edition, Exprs: make([]ir.Expr, 1),
@@ -196,7 +198,8 @@ func allEvents(s store.Store) (out []store.Event, err error) {
 			return nil, err
 		}
 		out = append(out, page.Events...)
-		if q.After = page.Next; page.Next == 0 {
+		q.After = page.Next
+		if page.Next == 0 {
 			return out, nil
 		}
 	}

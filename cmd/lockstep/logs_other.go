@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "io"
-
-// toJournal: there is no journal here.
-func toJournal(io.Writer) bool { return false }

@@ -1,0 +1,2 @@
+// Package def is `lockstep def`: deploy and read the definitions of a server.
+package def

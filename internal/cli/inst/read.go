@@ -1,0 +1,208 @@
+package inst
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
+)
+
+var listing = cli.Listing[api.Instance]{
+	What:    "instances",
+	Columns: []string{"INSTANCE", "DEFINITION", "STATUS", "STATE", "AGE", "CHANGED", "ERROR"},
+	Row: func(in api.Instance) []string {
+		return []string{
+			in.ID, cli.JoinVersion(in.Definition.ID, in.Definition.Version), statusWord(in), in.State,
+			cli.Ago(in.Created), cli.Ago(in.Updated) + " ago", trouble(in),
+		}
+	},
+	Name: func(in api.Instance) string { return in.ID },
+}
+
+// instances are the instances that a filter selects; limit is how many will be read, 0 all.
+func instances(r remote.Server, filter string, limit int, oldest bool) iter.Seq2[api.Instance, error] {
+	return remote.Pages(limit, func(p client.Paging) (api.Page[api.Instance], error) {
+		return r.ListInstances(r.Ctx, client.InstanceQuery{Paging: p, Filter: filter, Oldest: oldest})
+	})
+}
+
+func statusWord(in api.Instance) string {
+	if in.Quarantine != "" {
+		return "quarantine"
+	}
+	return string(in.Status)
+}
+
+// trouble is why an instance failed, paused by itself or was set aside; "": it did not.
+func trouble(in api.Instance) string {
+	switch {
+	case in.Quarantine != "":
+		return cli.FirstLine(in.Quarantine)
+	case in.Reason != "":
+		return in.Reason
+	case in.Error != nil:
+		return in.Error.Name + atNode(in.Error.Node)
+	}
+	return ""
+}
+
+func atNode(node string) string {
+	if node == "" {
+		return ""
+	}
+	return " at " + node
+}
+
+// write writes an instance.
+func write(a *cli.App, in api.Instance, format string) error {
+	fields := []cli.Field{
+		{"id", in.ID},
+		{"definition", cli.JoinVersion(in.Definition.ID, in.Definition.Version)},
+		{"status", statusWord(in)},
+		{"state", strings.Join(in.States, ", ")},
+		{"created", cli.Instant(in.Created)},
+		{"updated", cli.Instant(in.Updated)},
+		{"ended", cli.Instant(in.Ended)},
+		{"next wake-up", cli.Instant(in.Wake)},
+		{"parent", in.Parent},
+		{"restart of", in.RestartOf},
+		{"reason", in.Reason},
+		{"quarantine", cli.FirstLine(in.Quarantine)},
+	}
+	if j := in.Job; j != nil {
+		var moves []string
+		for _, m := range j.Allowed {
+			moves = append(moves, m.Actor+" to "+m.State)
+		}
+		fields = append(fields, cli.Field{"client", j.Client}, cli.Field{"group", j.Group},
+			cli.Field{"moves", strings.Join(moves, ", ")})
+	}
+	if in.Error != nil {
+		fields = append(fields, cli.Field{"error", faultText(in.Error) + atNode(in.Error.Node)})
+	}
+	if tags := string(in.Tags); tags != "{}" {
+		fields = append(fields, cli.Field{"tags", tags})
+	}
+	fields = append(fields, cli.Field{"output", string(in.Output)}, cli.Field{"possible", strings.Join(in.Allowed, ", ")})
+	return cli.WriteItem(a, in, in.ID, format, fields)
+}
+
+// filterFlag adds -q. If it is repeated, all filters must match: if the last one replaced the others, more
+// would be selected than was asked for.
+func filterFlag(cmd *cobra.Command, filter *string) {
+	const usage = "only instances that match this `filter`, such as 'status:failed def:order age:>1h'; several must all match"
+	cli.ParseFlagP(cmd.Flags(), "filter", "q", usage, func(text string) error {
+		*filter = strings.TrimSpace(*filter + " " + strings.TrimSpace(text))
+		return cli.NotEmpty(text)
+	})
+}
+
+func list(a *cli.App, server *remote.Flags) *cobra.Command {
+	var filter string
+	var oldest bool
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List instances, newest first", Args: cli.AtMost(0),
+		Long: "Ls lists instances. A filter is a list of words that must all match: status:failed,cancelled def:order@1.3 state:Charge error:Timeout\n" +
+			"age:>1h idle:>1d created:>2026-01-01 updated:<2026-01-31 tag:eu id:PREFIX parent:ID is:job client:ID group:OPEN, or plain text; a minus before a\n" +
+			"word negates it.",
+		Example: `  lockstep inst ls -q 'status:failed age:<1d'
+  lockstep inst ls -q '-status:completed def:order' -o jsonl
+  lockstep inst ls -q 'state:Charge idle:>1h' -o name`,
+	}
+	flags := cli.AddListFlags(cmd, 50)
+	filterFlag(cmd, &filter)
+	cmd.Flags().BoolVar(&oldest, "oldest", false, "oldest first")
+	cmd.RunE = remote.Run(a, server, func(r remote.Server, _ []string) error {
+		return listing.WriteSome(a, flags, instances(r, filter, flags.Limit, oldest))
+	})
+	return cmd
+}
+
+func count(a *cli.App, server *remote.Flags) *cobra.Command {
+	var filter string
+	cmd := &cobra.Command{
+		Use: "count", Short: "Count instances", Args: cli.AtMost(0),
+		Example: `  lockstep inst count -q 'status:failed'`,
+	}
+	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml")
+	filterFlag(cmd, &filter)
+	cmd.RunE = remote.Run(a, server, func(r remote.Server, _ []string) error {
+		n, err := r.CountInstances(r.Ctx, filter)
+		if err != nil {
+			return err
+		}
+		if output.Value != "table" {
+			return cli.WriteValue(a.Out, n, output.Value)
+		}
+		if !n.Exact {
+			fmt.Fprintln(a.Err, "at least; the filter must check more instances than one request may")
+		}
+		_, err = fmt.Fprintln(a.Out, n.Count)
+		return err
+	})
+	return cmd
+}
+
+func get(a *cli.App, server *remote.Flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "get ID", Short: "Show an instance", Args: cli.Exactly("the id of an instance"),
+		Example: `  lockstep inst get ID
+  lockstep inst get ID -o json | jq .error`,
+	}
+	output := cli.ItemFlag(cmd)
+	cmd.ValidArgsFunction = remote.CompleteInstances(server, "")
+	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
+		in, err := r.GetInstance(r.Ctx, args[0], 0)
+		if err != nil {
+			return err
+		}
+		return write(a, in, output.Value)
+	})
+	return cmd
+}
+
+func remove(a *cli.App, server *remote.Flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rm ID…", Short: "Delete instances that have ended, with their history", Args: cli.AtLeastOne("the id of an instance"),
+		Example: `  lockstep inst rm ID`,
+	}
+	cmd.ValidArgsFunction = remote.CompleteInstances(server, api.VerbDelete)
+	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
+		for _, id := range args {
+			if err := r.DeleteInstance(r.Ctx, id, 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+func history(a *cli.App, server *remote.Flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "history ID", Short: "Show what happened to an instance", Args: cli.Exactly("the id of an instance"),
+		Long: "History lists what happened, in order. -o json, jsonl and yaml include the data of each step.",
+		Example: `  lockstep inst history ID
+  lockstep inst history ID -o jsonl | jq 'select(.type=="called")'`,
+	}
+	flags := cli.AddListFlags(cmd, 1000)
+	cmd.ValidArgsFunction = remote.CompleteInstances(server, "")
+	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
+		return cli.Listing[api.Record]{
+			Columns: []string{"#", "TIME", "WHAT", "WHERE", "MORE"},
+			Row: func(rec api.Record) []string {
+				return []string{fmt.Sprint(rec.Seq), clock(rec.Time), rec.Type, strings.Repeat("· ", rec.Depth) + rec.Node, recordText(rec)}
+			},
+			Name: func(rec api.Record) string { return fmt.Sprint(rec.Seq) },
+		}.WriteSome(a, flags, remote.Pages(flags.Limit, func(p client.Paging) (api.Page[api.Record], error) {
+			return r.GetHistory(r.Ctx, args[0], p)
+		}))
+	})
+	return cmd
+}

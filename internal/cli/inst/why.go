@@ -1,0 +1,174 @@
+package inst
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
+)
+
+func why(a *cli.App, server *remote.Flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "why ID", Short: "Explain why an instance does not continue", Args: cli.Exactly("the id of an instance"),
+		Long: "Why shows what an instance waits for, which events nearly matched and what differed, and when it wakes up. For a failed\n" +
+			"instance it shows where it failed, and the data there.",
+		Example: `  lockstep inst why ID`,
+	}
+	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml")
+	cmd.ValidArgsFunction = remote.CompleteInstances(server, "")
+	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
+		why, err := r.GetWhy(r.Ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if output.Value != "table" {
+			return cli.WriteValue(a.Out, why, output.Value)
+		}
+		for _, line := range whyLines(why, time.Now()) {
+			if _, err := fmt.Fprintln(a.Out, cli.Plain(line)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return cmd
+}
+
+// whyLines explain to people why an instance does not continue.
+func whyLines(w api.Why, now time.Time) []string {
+	lines := []string{w.Summary}
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if w.Quarantine != "" {
+		add("set aside: %s", cli.FirstLine(w.Quarantine))
+	}
+	for _, wait := range w.Waits {
+		lines = append(lines, waitLines(w.Instance, wait, now)...)
+	}
+	for _, miss := range w.NearMisses {
+		add("not %q: event %s from %s, type %s, of %s", miss.Name, miss.Event.ID, miss.Event.Source, miss.Event.Type, cli.Instant(miss.Event.Received))
+		add("  %s", miss.Why)
+	}
+	if w.Error != nil {
+		lines = append(lines, faultLines(w.Error)...)
+	}
+	if !w.NextWake.IsZero() {
+		add("next wake-up: %s", until(w.NextWake, now))
+	}
+	return lines
+}
+
+// until is an instant, and the time until then.
+func until(t, now time.Time) string {
+	if !t.After(now) {
+		return cli.Instant(t) + " (due)"
+	}
+	return fmt.Sprintf("%s (in %s)", cli.Instant(t), cli.HumanDuration(t.Sub(now).Round(time.Second)))
+}
+
+func waitLines(instance string, w api.Wait, now time.Time) []string {
+	place := ""
+	if w.Node != "" {
+		place = fmt.Sprintf(" in %q", w.Node)
+	}
+	var lines []string
+	switch w.Kind {
+	case api.WaitCall:
+		if w.Client != "" {
+			lines = append(lines, fmt.Sprintf("waits%s for job %s of client %q, which is in %s", place, w.Child, w.Client, w.State))
+			break
+		}
+		line := fmt.Sprintf("waits%s for the answer of function %q", place, w.Function)
+		if w.Attempt > 1 {
+			line += fmt.Sprintf(", attempt %d", w.Attempt)
+		}
+		lines = append(lines, line)
+		if len(w.Arguments) > 0 {
+			lines = append(lines, "  arguments "+cli.Short(string(w.Arguments)))
+		}
+		if w.Parked {
+			lines = append(lines, fmt.Sprintf("  it has no implementation; answer with: lockstep inst answer %s %s --result '{…}'", instance, w.Ticket))
+		}
+	case api.WaitEvent, api.WaitListen:
+		lines = append(lines, fmt.Sprintf("waits%s for event %q%s", place, w.Event, matchText(w.Match)))
+	case api.WaitChild:
+		lines = append(lines, fmt.Sprintf("waits%s for instance %s", place, w.Child))
+	case api.WaitOffer:
+		if w.Choice != "" && w.Choice == w.Node { // a job accepts reports at any time: it does not wait for them
+			return nil
+		}
+		if w.Actor == "" {
+			lines = append(lines, fmt.Sprintf("waits%s for a choice", place))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("waits%s for %s to choose %s", place, w.Actor, w.Choice))
+	default:
+		what := map[string]string{
+			api.WaitTimer: "for a delay", api.WaitDeadline: "at most", api.WaitTotal: "at most, in all", api.WaitRetry: "for the next attempt",
+		}[w.Kind]
+		if what == "" {
+			what = "(" + w.Kind + ")"
+		}
+		lines = append(lines, fmt.Sprintf("waits%s %s until %s", place, what, until(w.At, now)))
+		return lines
+	}
+	if !w.At.IsZero() {
+		lines = append(lines, "  until "+until(w.At, now))
+	}
+	return lines
+}
+
+// matchText describes the events that match.
+func matchText(m *api.Match) string {
+	if m == nil {
+		return ""
+	}
+	var parts []string
+	for _, pair := range [][2]string{{"type", m.Type}, {"source", m.Source}} {
+		if pair[1] != "" {
+			parts = append(parts, pair[0]+" "+pair[1])
+		}
+	}
+	for _, attribute := range m.Attributes {
+		switch {
+		case attribute.Impossible:
+			parts = append(parts, attribute.Name+" equal to a value that does not exist, so no event can match")
+		case attribute.Value == nil:
+			parts = append(parts, attribute.Name+" of any value")
+		default:
+			parts = append(parts, fmt.Sprintf("%s = %q", attribute.Name, *attribute.Value))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// faultLines describe a fault: where it arose, and the data there.
+func faultLines(f *api.Fault) []string {
+	lines := []string{"failed" + cli.InState(f.Node) + ": " + faultText(f)}
+	if f.Place != nil {
+		lines = append(lines, fmt.Sprintf("  at line %d, column %d of the definition", f.Place.Line, f.Place.Column))
+	}
+	for _, trail := range f.Trail {
+		line := fmt.Sprintf("  through workflow %q%s", trail.Workflow, cli.InState(trail.Node))
+		if trail.Place != nil {
+			line += fmt.Sprintf(", line %d", trail.Place.Line)
+		}
+		lines = append(lines, line)
+	}
+	for _, seen := range []struct {
+		what string
+		data api.Data
+	}{{"the arguments were", f.Args}, {"the data was", f.Data}, {"the state's data was", f.State}} {
+		if len(seen.data) > 0 && string(seen.data) != "null" {
+			lines = append(lines, "  "+seen.what+" "+cli.Short(string(seen.data)))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,2 @@
+// Package job is `lockstep job`: create, follow and advance the jobs of a server.
+package job

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// ListFlag adds -o to a command that writes a list.
+func ListFlag(cmd *cobra.Command) *Choice {
+	return OutputFlag(cmd, "format", "table", "json", "jsonl", "yaml", "name")
+}
+
+// ListFlags are -o and --limit of a command that writes a list in pages.
+type ListFlags struct {
+	Format *Choice
+	Limit  int
+}
+
+// AddListFlags adds them.
+func AddListFlags(cmd *cobra.Command, limit int) *ListFlags {
+	f := &ListFlags{Format: ListFlag(cmd)}
+	cmd.Flags().IntVar(&f.Limit, "limit", limit, "how many at most; 0: all")
+	return f
+}
+
+// ItemFlag adds -o to a command that writes one item.
+func ItemFlag(cmd *cobra.Command) *Choice {
+	return OutputFlag(cmd, "format", "table", "json", "yaml", "name")
+}
+
+// Listing describes how a list is written.
+type Listing[T any] struct {
+	What    string // the plural of an item, for the message that there are none
+	Columns []string
+	Row     func(T) []string
+	Name    func(T) string
+}
+
+// Write writes items in a format of ListFlag.
+func (l Listing[T]) Write(a *App, format string, items []T) error {
+	w := bufio.NewWriter(a.Out)
+	var err error
+	switch format {
+	case "table":
+		err = l.table(a, w, items)
+	case "jsonl":
+		for _, item := range items {
+			if err = WriteJSONLine(w, item); err != nil {
+				break
+			}
+		}
+	case "name":
+		for _, item := range items {
+			fmt.Fprintln(w, Plain(l.Name(item)))
+		}
+	default:
+		if items == nil {
+			items = []T{}
+		}
+		err = WriteValue(w, items, format)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// WriteSome writes a list up to the limit of the flags, and says on stderr if there are more.
+func (l Listing[T]) WriteSome(a *App, flags *ListFlags, items iter.Seq2[T, error]) error {
+	some, more, err := Take(items, flags.Limit)
+	if err != nil {
+		return err
+	}
+	if more && !a.Problems {
+		fmt.Fprintln(a.Err, "there are more; --limit 0 lists all")
+	}
+	return l.Write(a, flags.Format.Value, some)
+}
+
+func (l Listing[T]) table(a *App, w io.Writer, items []T) error {
+	if len(items) == 0 {
+		if l.What != "" {
+			fmt.Fprintln(a.Err, "no "+l.What)
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(t, strings.Join(l.Columns, "\t"))
+	for _, item := range items {
+		cells := l.Row(item)
+		for i := range cells {
+			cells[i] = cell(cells[i])
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
+	return t.Flush()
+}
+
+// Field is the name and the value of one line about an item.
+type Field [2]string
+
+// WriteItem writes one item: its fields for people, or all of it for programs.
+func WriteItem(a *App, item any, name, format string, fields []Field) error {
+	switch format {
+	case "name":
+		_, err := fmt.Fprintln(a.Out, Plain(name))
+		return err
+	case "table":
+		t := tabwriter.NewWriter(a.Out, 0, 8, 3, ' ', 0)
+		for _, f := range fields {
+			if f[1] != "" {
+				fmt.Fprintf(t, "%s\t%s\n", f[0], Plain(f[1]))
+			}
+		}
+		return t.Flush()
+	}
+	return WriteValue(a.Out, item, format)
+}
+
+// WriteValue writes a value for programs, as JSON or YAML.
+func WriteValue(w io.Writer, v any, format string) error {
+	if format != "yaml" {
+		return WriteJSONLine(w, v)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	value, err := expr.ParseJSON(text)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	_, err = io.WriteString(w, ToYAML(value))
+	return err
+}
+
+// WriteJSONLine writes a value as JSON in one line.
+func WriteJSONLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Take reads at most limit items of a list (0: all), and reports whether there are more.
+func Take[T any](items iter.Seq2[T, error], limit int) (out []T, more bool, err error) {
+	for item, err := range items {
+		if err != nil {
+			return out, false, err
+		}
+		if limit > 0 && len(out) == limit {
+			return out, true, nil
+		}
+		out = append(out, item)
+	}
+	return out, false, nil
+}
+
+// WriteJSON writes a value as JSON with indentation.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

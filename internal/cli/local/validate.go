@@ -1,0 +1,190 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/load"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
+	"github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
+)
+
+// ValidateCommand is `lockstep validate`.
+func ValidateCommand(a *cli.App) *cobra.Command {
+	var strict, fetch bool
+	var functions load.Catalogue
+	cmd := &cobra.Command{
+		Use:   "validate FILE…",
+		Short: "Check definitions and report everything that is wrong in them",
+		Long: "Validate checks definitions without running them. For a directory it checks every definition below it;\n" +
+			"scenario files (*_test.yaml) are checked only if they are named. Exit code 3 means that there are errors.",
+		Example: `  lockstep validate order.yaml
+  lockstep validate --strict definitions/
+  lockstep validate -o json order.yaml | jq '.[].message'`,
+		Args: cli.AtLeastOne("a file or a directory"),
+	}
+	output := cli.OutputFlag(cmd, "format", "text", "json")
+	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count as errors")
+	cmd.Flags().BoolVar(&fetch, "fetch", false, "also check OpenAPI documents that are fetched over http(s)")
+	functions.Add(cmd)
+	load.WithReader(a, cmd, func(r load.Reader, args []string) error {
+		if err := cli.StdinOnce(args); err != nil {
+			return err
+		}
+		v := NewValidation(a)
+		files, found, err := load.Find(args)
+		for _, err := range cli.EachError(err) {
+			v.fail(err)
+		}
+		known, err := v.addFunctions(r.Ctx, functions, r.Client)
+		if err != nil {
+			return err
+		}
+		var compiled []dialect.Compiled
+		for _, file := range files {
+			var d load.Definition
+			isScenario := scenario.IsFile(file)
+			if isScenario {
+				err = v.addScenarios(r.Ctx, file)
+			} else {
+				d, err = r.Read(file, known.Names()...)
+			}
+			switch {
+			case r.Ctx.Err() != nil:
+				return err
+			case err != nil:
+				v.fail(err)
+				continue
+			case isScenario:
+				continue
+			}
+			if found[file] && !load.IsDefinition(d) {
+				fmt.Fprintf(a.Err, "%s: skipped, not a definition\n", file)
+				continue
+			}
+			d.Diagnostics = append(d.Diagnostics, openapi.Check(r.Ctx, load.Bundle(r.Ctx, d.File, r.Client), d.Functions(), fetch)...)
+			d.Diagnostics = append(d.Diagnostics, known.Check(d.OnlyNamed())...)
+			d.Diagnostics.Sort()
+			v.add(d)
+			compiled = append(compiled, d.Compiled)
+		}
+		v.all = append(v.all, dialect.CheckJobs(compiled)...)
+		if v.nothing() {
+			return cli.Usagef("there is no definition in %s", strings.Join(args, ", ")).
+				WithHint("definitions are *.yaml, *.yml and *.json files with tasks or states; scenario files are checked only if they are named")
+		}
+		return v.finish(output.Value, strict)
+	})
+	return cmd
+}
+
+// Validation gathers what was found.
+type Validation struct {
+	app       *cli.App
+	all       dialect.Diagnostics
+	Documents map[string]*dialect.Document
+	notes     []string // which dialect each file is written in
+	failed    int      // the exit code of the first file that could not be read
+}
+
+// fail reports that a file could not be read. The other files are still checked.
+func (v *Validation) fail(err error) {
+	code := v.app.Exit(err)
+	if v.failed == cli.ExitOK {
+		v.failed = code
+	}
+}
+
+// nothing reports whether there is nothing to check.
+func (v *Validation) nothing() bool { return v.failed == cli.ExitOK && len(v.Documents) == 0 }
+
+// NewValidation starts one.
+func NewValidation(a *cli.App) *Validation {
+	return &Validation{app: a, all: dialect.Diagnostics{}, Documents: map[string]*dialect.Document{}}
+}
+
+func (v *Validation) add(d load.Definition) {
+	v.Documents[d.File] = d.Document
+	v.all = append(v.all, d.Diagnostics...)
+	if d.FrontEnd != nil {
+		v.notes = append(v.notes, fmt.Sprintf("%s: %s (%s)", d.File, d.FrontEnd.Title(), d.Reason))
+	}
+}
+
+// addFunctions checks a catalogue; nil if there is none, or if it has errors.
+func (v *Validation) addFunctions(ctx context.Context, flags load.Catalogue, client *http.Client) (*catalogue.Catalogue, error) {
+	c, doc, found, err := flags.Read(ctx, v.app, client, nil)
+	if err != nil || doc == nil {
+		return nil, err
+	}
+	v.Documents[flags.File] = doc
+	v.all = append(v.all, found...)
+	v.notes = append(v.notes, flags.File+": a catalogue of functions")
+	return c, nil
+}
+
+// addScenarios checks a scenario file that was named.
+func (v *Validation) addScenarios(ctx context.Context, file string) error {
+	text, err := cli.ReadFile(ctx, file)
+	if err != nil {
+		return err
+	}
+	f, err := scenario.Parse(file, text)
+	v.Documents[file] = f.Document
+	if found, ok := errors.AsType[dialect.Diagnostics](err); ok {
+		v.all = append(v.all, found...)
+	}
+	v.notes = append(v.notes, file+": a scenario file")
+	return nil
+}
+
+func (v *Validation) finish(format string, strict bool) error {
+	failures, warnings := v.all.Counts()
+	if v.failed != cli.ExitOK && len(v.Documents) == 0 {
+		return cli.Shown(v.failed)
+	}
+	if format == "json" {
+		if err := cli.WriteJSON(v.app.Out, v.all); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range v.all {
+			if err := cli.Render(v.app.Out, v.Document(d.File), d); err != nil {
+				return err
+			}
+		}
+		for _, note := range v.notes {
+			fmt.Fprintln(v.app.Err, note)
+		}
+		fmt.Fprintln(v.app.Err, cli.Tally(failures, warnings))
+	}
+	if failures > 0 || strict && warnings > 0 {
+		return cli.Shown(cli.ExitInvalid)
+	}
+	if v.failed != cli.ExitOK {
+		return cli.Shown(v.failed)
+	}
+	return nil
+}
+
+// Document finds the document that a diagnostic refers to, which may be a file that a definition refers to.
+func (v *Validation) Document(file string) *dialect.Document {
+	if doc, ok := v.Documents[file]; ok {
+		return doc
+	}
+	var doc *dialect.Document
+	if text, err := os.ReadFile(file); err == nil && !strings.Contains(file, "://") {
+		doc, _ = dialect.Read(file, text)
+	}
+	v.Documents[file] = doc
+	return doc
+}

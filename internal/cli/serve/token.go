@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/server"
+)
+
+// TokenCommand is `lockstep token`.
+func TokenCommand(a *cli.App) *cobra.Command {
+	cmd := a.Group("token", "Make tokens for a server", `  lockstep token new --name ci --role author`)
+	cmd.AddCommand(tokenNew(a))
+	return cmd
+}
+
+func tokenNew(a *cli.App) *cobra.Command {
+	var name, client string
+	role := &cli.Choice{}
+	for _, r := range server.Roles {
+		role.Allowed = append(role.Allowed, string(r))
+	}
+	cmd := &cobra.Command{
+		Use: "new --name NAME --role ROLE", Short: "Make a token, and the line for the tokens file", Args: cli.AtMost(0),
+		Long: "New prints a token on stdout. It is stored nowhere, so it cannot be shown again. On stderr it prints the line for the file of\n" +
+			"`lockstep serve --tokens`, which has only the hash.\n" +
+			"Roles: viewer reads; operator reads, starts and intervenes; author reads, deploys and starts; admin does everything; event-producer\n" +
+			"sends events; device acts for its client.",
+		Example: `  lockstep token new --name ci --role author 2>> tokens.txt > ci.token
+  lockstep token new --name ci --role author -o json`,
+	}
+	output := cli.OutputFlag(cmd, "format", "text", "json")
+	cmd.Flags().StringVar(&name, "name", "", "the owner's `name`, unique in the file")
+	cmd.Flags().Var(role, "role", "what it allows")
+	cmd.Flags().StringVar(&client, "client", "", "for a device: the `client` that it acts for")
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(role.Allowed, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = func(*cobra.Command, []string) error {
+		switch {
+		case name == "" || role.Value == "":
+			return cli.Usagef("lockstep token new needs --name and --role")
+		case (role.Value == string(server.Device)) != (client != ""):
+			return cli.Usagef("the role device needs --client, and only that role")
+		}
+		token, hash := server.NewToken()
+		line := fmt.Sprintf("{name: %s, role: %s, hash: %q", expr.String(name), role.Value, hash)
+		if client != "" {
+			line += fmt.Sprintf(", client: %s", expr.String(client))
+		}
+		line += "}"
+		if _, err := server.ParseTokens([]byte(line)); err != nil {
+			return cli.Usagef("%v", err) // for example a name with a line break
+		}
+		if output.Value == "json" {
+			return cli.WriteJSONLine(a.Out, map[string]string{"token": token, "line": line})
+		}
+		fmt.Fprintln(a.Err, line)
+		_, err := fmt.Fprintln(a.Out, token)
+		return err
+	}
+	return cmd
+}

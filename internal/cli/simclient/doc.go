@@ -1,0 +1,2 @@
+// Package simclient is `lockstep client`: it plays the devices that do jobs.
+package simclient

@@ -1,0 +1,2 @@
+// Package wfxctl implements the command line of wfxctl 0.6.
+package wfxctl

@@ -1,0 +1,73 @@
+package storetest
+
+import (
+	"errors"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// directly: the step is stored with the event, or neither is.
+func directly(k kit) {
+	s := k.Store
+	if l, ok := s.(*looking); ok {
+		s = l.Store
+	}
+	if _, shared := s.(store.Shared); shared { // it need not take the event of a commit, but then says so
+		row := store.Instance{ID: "a", Definition: "d", Status: core.Waiting}
+		if err := k.Commit(ctx, store.Commit{Instance: row, Event: &store.Arrival{Event: store.Event{Event: ev("1", "k", "v")}}}); err == nil {
+			k.t.Error("a step was stored without its event")
+		}
+		return
+	}
+	k.commit(store.Commit{Instance: store.Instance{ID: "a", Definition: "d", Status: core.Waiting}, Subscribe: []store.Subscription{on(1, "k", "v")}})
+	send := func(id string, step store.Commit) error {
+		step.Event = &store.Arrival{
+			Event: store.Event{Event: ev(id, "k", "v"), Until: 100},
+			Route: func(e store.Event, v store.View) (store.Routing, error) { return give(e, v), nil },
+		}
+		return k.Commit(ctx, step)
+	}
+	step := func() store.Commit {
+		return store.Commit{
+			Instance: k.row("a"), Unread: true, Pages: []core.Page{{Data: []byte("state")}}, Records: []core.Record{{Type: core.RecConsumed}},
+			Unsubscribe: []core.Ticket{1}, Calls: []store.Call{{Invoke: core.Invoke{Ticket: 2}}},
+		}
+	}
+	late := step()
+	late.Instance.Rev--
+	if err := send("1", late); !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+		k.t.Errorf("at another revision: %v", err)
+	}
+	k.commit(store.Commit{Instance: store.Instance{ID: "b"}, Messages: []store.Message{{To: "a", Input: core.Continue{}}}})
+	if err := send("1", step()); !errors.Is(err, store.ErrConflict) {
+		k.t.Errorf("before a message: %v", err)
+	}
+	k.want("events", len(k.events()), 0)
+	k.want("revision", k.row("a").Rev, 1)
+	k.commit(store.Commit{Instance: k.row("a"), Taken: []int64{k.inbox("a")[0].Seq}})
+	k.check(send("1", step()))
+	row := k.row("a")
+	k.want("revision", row.Rev, 3)
+	k.want("records", row.Records, 1)
+	k.want("messages", len(k.inbox("a")), 0)
+	calls, err := k.Calls(ctx, "a")
+	k.check(err)
+	k.want("calls", len(calls), 1)
+	subs, err := k.Subscriptions(ctx, "a")
+	k.check(err)
+	k.want("subscriptions", len(subs), 0)
+	events := k.events()
+	k.want("events", len(events), 1)
+	k.want("taken", events[0].Taken, true)
+	if err := send("1", step()); !errors.Is(err, store.ErrDuplicate) {
+		k.t.Errorf("once more: %v", err)
+	}
+	// The instance has had the event: a later wait does not get it again.
+	k.commit(store.Commit{Instance: k.row("a"), Subscribe: []store.Subscription{on(3, "k", "v")}})
+	k.look(func(v store.View) {
+		for _, s := range v.Fresh("a") {
+			k.want("kept", len(v.Kept(s)), 0)
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package lockstep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/client"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/server"
+)
+
+// Document is the text of a definition, with the files that it refers to.
+type Document struct {
+	Text    []byte
+	Name    string // the path of its file in Files, for messages and relative references
+	Files   fs.FS  // nil: it refers to none
+	Dialect string // empty: it is detected
+	err     error
+}
+
+// Text is a definition that refers to no files.
+func Text(text string) Document { return Document{Text: []byte(text)} }
+
+// File is a definition in a file, which may refer to other files of the same file system.
+func File(files fs.FS, name string) Document {
+	text, err := fs.ReadFile(files, name)
+	return Document{Text: text, Name: name, Files: files, err: err}
+}
+
+// Deploy makes a definition the current version under its id. Instances that run keep the version
+// that they began with. Deploying the same content again changes nothing; other content needs a new
+// version in the document. The diagnostics of a document with errors are in [Error.Errors]; warnings
+// are in the result.
+func (e *Engine) Deploy(ctx context.Context, d Document) (api.Definition, error) {
+	if d.err != nil {
+		return api.Definition{}, d.err
+	}
+	doc := server.Document{Name: d.Name, Text: d.Text, Dialect: d.Dialect}
+	if d.Files != nil {
+		doc.Files = dialect.FSBundle(d.Files, path.Dir(d.Name))
+	}
+	if err := e.mayUse(); err != nil {
+		return api.Definition{}, err
+	}
+	out, _, err := e.private.Deploy(ctx, doc)
+	return out, wrap(ctx, err)
+}
+
+// StartOption is a setting of [Engine.Start].
+type StartOption func(*start)
+
+type start struct{ version, key string }
+
+// Key makes a start idempotent: a second start of the same definition under the same key, with the
+// same input, returns the instance of the first. With another input it is refused.
+func Key(key string) StartOption { return func(s *start) { s.key = key } }
+
+// Version starts an instance of this version, and not of the current one.
+func Version(version string) StartOption { return func(s *start) { s.version = version } }
+
+// Start creates an instance of a definition, and returns its id once the store has it. The input
+// becomes JSON as [encoding/json] does, and must be an object; nil counts as {}.
+func (e *Engine) Start(ctx context.Context, definition string, input any, options ...StartOption) (id string, err error) {
+	if err := e.mayUse(); err != nil {
+		return "", err
+	}
+	var s start
+	for _, set := range options {
+		set(&s)
+	}
+	data, err := valueOf(input)
+	if err != nil {
+		return "", fmt.Errorf("lockstep: the input: %w", err)
+	}
+	r := engine.StartRequest{Definition: definition, Version: s.version, Input: data}
+	if s.key == "" {
+		id, err = e.engine.Start(ctx, r)
+	} else {
+		id, _, err = e.engine.StartOnce(ctx, r, s.key)
+	}
+	return id, wrap(ctx, err)
+}
+
+// Wait returns an instance once it has ended, or once the engine has set it aside
+// ([api.Instance.Quarantine]). It returns early with the error of ctx.
+func (e *Engine) Wait(ctx context.Context, id string) (api.Instance, error) {
+	if err := e.mayUse(); err != nil {
+		return api.Instance{}, err
+	}
+	ctx, cancel := e.whileOpen(ctx)
+	defer cancel()
+	row, err := e.engine.Wait(ctx, id)
+	if err != nil {
+		return api.Instance{}, wrap(ctx, err)
+	}
+	return server.ViewInstance(&row), nil
+}
+
+// Run starts an instance and waits until it has ended.
+func (e *Engine) Run(ctx context.Context, definition string, input any, options ...StartOption) (api.Instance, error) {
+	id, err := e.Start(ctx, definition, input, options...)
+	if err != nil {
+		return api.Instance{}, err
+	}
+	return e.Wait(ctx, id)
+}
+
+// Get reads an instance as it is now.
+func (e *Engine) Get(ctx context.Context, id string) (api.Instance, error) {
+	if err := e.mayUse(); err != nil {
+		return api.Instance{}, err
+	}
+	row, err := e.engine.Get(ctx, id)
+	if err != nil {
+		return api.Instance{}, wrap(ctx, err)
+	}
+	return server.ViewInstance(&row), nil
+}
+
+// List yields the instances that a filter selects, newest first, such as "status:failed def:order".
+// The empty filter selects all. docs/api.md describes filters.
+func (e *Engine) List(ctx context.Context, filter string) iter.Seq2[api.Instance, error] {
+	return wrapped(ctx, client.All(func(after string) (api.Page[api.Instance], error) {
+		return e.client.ListInstances(ctx, client.InstanceQuery{Filter: filter, Paging: client.Paging{After: after}})
+	}))
+}
+
+// History yields the records of an instance, oldest first: what it did, and what others did to it.
+func (e *Engine) History(ctx context.Context, id string) iter.Seq2[api.Record, error] {
+	return wrapped(ctx, client.All(func(after string) (api.Page[api.Record], error) {
+		return e.client.GetHistory(ctx, id, client.Paging{After: after})
+	}))
+}
+
+// Watch yields the records of an instance, first those that are there and then each new one, until
+// the instance has ended. If ctx ends before, the last error is that of ctx.
+func (e *Engine) Watch(ctx context.Context, id string) iter.Seq2[api.Record, error] {
+	return func(yield func(api.Record, error) bool) {
+		after := int64(0)
+		for {
+			changed := e.engine.Changes() // before reading, so that none is missed
+			in, err := e.Get(ctx, id)
+			if err == nil {
+				after, err = e.recordsAfter(ctx, id, after, yield)
+			}
+			switch {
+			case errors.Is(err, errStopped):
+				return
+			case err != nil:
+				yield(api.Record{}, err)
+				return
+			case in.Over():
+				return
+			}
+			select {
+			case <-changed:
+			case <-time.After(lookAgain): // another process may have changed it
+			case <-ctx.Done():
+			case <-e.open.Done():
+			}
+		}
+	}
+}
+
+const (
+	// lookAgain is how often Watch reads an instance that no change of this process reports.
+	lookAgain = time.Second
+	// watchPage is how many records Watch reads at a time.
+	watchPage = 500
+)
+
+// errStopped says that the caller of an iterator wants no more.
+var errStopped = errors.New("stopped")
+
+// recordsAfter yields the records behind a position, and returns the position of the last one.
+func (e *Engine) recordsAfter(ctx context.Context, id string, after int64, yield func(api.Record, error) bool) (int64, error) {
+	for {
+		page, err := e.engine.HistoryPage(ctx, id, after, watchPage)
+		if err != nil {
+			return after, wrap(ctx, err)
+		}
+		for i := range page.Records {
+			after++
+			if !yield(server.ViewRecord(after, &page.Records[i]), nil) {
+				return after, errStopped
+			}
+		}
+		if !page.More {
+			return after, nil
+		}
+	}
+}
+
+// Send takes an event: once for each source and id while it is kept. It is stored when Send
+// returns, and the instances that it is for continue.
+func (e *Engine) Send(ctx context.Context, ev event.Event) (api.EventResult, error) {
+	if err := e.mayUse(); err != nil {
+		return api.EventResult{}, err
+	}
+	sent, err := e.engine.Send(ctx, ev)
+	if err != nil {
+		return api.EventResult{}, wrap(ctx, err)
+	}
+	return server.ViewSent(ev, sent), nil
+}
+
+// Answer gives the result of a call that waits for one, because nothing here carries it out.
+// [client.Client.ListCalls] lists such calls with their tickets.
+func (e *Engine) Answer(ctx context.Context, instance, ticket string, result any) error {
+	value, err := valueOf(result)
+	if err != nil {
+		return fmt.Errorf("lockstep: the result: %w", err)
+	}
+	_, err = e.client.AnswerCall(ctx, instance, ticket, api.CallAnswer{Result: value.AppendJSON(nil)})
+	return wrap(ctx, err)
+}
+
+// Pause stops an instance after its current step, until it is resumed. The reason is kept in the
+// history, as with all interventions.
+func (e *Engine) Pause(ctx context.Context, id, reason string) (api.Instance, error) {
+	return intervene(ctx)(e.client.PauseInstance(ctx, id, client.Control{Reason: reason}))
+}
+
+// Resume continues an instance that is paused or set aside.
+func (e *Engine) Resume(ctx context.Context, id, reason string) (api.Instance, error) {
+	return intervene(ctx)(e.client.ResumeInstance(ctx, id, client.Control{Reason: reason}))
+}
+
+// Cancel ends an instance after it has compensated what it completed.
+func (e *Engine) Cancel(ctx context.Context, id, reason string) (api.Instance, error) {
+	return intervene(ctx)(e.client.CancelInstance(ctx, id, true, client.Control{Reason: reason}))
+}
+
+// Terminate ends an instance at once. Nothing is compensated.
+func (e *Engine) Terminate(ctx context.Context, id, reason string) (api.Instance, error) {
+	return intervene(ctx)(e.client.TerminateInstance(ctx, id, client.Control{Reason: reason}))
+}
+
+// Retry lets a failed instance try the failed state again.
+func (e *Engine) Retry(ctx context.Context, id, reason string) (api.Instance, error) {
+	return intervene(ctx)(e.client.RetryInstance(ctx, id, nil, client.Control{Reason: reason}))
+}
+
+// intervene wraps the error of an intervention.
+func intervene(ctx context.Context) func(api.Instance, error) (api.Instance, error) {
+	return func(in api.Instance, err error) (api.Instance, error) { return in, wrap(ctx, err) }
+}

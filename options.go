@@ -1,0 +1,344 @@
+package lockstep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/event"
+	"github.com/lockstep-workflows/lockstep/expr"
+	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/redact"
+	"github.com/lockstep-workflows/lockstep/internal/server"
+)
+
+// Option is a setting of [Open].
+type Option func(*config) error
+
+// config holds the values of the options.
+type config struct {
+	functions     functions
+	other         effect.Invoker
+	secrets       *redact.Sets
+	sink          func(context.Context, event.Event) error
+	lifecycle     func(context.Context, event.Event) error
+	namespace     string
+	node          string
+	address       string
+	timezone      string
+	eventWindow   time.Duration
+	missedFires   engine.MissedFires
+	retention     time.Duration
+	feedRetention time.Duration
+	jobRetention  []engine.JobRetention
+	maxCalls      int
+	perEndpoint   int
+	redeploy      bool
+	outboundAllow []string
+	sources       []event.Source
+	onRecord      func(instance string, r api.Record)
+	log           *slog.Logger
+	tokens        *server.Tokens
+	certificates  server.CertificateName
+	hosts         []string
+	origins       []string
+	downloads     string
+	memory        int64
+}
+
+// Check reports what is wrong with options, without opening anything. Its error is an
+// [*OptionError].
+func Check(options ...Option) error {
+	_, err := configure(options)
+	return err
+}
+
+func configure(options []Option) (*config, error) {
+	c := &config{functions: functions{}, namespace: "default", log: slog.New(slog.DiscardHandler), secrets: redact.NewSets(noSecret)}
+	c.node, _ = os.Hostname() // on an error the name is empty, which is allowed
+	for _, set := range options {
+		if err := set(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// invoker carries out calls: registered functions by name, other functions as the definition
+// says.
+func (c *config) invoker(outbound *effecthttp.Client) effect.Invoker {
+	router := &route.Router{HTTP: outbound, OpenAPI: openapi.New(outbound), Catalogue: c.functions}
+	if c.other == nil {
+		return router
+	}
+	return effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
+		if known, _ := c.functions.Knows(call.Function); known && call.Operation == "" {
+			return router.Invoke(ctx, call)
+		}
+		return c.other.Invoke(ctx, call)
+	})
+}
+
+// names lists the functions that definitions may call by name alone.
+func (c *config) names() []string {
+	out := c.functions.names()
+	if other, ok := c.other.(interface{ Names() []string }); ok {
+		out = append(out, other.Names()...)
+	}
+	return out
+}
+
+func noSecret(string) (expr.Value, bool) { return expr.Null, false }
+
+// set is an option that accepts every value.
+func set(apply func(*config)) Option {
+	return func(c *config) error {
+		apply(c)
+		return nil
+	}
+}
+
+// positive is an option whose value must be positive.
+func positive[T int | int64 | time.Duration](name string, value T, apply func(*config)) Option {
+	return func(c *config) error {
+		if value <= 0 {
+			return &OptionError{name, fmt.Errorf("%v is not positive", value)}
+		}
+		apply(c)
+		return nil
+	}
+}
+
+// present is an option whose value must not be nil.
+func present(name string, there bool, apply func(*config)) Option {
+	return func(c *config) error {
+		if !there {
+			return &OptionError{name, errors.New("it is nil")}
+		}
+		apply(c)
+		return nil
+	}
+}
+
+// Invoker makes v carry out all calls of functions that [Func] does not register, including those of
+// HTTP endpoints. If v has a method Names() []string, definitions may call these functions by name
+// without a warning.
+func Invoker(v effect.Invoker) Option {
+	return set(func(c *config) { c.other = v })
+}
+
+// Sink sends the events that workflows produce to others as well: each at least once, those of one
+// instance in order. An event whose sending fails is sent again, until it succeeds or the error has
+// a method Refused() bool that returns true.
+func Sink(send func(context.Context, event.Event) error) Option {
+	return set(func(c *config) { c.sink = send })
+}
+
+// Secrets are the values that definitions list under use.secrets, by name. A definition gets only those
+// that it lists, and only its own expressions and calls do: what is stored, what events and other
+// workflows are given, and what people read has ‹secret NAME› in the place of the text. find is called
+// often, by several goroutines, and must return at once; a value that changes counts from the next step
+// of an instance on.
+func Secrets(find func(name string) (expr.Value, bool)) Option {
+	return present("Secrets", find != nil, func(c *config) { c.secrets = redact.NewSets(find) })
+}
+
+// Lifecycle sends the lifecycle events of Open Workflow for instances of its definitions: workflows and tasks that
+// were started, completed, faulted and so on. Each is sent at least once, always with the same source and id,
+// those of one instance in order; failed sends are repeated as by [Sink]. What happened before the store
+// was first used with this option is not sent.
+func Lifecycle(send func(context.Context, event.Event) error) Option {
+	return set(func(c *config) { c.lifecycle = send })
+}
+
+// Namespace selects a part of the store: engines of different namespaces do not see each other's
+// definitions and instances. The default is "default".
+func Namespace(name string) Option {
+	return func(c *config) error {
+		if name == "" {
+			return &OptionError{"Namespace", errors.New("the name is empty")}
+		}
+		c.namespace = name
+		return nil
+	}
+}
+
+// Node is the name of this process among those that share a PostgreSQL store, and the address at
+// which others reach it. The default is the name of the machine, without an address.
+func Node(name, address string) Option {
+	return set(func(c *config) { c.node, c.address = name, address })
+}
+
+// Timezone is the time zone of schedules that name none. The default is that of the machine.
+func Timezone(name string) Option {
+	return func(c *config) error {
+		if _, err := time.LoadLocation(name); err != nil {
+			return &OptionError{"Timezone", err}
+		}
+		c.timezone = name
+		return nil
+	}
+}
+
+// EventWindow is how long events are kept for instances that do not wait for them yet. The default
+// is 24 hours.
+func EventWindow(d time.Duration) Option {
+	return positive("EventWindow", d, func(c *config) { c.eventWindow = d })
+}
+
+// Which fire times of a schedule are made up for if no engine was running: the latest, all or none.
+const (
+	MissedLatest = string(engine.MissedLatest)
+	MissedAll    = string(engine.MissedAll)
+	MissedNone   = string(engine.MissedNone)
+)
+
+// MissedFires says which missed fire times of a schedule are made up for. The default is
+// [MissedLatest].
+func MissedFires(which string) Option {
+	return func(c *config) error {
+		c.missedFires = engine.MissedFires(which)
+		if err := c.missedFires.Check(); err != nil {
+			return &OptionError{"MissedFires", err}
+		}
+		return nil
+	}
+}
+
+// Retention deletes instances that ended longer ago than this. By default they are kept.
+func Retention(age time.Duration) Option {
+	return positive("Retention", age, func(c *config) { c.retention = age })
+}
+
+// FeedRetention limits how far back a stream can begin. By default there is no limit. The history of
+// instances is not affected.
+func FeedRetention(age time.Duration) Option {
+	return positive("FeedRetention", age, func(c *config) { c.feedRetention = age })
+}
+
+// JobRetention deletes the jobs of a workflow that did not change for this long: those in one of
+// the states, or, without states, those that are over. The empty workflow stands for all.
+func JobRetention(age time.Duration, workflow string, states ...string) Option {
+	return positive("JobRetention", age, func(c *config) {
+		c.jobRetention = append(c.jobRetention, engine.JobRetention{Workflow: workflow, States: states, After: age})
+	})
+}
+
+// MaxCalls limits the function calls in flight. The default is 256.
+func MaxCalls(n int) Option {
+	return positive("MaxCalls", n, func(c *config) { c.maxCalls = n })
+}
+
+// MaxCallsPerEndpoint limits the calls in flight to one host, OpenAPI document or function. The
+// default is 128.
+func MaxCallsPerEndpoint(n int) Option {
+	return positive("MaxCallsPerEndpoint", n, func(c *config) { c.perEndpoint = n })
+}
+
+// Redeploy allows a version to be deployed again with other content. It is for development: the
+// instances that run keep the content that they began with.
+func Redeploy() Option {
+	return set(func(c *config) { c.redeploy = true })
+}
+
+// Source brings events from elsewhere, such as a broker, until the engine is closed.
+func Source(s event.Source) Option {
+	return present("Source", s != nil, func(c *config) { c.sources = append(c.sources, s) })
+}
+
+// OnRecord calls f for each record of an instance, after this process stored it. f runs on
+// goroutines of the engine, several at a time, and must not block.
+func OnRecord(f func(instance string, r api.Record)) Option {
+	return set(func(c *config) { c.onRecord = f })
+}
+
+// OutboundAllow lets calls reach private addresses, each a CIDR or HOST[:PORT]. By default calls
+// reach public addresses only, so that a definition cannot explore the network of its host.
+func OutboundAllow(addresses ...string) Option {
+	return func(c *config) error {
+		c.outboundAllow = append(c.outboundAllow, addresses...)
+		client, err := effecthttp.New(effecthttp.Options{Allow: c.outboundAllow})
+		if err != nil {
+			return &OptionError{"OutboundAllow", err}
+		}
+		client.Close()
+		return nil
+	}
+}
+
+// Logger is where the engine and its handlers log. By default they do not.
+func Logger(log *slog.Logger) Option {
+	return present("Logger", log != nil, func(c *config) { c.log = log })
+}
+
+// Tokens protects [Engine.Handler]: only requests with one of these tokens are served. The text is
+// that of a tokens file; "lockstep token new" prints lines for it.
+func Tokens(file []byte) Option {
+	return func(c *config) error {
+		tokens, err := server.ParseTokens(file)
+		if err != nil {
+			return &OptionError{"Tokens", err}
+		}
+		c.tokens = tokens
+		return nil
+	}
+}
+
+// Hosts are further host names to which [Engine.Handler] answers if there are no tokens.
+func Hosts(names ...string) Option {
+	return set(func(c *config) { c.hosts = append(c.hosts, names...) })
+}
+
+// Origins are other sites whose pages may send requests to [Engine.Handler], each as
+// scheme://host[:port].
+func Origins(origins ...string) Option {
+	return func(c *config) error {
+		for _, origin := range origins {
+			if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil {
+				return &OptionError{"Origins", err}
+			}
+		}
+		c.origins = append(c.origins, origins...)
+		return nil
+	}
+}
+
+// DeviceCertificates lets [Engine.DeviceHandler] take the id of a device from its client
+// certificate: "cn", "dns" or "uri".
+func DeviceCertificates(name string) Option {
+	return func(c *config) error {
+		c.certificates = server.CertificateName(name)
+		if !slices.Contains(server.CertificateNames, c.certificates) {
+			return &OptionError{"DeviceCertificates", fmt.Errorf("%q is not one of cn, dns and uri", name)}
+		}
+		return nil
+	}
+}
+
+// Downloads serves the files of a folder below /download/ to devices and to operators.
+func Downloads(folder string) Option {
+	return func(c *config) error {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return &OptionError{"Downloads", err}
+		}
+		c.downloads = folder
+		return root.Close()
+	}
+}
+
+// MemoryLimit is the memory in use, in bytes, above which the handlers refuse expensive requests. By
+// default there is no limit.
+func MemoryLimit(bytes int64) Option {
+	return positive("MemoryLimit", bytes, func(c *config) { c.memory = bytes })
+}
