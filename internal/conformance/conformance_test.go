@@ -12,19 +12,16 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
-	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
-	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/dialects"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
-// registry asks the front-ends in the order of cmd/lockstep.
-var registry = dialect.NewRegistry(append([]dialect.FrontEnd{wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
+var registry = dialects.All()
 
 // families are the folders of cases, and what the names of the front-ends that must
 // take them begin with.
-var families = []string{"sw01", "sw05", "wfx"}
+var families = []string{"sw01", "sw05", "sw10", "wfx"}
 
 func TestCases(t *testing.T) {
 	for _, family := range families {

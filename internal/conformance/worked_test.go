@@ -21,7 +21,7 @@ import (
 
 // corpus is where a copy of what is published with the specification may lie. It
 // is no part of the repository; the cases of this package carry the same facts.
-var corpus = filepath.Join("..", "..", "shared", "corpus")
+var corpus = filepath.Join("..", "..", "..", "shared", "corpus")
 
 // readCorpus reads one of its files; ok is false where there is no copy.
 func readCorpus(t *testing.T, name string, into any) (ok bool) {

@@ -86,6 +86,7 @@ type Call struct {
 	At       time.Duration
 	Function string
 	Args     expr.Value
+	Maybe    bool // it was cancelled as it began, and need not have been made. The interpreter tells
 }
 
 // Instance is what became of one instance. Times count from the start of the case.

@@ -15,15 +15,15 @@ import (
 
 var (
 	flagSeed  = flag.Uint64("sim.seed", 0, "replay this one seed of TestOracle")
-	flagCases = flag.Int("sim.cases", 4000, "how many seeds TestOracle runs")
+	flagCases = flag.Int("sim.cases", 6000, "how many seeds TestOracle runs")
 	flagFrom  = flag.Uint64("sim.from", 1, "the first seed of TestOracle")
-	flagIn    = flag.String("sim.dialect", "", "let TestOracle run only cases in this dialect: sw05, sw01 or wfx")
+	flagIn    = flag.String("sim.dialect", "", "let TestOracle run only cases in this dialect: sw05, sw01, wfx or sw10")
 	flagFast  = flag.Bool("sim.failfast", false, "let TestOracle stop at the first disagreement, and not shrink it")
 	flagShow  = flag.Int("sim.show", 3, "how many disagreements TestOracle shrinks and shows")
 )
 
 // features are what the cases of each dialect must come by together, see Outcome.Reached.
-var features = map[string][]string{"sw05": features05, "sw01": features01, "wfx": featuresWFX}
+var features = map[string][]string{"sw05": features05, "sw01": features01, "wfx": featuresWFX, "sw10": features10}
 
 var features05 = []string{
 	"state event", "state operation", "state switch", "state delay", "state parallel", "state subflow", "state inject", "state foreach", "state callback",
@@ -53,7 +53,7 @@ var features01 = []string{
 	"match *", "match SYS.MatchAny", "match SYS.Fail", "match SYS.Timeout", "match SYS.Permission", "match SYS.InvalidParameter", "match another text",
 	"an entry that holds", "an event that did not come", "a lapse to the END state", "a lapse without one END state", "an early event",
 	"an event with the right correlation", "an event with another correlation",
-	"a start by events", "a start by several events, complete or lapsed", "a start event for a running instance", "half of another start",
+	"a start by events", "a start by several events, complete or lapsed", "a start event for a running instance", "half of another start", "a child's child",
 	"an instance that is completed", "an instance that is failed", "an instance that is cancelled", "an instance that is waiting",
 }
 
@@ -134,8 +134,7 @@ func generate(seed uint64) *Case {
 
 func (s *tally) add(seed uint64) {
 	c := generate(seed)
-	diff, open := Disagreement(context.Background(), c)
-	out, _ := Interpret(c)
+	want, diff, open := compare(context.Background(), c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if open != "" {
@@ -150,7 +149,7 @@ func (s *tally) add(seed uint64) {
 	}
 	language := c.Language()
 	s.cases[language]++
-	for what := range out.Reached {
+	for what := range want.Reached {
 		s.reached[language+": "+what]++
 	}
 }
@@ -165,6 +164,11 @@ func (s *tally) check(t *testing.T) {
 			if s.reached[language+": "+want] == 0 {
 				t.Errorf("no case of %s comes by %q", language, want)
 			}
+		}
+	}
+	for what := range s.reached {
+		if language, what, _ := strings.Cut(what, ": "); !slices.Contains(features[language], what) {
+			t.Errorf("cases of %s come by %q, which is not in the list", language, what)
 		}
 	}
 	for why, n := range s.open {
@@ -191,7 +195,7 @@ func show(t *testing.T, seed uint64) {
 	small := Shrink(ctx, generate(seed))
 	want, _ := Interpret(small)
 	got, err := executeSafely(ctx, small)
-	t.Errorf("seed %d: %s\n\nThe smallest case:\n%s\nThe interpreter:\n%s\nThe kernel:\n%s\nReplay with: go test ./sim -run TestOracle -sim.dialect=%s -sim.seed=%d",
+	t.Errorf("seed %d: %s\n\nThe smallest case:\n%s\nThe interpreter:\n%s\nThe kernel:\n%s\nReplay with: go test ./internal/sim -run TestOracle -sim.dialect=%s -sim.seed=%d",
 		seed, Difference(want, got, err), small, want, got.like(want), small.Language(), seed)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 )
 
@@ -23,14 +24,15 @@ type Dialect struct {
 
 // Dialects lists every language that the oracle speaks.
 var Dialects = []Dialect{
-	{Name: "sw05", share: 50, generate: generate05, interpret: interpret05},
-	{Name: "sw01", share: 35, generate: generate01, interpret: interpret01},
-	{Name: "wfx", share: 15, generate: generateWFX, interpret: interpretWFX},
+	{Name: "sw05", share: 35, generate: generate05, interpret: interpret05},
+	{Name: "sw01", share: 25, generate: generate01, interpret: interpret01},
+	{Name: "wfx", share: 10, generate: generateWFX, interpret: interpretWFX},
+	{Name: "sw10", share: 30, generate: generate10, interpret: interpret10},
 }
 
 // registry has the front-ends of all of them.
 func registry() *dialect.Registry {
-	return dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{}, wfx.FrontEnd{})...)
+	return dialect.NewRegistry(append(sw01.FrontEnds(), sw05.FrontEnd{}, sw10.FrontEnd{}, wfx.FrontEnd{})...)
 }
 
 // Generate makes the case of a seed: a valid definition with everything around it, in

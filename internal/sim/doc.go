@@ -1,11 +1,12 @@
-// Package sim makes sure of the kernel by doing everything twice: a generator makes
-// definitions with inputs, answers of functions and events from a seed; a reference
-// interpreter that shares no code with the kernel says what must come of them; the
-// kernel must agree. Bugs that are planted into copies of the kernel's source show
-// that this, with the other tests, would find real ones.
+// Package sim checks the kernel (front-ends, core and engine) against a second implementation:
+// a generator makes definitions with inputs, answers of functions and events from a seed; a
+// reference interpreter that shares no code with the kernel computes the outcome; the kernel
+// must agree. Bugs planted into copies of the source show that this, with the other tests,
+// would find real ones.
 //
-// README.md says how to run it, what is compared, what is left alone and why, and
-// lists the planted bugs with what found each.
+// README.md says how to run it, what is compared and what is not, and lists the planted bugs
+// with the test that found each.
 //
-// Read case.go first, then dialects.go, then naive.go and generate.go.
+// Read case.go first, then dialects.go, then naive.go and generate.go; Open Workflow 1.0 is in dialect10.go,
+// generate10.go and package naive10.
 package sim

@@ -40,6 +40,7 @@ type gen struct {
 	mocks  map[string][]Answer
 	events int
 	made   []expr.Value // definitions of produced events
+	theme  []string     // kinds of tasks that the case has many of, in 1.0
 }
 
 func (g *gen) chance(percent int) bool { return g.r.IntN(100) < percent }

@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
@@ -14,42 +13,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
-	"github.com/lockstep-workflows/lockstep/internal/engine"
-	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
-	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
-
-// kernel runs a case on the real path: the front-end, the engine and the memory
-// store, under a clock that moves only when nothing is left to do.
-type kernel struct {
-	c      *Case
-	clock  *engine.VirtualClock
-	engine *engine.Engine
-	store  store.Store
-	out    Outcome
-}
-
-// maxMoves bounds the moves of time of one case: the interpreter came to an end.
-const maxMoves = 20_000
-
-// Execute runs a case on the kernel.
-func Execute(ctx context.Context, c *Case) (Outcome, error) {
-	k := &kernel{c: c, clock: engine.NewVirtualClock(Epoch), store: memory.New()}
-	if err := k.build(ctx); err != nil {
-		return k.out, err
-	}
-	if err := k.run(ctx); err != nil {
-		return k.out, err
-	}
-	if c.IsJob() {
-		if err := k.history(ctx); err != nil {
-			return k.out, err
-		}
-	}
-	return k.out, Observe(ctx, k.store, &k.out)
-}
 
 // Compile compiles the definitions of a case, the main one first. Warnings are fine.
 func (c *Case) Compile() ([]*ir.Program, error) {
@@ -65,39 +31,17 @@ func (c *Case) Compile() ([]*ir.Program, error) {
 	return programs, nil
 }
 
-func (k *kernel) build(ctx context.Context) error {
-	programs, err := k.c.Compile()
-	if err != nil {
-		return err
-	}
-	answers := mock.New(k.c.Answers(), nil)
-	created := 0
-	k.engine, err = engine.New(engine.Config{
-		Store: k.store, Clock: k.clock, Languages: languages.All(), Timezone: "UTC", Inline: true,
-		Invoker: effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
-			k.out.Calls = append(k.out.Calls, Call{k.clock.Now().Sub(Epoch), call.Function, call.Args})
-			return answers.Invoke(ctx, call)
-		}),
-		NewID: func() string {
-			created++
-			return fmt.Sprintf("instance-%d", created)
-		},
-		OnEmit: func(_ string, e event.Event) {
-			k.out.Produced = append(k.out.Produced, ProducedAt(k.clock.Now(), e))
-		},
+// ID is the id of the definition under test.
+func (c *Case) ID() string { return idOf(c.Def) }
+
+// TakesAll reports whether something listens for every event there is.
+func (c *Case) TakesAll() bool {
+	return slices.ContainsFunc(append([]expr.Value{c.Def}, c.Subs...), func(def expr.Value) bool {
+		return strings.Contains(canonical(def), `"any":[]`)
 	})
-	if err != nil {
-		return err
-	}
-	for i := range programs { // children first
-		if err := k.engine.Deploy(ctx, programs[len(programs)-1-i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// Answers are the mocks as scenarios have them.
+// Answers are the mocks in the form of scenarios.
 func (c *Case) Answers() mock.Mocks {
 	out := mock.Mocks{}
 	for _, m := range c.Mocks {
@@ -112,88 +56,12 @@ func (c *Case) Answers() mock.Mocks {
 	return out
 }
 
-func (k *kernel) run(ctx context.Context) error {
-	if err := k.start(ctx); err != nil {
-		return err
-	}
-	pending := k.pending()
-	for range maxMoves {
-		if _, err := k.engine.Poll(ctx); err != nil {
-			return err
-		}
-		now := k.clock.Now()
-		next, ok := k.engine.Next()
-		if ok && !next.After(now) {
-			continue
-		}
-		if len(pending) > 0 {
-			at := Epoch.Add(pending[0].at)
-			if !at.After(now) {
-				if err := pending[0].do(ctx); err != nil {
-					return err
-				}
-				pending = pending[1:]
-				continue
-			}
-			if !ok || at.Before(next) {
-				next, ok = at, true
-			}
-		}
-		if !ok {
-			return nil
-		}
-		k.clock.Advance(next)
-	}
-	return errors.New("the kernel does not come to an end")
-}
-
-func (k *kernel) start(ctx context.Context) (err error) {
-	switch {
-	case k.c.IsJob():
-		_, err = k.engine.CreateJob(ctx, k.c.JobRequest())
-	case k.c.ByHand:
-		_, err = k.engine.Start(ctx, engine.StartRequest{Definition: idOf(k.c.Def), Input: k.c.Input})
-	}
-	return err
-}
-
-// timed is something that is done from outside.
-type timed struct {
-	at time.Duration
-	do func(context.Context) error
-}
-
-// pending is everything that comes from outside, in order of time.
-func (k *kernel) pending() (list []timed) {
-	for _, e := range k.c.Events {
-		list = append(list, timed{e.At, func(ctx context.Context) error { return k.send(ctx, e.Event) }})
-	}
-	for _, u := range k.c.Updates {
-		list = append(list, timed{u.At, func(ctx context.Context) error {
-			reply, err := u.Send(ctx, k.engine, k.clock.Now())
-			k.out.Replies = append(k.out.Replies, reply)
-			return err
-		}})
-	}
-	slices.SortStableFunc(list, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
-	return list
-}
-
-func (k *kernel) send(ctx context.Context, e expr.Value) error {
-	ev, err := event.FromValue(e)
-	if err != nil {
-		return err
-	}
-	_, err = k.engine.Send(ctx, ev)
-	return err
-}
-
-// ProducedAt is an event that was produced, as outcomes tell it.
+// ProducedAt is a produced event as outcomes show it.
 func ProducedAt(at time.Time, e event.Event) Produced {
 	return Produced{at.Sub(Epoch), e.Value().Without("id").Without("time").Without("datacontenttype")}
 }
 
-// Observe reads what became of the instances in a store.
+// Observe reads the outcome of the instances in a store.
 func Observe(ctx context.Context, s store.Store, out *Outcome) error {
 	rows, err := s.Instances(ctx, store.Query{})
 	if err != nil {
@@ -205,7 +73,9 @@ func Observe(ctx context.Context, s store.Store, out *Outcome) error {
 		case core.Completed:
 			in.Status, in.Output = Completed, row.Output
 		case core.Failed:
-			in.Status, in.Error = Failed, row.Fault.Name
+			if in.Status, in.Error = Failed, row.Fault.Name; row.Fault.Instance != "" {
+				in.Error = fmt.Sprintf("%s %s at %s", row.Fault.Type, row.Fault.Status, row.Fault.Instance)
+			}
 		case core.Cancelled, core.Terminated:
 			in.Status = Cancelled
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 )
 
 const (
@@ -63,19 +64,6 @@ func (u *Update) send(ctx context.Context, e *engine.Engine) error {
 	return err
 }
 
-// history reads what the engine tells of the job.
-func (k *kernel) history(ctx context.Context) error {
-	job, changes, err := k.engine.JobWithHistory(ctx, JobID, 1000)
-	if err != nil {
-		return err
-	}
-	k.out.History = []string{jobNow(since(job.Updated), job.Status, job.Content)}
-	for _, c := range changes {
-		k.out.History = append(k.out.History, jobWas(since(c.At), since(c.Replaced), c.Actor, c.Status, c.Content, c.HasStatus))
-	}
-	return nil
-}
-
 // jobNow writes what a job is.
 func jobNow(changed time.Duration, status, definition expr.Value) string {
 	return fmt.Sprintf("since %s %s with %s", at(changed), canonical(status), canonical(definition))
@@ -97,4 +85,4 @@ func list(v expr.Value) (out []string) {
 	return out
 }
 
-func tagsOf(labels expr.Value) []string { return list(get(labels, core.JobTags)) }
+func tagsOf(labels expr.Value) []string { return list(get(labels, jobdata.Tags)) }

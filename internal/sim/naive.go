@@ -7,7 +7,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// The reference interpreter. It is written from seed 003 and SEMANTICS.md alone
+// The reference interpreter. It is written from the specification 0.5 and docs/semantics.md alone
 // and shares no code with the kernel but JSON values, paths and durations, which
 // have tests of their own. It reads the definition as a JSON document each time it
 // needs a word of it, recurses where the definition nests, and blocks where the
@@ -224,7 +224,7 @@ func (in *instance) flow(t *thread, name string, data expr.Value) (expr.Value, e
 	return data, nil
 }
 
-// state finds a state by name, else by id (SEMANTICS §Control flow).
+// state finds a state by name, else by id (semantics.md §Control flow).
 func (in *instance) state(name string) expr.Value {
 	for _, key := range []string{"name", "id"} {
 		for _, st := range get(in.def, "states").Items() {
@@ -285,7 +285,7 @@ func (in *instance) execute(t *thread, st, input expr.Value) (string, expr.Value
 		}
 		in.leaveEarly(st, data)
 		in.w.saw("an error that is handled")
-		// The data after an error is the filtered input (SEMANTICS §Data filters 12).
+		// The data after an error is the filtered input (semantics.md §Data filters 12).
 		return in.leave(t, exit, data)
 	}
 }
@@ -371,13 +371,13 @@ func (w *world) halt(t *thread) {
 
 // idOf is how other definitions know one: by its id, else its name.
 func idOf(def expr.Value) string {
+	if document, ok := def.Get("document"); ok { // 1.0: the name, in its namespace
+		return str(document, "namespace") + "." + str(document, "name")
+	}
 	if id := str(def, "id"); id != "" {
 		return id
 	}
-	if name := str(def, "name"); name != "" {
-		return name
-	}
-	panic("sim: a definition without a name")
+	return str(def, "name")
 }
 
 func get(v expr.Value, key string) expr.Value {

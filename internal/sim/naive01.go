@@ -8,7 +8,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// The reference interpreter of version 0.1, written from seeds 001, 004 and 000 and
+// The reference interpreter of version 0.1, written from the drafts E, K and C and
 // docs/definitions-0.1.md. Threads, calls, events and sub-workflows are those of
 // version 0.5; states, filters, retries and event expressions are its own.
 

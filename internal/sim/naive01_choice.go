@@ -28,7 +28,7 @@ func (s scope) choose(st, data expr.Value) (expr.Value, error) {
 	return expr.Null, &Fault{Name: "SYS.Fail"}
 }
 
-// holds is a condition: of a path, or of others.
+// holds evaluates a condition: a comparison, or a combination of conditions.
 func (w *world) holds(c, data expr.Value) bool {
 	for _, m := range c.Members() {
 		all := m.Value.Items()
@@ -51,7 +51,9 @@ func (w *world) holds(c, data expr.Value) bool {
 }
 
 // words01 are the operators in the words of the later drafts.
-var words01 = map[string]string{"equals": "eq", "lessthan": "lt", "lessthanequals": "lteq", "greaterthan": "gt", "greaterthanequals": "gteq"}
+var words01 = map[string]string{
+	"equals": "eq", "lessthan": "lt", "lessthanequals": "lteq", "greaterthan": "gt", "greaterthanequals": "gteq",
+}
 
 func (w *world) compares(op, path string, value, data expr.Value) bool {
 	r := w.eval(path, data)
@@ -101,7 +103,7 @@ func (w *world) compares(op, path string, value, data expr.Value) bool {
 	}
 }
 
-// number01 is a number, also one that is written as text.
+// number01 is a value as a number, which may be written as text.
 func number01(v expr.Value) (*big.Rat, bool) {
 	if k := v.Kind(); k != expr.KindNumber && k != expr.KindString {
 		return nil, false
@@ -109,7 +111,7 @@ func number01(v expr.Value) (*big.Rat, bool) {
 	return new(big.Rat).SetString(strings.TrimSpace(literal01(v)))
 }
 
-// literal01 is a value as somebody writes it: text without quotes.
+// literal01 is a value as text, without quotes.
 func literal01(v expr.Value) string {
 	if v.Kind() == expr.KindString {
 		return v.Str()

@@ -16,7 +16,7 @@ type contribution struct {
 	parts   []expr.Value // of several: the objects, which merge one by one
 }
 
-// addTo merges a contribution; what is no object is not merged (SEMANTICS §Data filters 9).
+// addTo merges a contribution; what is no object is not merged (semantics.md §Data filters 9).
 func (c contribution) addTo(data expr.Value) expr.Value {
 	if !c.present || !c.value.IsObject() {
 		return data
@@ -144,7 +144,7 @@ func (in *instance) call(t *thread, a, view expr.Value) (contribution, error) {
 
 // invoke calls a function and waits for its answer.
 func (w *world) invoke(t *thread, a expr.Value, name string, args expr.Value, limit time.Duration) (contribution, error) {
-	w.calls = append(w.calls, Call{w.now, name, args})
+	w.calls = append(w.calls, Call{At: w.now, Function: name, Args: args})
 	if len(w.calls) > maxCalls {
 		w.isOpen(openLong)
 		w.halt(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // merge adds b to a: objects deeply, arrays without repeating equal items, else b wins
-// (SEMANTICS §Data filters 5).
+// (semantics.md §Data filters 5).
 func merge(a, b expr.Value) expr.Value {
 	switch {
 	case a.IsObject() && b.IsObject():
@@ -58,7 +58,7 @@ func (w *world) eval(path string, data expr.Value) expr.Result {
 }
 
 // truth is a condition: an indefinite path has a match; what a definite one selects
-// is not false, null or empty (SEMANTICS §Expressions).
+// is not false, null or empty (semantics.md §Expressions).
 func (w *world) truth(path string, data expr.Value) bool {
 	r := w.eval(path, data)
 	if !describe(path).definite {
@@ -76,7 +76,7 @@ func (w *world) truth(path string, data expr.Value) bool {
 	}
 }
 
-// stateFilter shapes the input or output of a state (SEMANTICS §Data filters 2, 3).
+// stateFilter shapes the input or output of a state (semantics.md §Data filters 2, 3).
 func (w *world) stateFilter(path string, data expr.Value) expr.Value {
 	if path == "" {
 		return data

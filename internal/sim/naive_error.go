@@ -9,7 +9,7 @@ import (
 )
 
 // handler finds the error definition for a fault, -1 if none. A specific one beats
-// the wildcard, whatever their order (003 §Defining Errors).
+// the wildcard, whatever their order (0.5 §Defining Errors).
 func handler(onErrors expr.Value, f *Fault) int {
 	if f.uncatchable {
 		return -1
@@ -27,7 +27,7 @@ func handler(onErrors expr.Value, f *Fault) int {
 	return -1
 }
 
-// matches compares name and code (SEMANTICS §Functions, events, errors): with both
+// matches compares name and code (semantics.md §Functions, events, errors): with both
 // given the name must match and the code not contradict, or a fault without a name
 // matches by its code.
 func matches(d expr.Value, f *Fault) bool {
@@ -45,7 +45,7 @@ func matches(d expr.Value, f *Fault) bool {
 }
 
 // retry says whether to try again after n retries, and after how long: the delay
-// grows by the multiplier each time (003 §Retry Definition).
+// grows by the multiplier each time (0.5 §Retry Definition).
 func (in *instance) retry(d expr.Value, n int64) (time.Duration, bool) {
 	name := str(d, "retryRef")
 	if name == "" {

@@ -210,7 +210,7 @@ func (w *world) arrive(a arrival) {
 }
 
 // addEvent merges what the filter lets through of an event into the data
-// (SEMANTICS §Data filters 4, 8, 9).
+// (semantics.md §Data filters 4, 8, 9).
 func (w *world) addEvent(data, event, filter expr.Value) expr.Value {
 	path := ""
 	for _, key := range []string{"dataOutputPath", "dataInputPath", "inputPath"} {
@@ -237,7 +237,7 @@ func (w *world) addEvent(data, event, filter expr.Value) expr.Value {
 }
 
 // see makes the correlation attributes of a consumed event visible to the actions
-// that follow in the state (SEMANTICS §Data filters 6).
+// that follow in the state (semantics.md §Data filters 6).
 func (t *thread) see(def, event expr.Value) {
 	for _, c := range get(def, "correlation").Items() {
 		key := str(c, "contextAttributeName")

@@ -6,8 +6,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// callback runs the action and then waits for the event; one that came meanwhile was
-// kept. The time counts from the action's end (SEMANTICS §Control flow).
+// callback runs the action and then waits for the event; an event that arrived meanwhile was kept. The
+// timeout counts from the end of the action (semantics.md §Control flow).
 func (in *instance) callback(t *thread, st, data expr.Value) (expr.Value, error) {
 	r, err := in.action(t, get(st, "action"), data, expr.Null)
 	if err != nil {
@@ -28,8 +28,8 @@ func (in *instance) callback(t *thread, st, data expr.Value) (expr.Value, error)
 	return in.w.addEvent(data, m.event, get(st, "eventDataFilter")), nil
 }
 
-// leaveEarly is for a callback state whose action failed for good: is an event that
-// came meanwhile there for the next time, or gone with the failure?
+// leaveEarly marks a case as open if the action of a callback state failed for good after the event
+// had arrived: the specification does not say whether the event is kept for the next time.
 func (in *instance) leaveEarly(st, data expr.Value) {
 	if str(st, "type") != "callback" {
 		return
@@ -40,7 +40,7 @@ func (in *instance) leaveEarly(st, data expr.Value) {
 	}
 }
 
-// produce makes an event; p holds its data and contextAttributes.
+// produce emits an event; p has its data and contextAttributes.
 func (in *instance) produce(t *thread, name string, p, data expr.Value) {
 	def := in.eventDef(name)
 	source := str(def, "source")

@@ -15,7 +15,7 @@ type gathering struct {
 }
 
 // starts begins an instance if the event does, or adds to the set that does
-// (003 §Event State). It reports whether the event was used.
+// (0.5 §Event State). It reports whether the event was used.
 func (w *world) starts(a arrival) bool {
 	if w.c.ByHand {
 		return false

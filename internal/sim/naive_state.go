@@ -81,7 +81,7 @@ type ended struct {
 }
 
 // parallel runs the branches, each on a copy of the data; the results of those that
-// count merge in the order of declaration (003 §Parallel State).
+// count merge in the order of declaration (0.5 §Parallel State).
 func (in *instance) parallel(t *thread, st, data expr.Value) (expr.Value, error) {
 	branches := get(st, "branches").Items()
 	in.w.saw("parallel " + str(st, "completionType"))
@@ -139,7 +139,7 @@ func (in *instance) work(t *thread, holder, own, under expr.Value) (contribution
 }
 
 // foreach runs the work for each item, at most max at once, and appends the results
-// in the order of the items (003 §ForEach State).
+// in the order of the items (0.5 §ForEach State).
 func (in *instance) foreach(t *thread, st, data expr.Value) (expr.Value, error) {
 	items, ok := in.collection(str(st, "inputCollection"), data)
 	if !ok {

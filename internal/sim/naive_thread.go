@@ -9,9 +9,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// Threads let the interpreter be written as plain recursion: what waits, blocks.
-// Only one runs at a time, in the order in which they became ready, and time moves
-// only when none is. A thread that is stopped unwinds at the place where it waits.
+// Threads let the interpreter be written as plain recursion: waiting is blocking. Only one runs at a
+// time, in the order in which they became ready, and time moves only when none is ready. A
+// cancelled thread unwinds from where it waits.
 
 type thread struct {
 	w        *world
@@ -29,7 +29,7 @@ type thread struct {
 
 type stopped struct{}
 
-// spawn makes a thread that will run behind everything that is ready now.
+// spawn creates a thread that runs after everything that is ready now.
 func (w *world) spawn(parent *thread, body func(*thread)) *thread {
 	t := &thread{w: w, parent: parent}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -71,7 +71,7 @@ func (t *thread) cancel() {
 	}
 }
 
-// cancelChildren stops everything below a thread, which goes on itself.
+// cancelChildren stops everything below a thread, but not the thread itself.
 func (t *thread) cancelChildren() {
 	for i := len(t.children) - 1; i >= 0; i-- {
 		t.children[i].cancel()
@@ -166,14 +166,14 @@ func (w *world) at(at time.Duration, alive func() bool, fire func()) {
 	heap.Push(&w.timers, timer{at, w.seq, alive, fire})
 }
 
-// dropDead removes timers that nobody waits for from the front.
+// dropDead removes timers from the front that are no longer waited for.
 func (w *world) dropDead() {
 	for len(w.timers) > 0 && !w.timers[0].alive() {
 		heap.Pop(&w.timers)
 	}
 }
 
-// run goes on until nothing more can happen, or the case turns out to be open.
+// run runs until nothing more can happen, or the specification does not decide the case.
 func (w *world) run() {
 	for w.open == "" {
 		if len(w.ready) > 0 {

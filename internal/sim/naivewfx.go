@@ -7,7 +7,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// The reference interpreter of wfx, written from seed 002, WFX.md and
+// The reference interpreter of wfx, written from wfx's documentation and
 // docs/definitions-wfx.md. A job is one state machine, so there is nothing to
 // recurse into: it takes what comes in order of time.
 

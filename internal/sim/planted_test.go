@@ -33,30 +33,35 @@ type suite struct {
 
 // suites are tried in order; the first that fails has found the bug.
 var suites = []suite{
-	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw05", fmt.Sprintf("-sim.cases=%d", plantCases)}},
-	{"conformance", []string{"./conformance"}},
-	{"core's transcripts", []string{"./core", "-run", "Transcript"}},
+	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw05", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+	{"conformance", []string{"./internal/conformance"}},
+	{"core's transcripts", []string{"./internal/core", "-run", "Transcript"}},
 }
 
 // suites01 look for bugs in version 0.1. What is found by a case bears its name; those that the cases do not find, the oracle must.
 var suites01 = []suite{
-	{"", []string{"./conformance", "-run", "^TestCases$/^sw01$"}},
-	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw01", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+	{"", []string{"./internal/conformance", "-run", "^TestCases$/^sw01$"}},
+	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw01", fmt.Sprintf("-sim.cases=%d", plantCases)}},
 }
 
 // suitesWFX look for bugs in job workflows.
 var suitesWFX = []suite{
-	{"TestOracle", []string{"./sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=wfx", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=wfx", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+}
+
+// suites10 look for bugs in Open Workflow 1.0.
+var suites10 = []suite{
+	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw10", fmt.Sprintf("-sim.cases=%d", plantCases)}},
 }
 
 // suitesCluster look for bugs that only several nodes, crashes and lost answers show.
 var suitesCluster = []suite{
-	{"TestCluster", []string{"./sim/cluster", "-run", "^TestCluster$", "-sim.failfast", "-sim.seeds=10000"}},
+	{"TestCluster", []string{"./internal/sim/cluster", "-run", "^TestCluster$", "-sim.failfast", "-sim.seeds=10000"}},
 }
 
 // suitesSQLite look for bugs that only a crash, a disk that fails or a clock that steps shows.
 var suitesSQLite = []suite{
-	{"TestCluster", []string{"./sim/cluster", "-run", "^TestCluster$", "-sim.failfast", "-sim.seeds=10000", "-sim.store=sqlite"}},
+	{"TestCluster", []string{"./internal/sim/cluster", "-run", "^TestCluster$", "-sim.failfast", "-sim.seeds=10000", "-sim.store=sqlite"}},
 }
 
 // kind is bugs that the same tests look for.
@@ -72,10 +77,12 @@ func kinds() []kind {
 		{"kernel", plants, suites, 2},
 		{"sw01", plants01, suites01, 2},
 		{"wfx", plantsWFX, suitesWFX, 1},
+		{"sw10", plants10, suites10, 1},
 		{"cluster", plantsCluster, suitesCluster, 1},
 		{"sqlite", plantsSQLite, suitesSQLite, 1},
 		{"rules", plantsRules, nil, 2},
 		{"postgres", plantsPostgres, nil, 1},
+		{"convert", plantsConvert, nil, 1},
 	}
 }
 
@@ -107,7 +114,7 @@ func TestPlantedBugs(t *testing.T) {
 			for i, p := range k.plants {
 				listed := table[p.name]
 				if listed == "" && !*flagUpdate {
-					t.Errorf("the table of README.md lacks %q: go test ./sim -run TestPlantedBugs -sim.plants -sim.update", p.name)
+					t.Errorf("the table of README.md lacks %q: go test ./internal/sim -run TestPlantedBugs -sim.plants -sim.update", p.name)
 				}
 				patched, err := p.patches()
 				if err != nil {
@@ -171,7 +178,7 @@ func (p plant) patches() (map[string]string, error) {
 
 // patch finds the file of the bug and gives it with the bug in it.
 func (p plant) patch() (file, patched string, err error) {
-	pattern := filepath.Join("..", p.in)
+	pattern := filepath.Join("..", "..", p.in)
 	if filepath.Ext(p.in) == "" {
 		pattern = filepath.Join(pattern, "*.go")
 	}
@@ -240,7 +247,7 @@ func search(t *testing.T, look []suite, flags []string) string {
 	for _, s := range look {
 		args := slices.Concat([]string{"test", "-vet=off", "-count=1", "-timeout=20m"}, flags, s.args)
 		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Dir = ".."
+		cmd.Dir = filepath.Join("..", "..")
 		out, err := cmd.CombinedOutput()
 		switch {
 		case err == nil:

@@ -150,7 +150,7 @@ func show(t *testing.T, seed uint64) {
 		t.Errorf("of the smallest case whose runs differ like those of seed %d:\n%s\n%s", seed, small, Difference(small))
 		return
 	}
-	t.Errorf("the smallest case that fails like seed %d:\n%s\n%v\n\n%s\nReplay the whole one with: go test ./sim/cluster -v -run TestCluster -sim.seed=%d",
+	t.Errorf("the smallest case that fails like seed %d:\n%s\n%v\n\n%s\nReplay the whole one with: go test ./internal/sim/cluster -v -run TestCluster -sim.seed=%d",
 		seed, small, out.Err, Diagram(out.Trace), seed)
 }
 
