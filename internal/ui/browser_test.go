@@ -38,7 +38,7 @@ func TestInBrowser(t *testing.T) {
 	node := toolsOf(t)
 	watchSources(t)
 	binary := filepath.Join(t.TempDir(), "lockstep")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../cmd/lockstep").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../../cmd/lockstep").CombinedOutput(); err != nil {
 		t.Fatalf("build the server: %v\n%s", err, out)
 	}
 	tests, log, err := runTests(t, node, binary)
@@ -118,7 +118,7 @@ func toolsOf(t *testing.T) string {
 		t.Fatal("the page is tested with Node 20.19 or later, which is not there; install it, then run make page-tools")
 	}
 	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
-		t.Fatal("ui/node_modules is not there; run make page-tools, or npm ci in ui")
+		t.Fatal("internal/ui/node_modules does not exist; run make page-tools")
 	}
 	for _, path := range []string{os.Getenv("CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"} {
 		if _, err := os.Stat(path); path != "" && err == nil {

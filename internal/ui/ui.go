@@ -1,8 +1,8 @@
-// Package ui is the page that the server shows people: its sources, written in TypeScript
-// and built by Vite, and the build, which is embedded so that Go alone suffices to run it.
+// Package ui is the web page of the server: its sources in TypeScript, built by Vite, and the
+// build, which is embedded so that building Lockstep needs only Go.
 //
-// src/router.ts keeps the state in the address, src/live.ts follows the stream, src/pages
-// has a file for each place, src/parts what they share. `make ui` builds.
+// src/router.ts keeps the state in the address, src/live.ts follows the stream, src/pages has a
+// file for each page, src/parts what pages share. `make ui` builds.
 package ui
 
 import (
@@ -30,7 +30,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // file is one file of the page.
 type file struct {
 	media, tag   string
-	text, zipped []byte // zipped is nil where that gains nothing
+	text, zipped []byte // zipped is nil if it is not smaller
 }
 
 // files reads the build once, and compresses it: it never changes while a server runs.
@@ -58,7 +58,7 @@ var files = sync.OnceValue(func() map[string]file {
 	return all
 })
 
-// mediaOf knows the kinds of files that the build has, whatever the machine thinks of them.
+// mediaOf knows the types of files in the build: the table of the machine may differ.
 func mediaOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -78,18 +78,18 @@ func mediaOf(name string) string {
 
 func compress(text []byte) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
-	_, _ = z.Write(text)                                  // memory takes everything
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an invalid level
+	_, _ = z.Write(text)                                  // a bytes.Buffer does not fail
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// Handler serves the page: its files, and for every other path its document, which finds
-// out by itself what to show there.
+// Handler serves the page: its files, and for every other path its document, which shows what
+// belongs to that path.
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 
-// HasFile reports whether a path is that of a file of the page, or would be in another build:
-// for those, Handler says 404.
+// HasFile reports whether a path is that of a file of the page, or may be one of another build, for
+// which Handler answers 404.
 func HasFile(at string) bool {
 	name := fileName(at)
 	_, ok := files()[name]
@@ -134,11 +134,11 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.media)
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(text) // who left needs no answer
+		_, _ = w.Write(text) // an error means that the client disconnected
 	}
 }
 
-// takesGzip reports whether a client takes compressed answers.
+// takesGzip reports whether a client accepts compressed responses.
 func takesGzip(accept string) bool {
 	for word := range strings.SplitSeq(accept, ",") {
 		coding, quality, _ := strings.Cut(strings.TrimSpace(word), ";")

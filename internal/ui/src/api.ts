@@ -48,7 +48,7 @@ export async function ask<T>(path: string, o: Ask = {}): Promise<Answer<T>> {
     r = await fetch(path, { method: o.method ?? (body === undefined ? "GET" : "POST"), headers, body, signal: o.signal, cache: "no-store" });
   } catch (e) {
     if ((e as Error).name === "AbortError") throw e;
-    throw new Problem(0, "unreachable", "The server does not answer.", "It may be stopped or restarting; the page goes on when it is back.");
+    throw new Problem(0, "unreachable", "The server does not respond.", "It may be stopped or restarting; the page continues when it is back.");
   }
   const text = await r.text();
   if (r.status === 401 && path !== "/api/v1/session") needsToken.value = true;

@@ -132,7 +132,7 @@ function useArrival(path: string) {
 }
 
 function Connection() {
-  const text = needsToken.value ? "signed out" : { connecting: "connecting", live: "live", lost: "server does not answer" }[connection.value];
+  const text = needsToken.value ? "signed out" : { connecting: "connecting", live: "live", lost: "server does not respond" }[connection.value];
   return (
     <span class={"connection " + connection.value} role="status">
       {text}

@@ -75,6 +75,7 @@ test("a card is moved by keyboard, and only legal moves are offered", async (t) 
   await card(page, "DOING", "keys-2").waitFor(); // by itself
   await card(page, "DOING", "keys-2").focus();
   await page.keyboard.press("m");
+  await menu.waitFor();
   assert.deepEqual(await menu.getByRole("menuitem").allInnerTexts(), ["REVIEW – only the device may"]);
   assert.equal(await menu.getByRole("menuitem").getAttribute("aria-disabled"), "true");
 });

@@ -15,6 +15,7 @@ test("a definition with errors shows them at their lines", async (t) => {
   await places.filter({ hasText: "injct" }).waitFor();
   assert.match(await places.filter({ hasText: "injct" }).innerText(), /6:\d+[\s\S]*did you mean "inject"/);
   assert.match(await places.filter({ hasText: '"C"' }).innerText(), /12:\d+/);
+  await page.locator(".gutter .wrong").nth(1).waitFor();
   assert.deepEqual(await page.locator(".gutter .wrong").allInnerTexts(), ["✕ 6", "✕ 12"]);
   await shot(page, "definition-errors");
 
@@ -61,7 +62,7 @@ test("versions, what differs, and where instances are", async (t) => {
   assert.match(await page.locator(".diff .plus").first().innerText(), /^\+version: "1.1"/);
   assert.match(await page.locator(".diff .minus").first().innerText(), /^-version: "1.0"/);
   await page.getByLabel("From", { exact: true }).selectOption("1.1");
-  await page.getByText("Their documents are equal.").waitFor();
+  await page.getByText("The documents are identical.").waitFor();
   assert.match(page.url(), /from=1\.1/);
   await shot(page, "definition-versions");
 
@@ -85,17 +86,17 @@ test("an event is sent, and it is told what became of it", async (t) => {
   await form.getByLabel("Data (JSON)").fill('{"amount": 3}');
   await form.getByLabel("Attributes").fill("orderid=42");
   await form.getByRole("button", { name: "Send" }).click();
-  await form.getByText("Accepted. Nobody waits for it: it is kept.").waitFor();
+  await form.getByText("Accepted. Unmatched: it is kept.").waitFor();
   const row = page.getByRole("row", { name: /nobody\.wants\.this/ });
-  await row.getByText("nobody took it").waitFor();
+  await row.getByText("unmatched").first().waitFor();
   assert.match(await row.innerText(), /no instance waits/);
   await form.getByLabel("Id").fill("e-1");
   await form.getByRole("button", { name: "Send" }).click();
-  await form.getByText("Known already").waitFor();
+  await form.getByText("Duplicate").waitFor();
   await shot(page, "events");
 
   await page.getByRole("search").getByLabel("Type").fill("other");
   await page.getByRole("button", { name: "Filter" }).click();
-  await page.getByText("No event that is kept fits the filter.").waitFor();
+  await page.getByText("No event matches the filter.").waitFor();
   assert.match(page.url(), /type=other/);
 });

@@ -8,11 +8,12 @@ import { root } from "./harness.mjs";
 
 let vite, spotAt, offersAt;
 const schema = (name) => JSON.parse(readFileSync(join(root, name, "schema.json"), "utf8"));
-const sw05 = schema("dialect/sw05");
-const wfx = schema("dialect/wfx");
+const sw05 = schema("internal/dialect/sw05");
+const sw10 = schema("internal/dialect/sw10");
+const wfx = schema("internal/dialect/wfx");
 
 before(async () => {
-  vite = await createServer({ root: join(root, "ui"), configFile: false, logLevel: "error", server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", optimizeDeps: { noDiscovery: true } });
+  vite = await createServer({ root: join(root, "internal", "ui"), configFile: false, logLevel: "error", server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", optimizeDeps: { noDiscovery: true } });
   ({ spotAt } = await vite.ssrLoadModule("/src/editor/path.ts"));
   ({ offersAt } = await vite.ssrLoadModule("/src/editor/schema.ts"));
 });
@@ -87,4 +88,20 @@ test("workflows of jobs", () => {
 test("nothing in comments, and no offence at anything", () => {
   assert.equal(offered("id: a # |"), null);
   for (const odd of ["}|", "]|", "- - - |", "a: 'b|", '{"a|', "\t\t|", "a:\n\n\n      |", "[[[[{|", '{"a":{"b":[|', "? |", "--- |", ": |"]) offered(odd);
+});
+
+test("tasks of Open Workflow 1.0, at any depth", () => {
+  const kinds = ["call", "do", "for", "fork", "listen", "set", "switch", "try", "wait", "then", "if"];
+  has("document:\n  |\n", ["dsl", "namespace", "name", "version"], sw10);
+  has("do:\n- a:\n    |\n", kinds, sw10);
+  has("do:\n- a:\n    do:\n    - b:\n        |\n", kinds, sw10);
+  has("do:\n- a:\n    try:\n    - b:\n        set: {x: 1}\n    catch:\n      |\n", ["errors", "retry", "do", "then"], sw10);
+  has("do:\n- a:\n    try: []\n    catch:\n      do:\n      - b:\n          |\n", kinds, sw10);
+  has("do:\n- a:\n    listen:\n      |\n", ["to"], sw10);
+  has("do:\n- a:\n    listen: {to: {any: []}}\n    foreach:\n      |\n", ["item", "do"], sw10);
+  has("do:\n- a:\n    call: http\n    with:\n      |\n", ["method", "endpoint"], sw10);
+  has("use:\n  |\n", ["functions", "extensions", "secrets"], sw10);
+  has("use:\n  functions:\n    f:\n      |\n", kinds.slice(0, 3), sw10);
+  has("use:\n  extensions:\n  - x:\n      |\n", ["extend", "before", "after"], sw10);
+  has("schedule:\n  |\n", ["every", "cron", "on"], sw10);
 });

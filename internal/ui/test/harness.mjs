@@ -21,7 +21,7 @@ import { dirname, join } from "node:path";
 import { after } from "node:test";
 import { release, theBrowser } from "./browser.mjs";
 
-export const root = join(import.meta.dirname, "..", "..");
+export const root = join(import.meta.dirname, "..", "..", "..");
 const screenshots = join(import.meta.dirname, "screenshots");
 
 /** How long something may take before it counts as not happening. The machine may be busy. */

@@ -17,12 +17,12 @@ test("first visit explains itself and runs an example", async (t) => {
   await page.locator("header.instance").getByText("completed").waitFor();
   assert.match(new URL(page.url()).pathname, /^\/instances\/./);
   await page.getByRole("region", { name: "Output" }).getByText("Hello, Ada").waitFor();
-  await page.getByRole("button", { name: "Greet, done" }).waitFor();
+  await page.getByRole("button", { name: "greet, done" }).waitFor();
   await shot(page, "home-example");
 
   await page.getByRole("link", { name: "Home", exact: true }).click();
   await page.getByRole("link", { name: "1 completed" }).waitFor();
-  await page.getByRole("cell", { name: "hello@1.0" }).waitFor();
+  await page.getByRole("cell", { name: "greet@1.0.0" }).waitFor();
   await page.getByText("Nothing failed.").waitFor();
   await shot(page, "home");
 });

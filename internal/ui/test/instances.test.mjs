@@ -166,7 +166,7 @@ test("bulk retry, with the exact count", async (t) => {
   await dialog.getByLabel(/Reason/).fill("the bank is back");
   await shot(page, "instances-bulk");
   await dialog.getByRole("button", { name: `Retry ${declined}` }).click();
-  await page.getByText(`${declined} retried, 0 refused`).waitFor();
+  await page.getByRole("region", { name: "Selection" }).getByText(`${declined} retried, 0 refused`).waitFor();
   await shot(page, "instances-bulk-done");
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByText("0 instances match").waitFor();
@@ -221,7 +221,7 @@ test("two operators act on one instance: the second is told", async (t) => {
   await second.locator("header.instance").getByText("completed").waitFor(); // it is live, and the dialog still open
   await second.getByRole("dialog").getByRole("button", { name: "Skip", exact: true }).click();
   const told = second.getByRole("dialog").getByRole("alert");
-  await told.getByText("somebody or something else was faster").waitFor();
+  await told.getByText("another change came first").waitFor();
   await told.getByText("The instance is completed now").waitFor();
   assert.equal(await second.getByLabel("Output (JSON)").inputValue(), `{"by": "operator 1"}`, "what was typed is still there");
   await shot(second, "instance-second-operator");

@@ -12,7 +12,7 @@ const verdict = (page) => page.locator(".play-verdict");
 
 test("the first example runs", async (t) => {
   const page = await openPage(t, server, "/playground");
-  await page.getByRole("button", { name: "Greet", exact: true }).waitFor(); // the diagram
+  await page.getByRole("button", { name: "greet", exact: true }).waitFor(); // the diagram
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await verdict(page).getByText("Completed").waitFor();
   assert.match(await page.getByRole("region", { name: "Output" }).textContent(), /Hello, Ada/);
@@ -76,7 +76,7 @@ test("a job is moved by its actors, and mocks have mistakes of their own", async
 });
 
 test("keys and values are completed from the schema", async (t) => {
-  const page = await openPage(t, server, "/playground?example=empty", { width: 900 });
+  const page = await openPage(t, server, "/playground?example=hello", { width: 900 });
   await definition(page).click();
   await page.keyboard.press("ControlOrMeta+End");
   await page.keyboard.type("- name: Wait\ntype: del");
@@ -129,10 +129,10 @@ test("what was typed survives a server that is away", async (t) => {
   await definition(page).click();
   await page.keyboard.press("ControlOrMeta+Home");
   await page.keyboard.type("# typed while it was away\n");
-  await page.getByText("The server does not answer.").waitFor();
+  await page.getByText("The server does not respond.").waitFor();
   await own.start();
   await page.getByText("live", { exact: true }).waitFor();
-  await page.getByText("The server does not answer.").waitFor({ state: "hidden" });
+  await page.getByText("The server does not respond.").waitFor({ state: "hidden" });
   await definition(page).getByText("# typed while it was away").waitFor();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await verdict(page).getByText("Completed").waitFor();

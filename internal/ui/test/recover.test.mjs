@@ -24,8 +24,8 @@ test("the server is killed and started again: the page recovers by itself, witho
   await other.getByLabel("Input (a JSON object)").fill('{"name": "half wri');
 
   await server.kill();
-  await page.getByText("server does not answer").waitFor();
-  await other.getByText("server does not answer").waitFor();
+  await page.getByText("server does not respond").waitFor();
+  await other.getByText("server does not respond").waitFor();
   await shot(page, "recover-lost");
   assert.equal(await cards.count(), 1, "what was shown stays");
   assert.equal(await other.getByLabel("Input (a JSON object)").inputValue(), '{"name": "half wri');
@@ -51,10 +51,10 @@ test("a list and a timeline that were opened while the server was away fill once
   await one.getByRole("link", { name: id }).waitFor();
   for (const page of [list, one]) await page.getByText("live", { exact: true }).waitFor();
   await server.kill();
-  for (const page of [list, one]) await page.getByText("server does not answer").first().waitFor();
+  for (const page of [list, one]) await page.getByText("server does not respond").first().waitFor();
   await list.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
   await one.getByRole("link", { name: id }).click();
-  for (const page of [list, one]) await page.getByRole("alert").getByText("The server does not answer.").first().waitFor();
+  for (const page of [list, one]) await page.getByRole("alert").getByText("The server does not respond.").first().waitFor();
   await server.start();
   await list.getByRole("link", { name: id }).waitFor();
   await one.getByText("Finished: completed").waitFor();
@@ -83,6 +83,6 @@ test("the nodes are listed with what they hold", async (t) => {
   await row.waitFor();
   const [node] = (await server.api("GET", "/api/v1/nodes")).body.items;
   assert.match(await row.innerText(), new RegExp(`${node.shards} of ${node.of}`));
-  await page.getByText("This server works alone on its store.").waitFor();
+  await page.getByText("Only this server uses the store.").waitFor();
   await shot(page, "nodes");
 });

@@ -51,7 +51,7 @@ test("the page asks for a token, keeps it where scripts cannot read it, and take
   await shot(page, "signin");
   await dialog.getByLabel("Token").fill("ls_wrong");
   await dialog.getByLabel("Token").press("Enter");
-  await dialog.getByRole("alert").getByText("the token is not known").waitFor();
+  await dialog.getByRole("alert").getByText("unknown token").waitFor();
   await dialog.getByLabel("Token").fill(token);
   await dialog.getByLabel("Token").press("Enter");
   await page.getByText("There is none here yet").waitFor();
@@ -93,7 +93,7 @@ test("who signs in or out in one tab does so in all", async (t) => {
   await first.getByRole("button", { name: "Sign out" }).click();
   await asked.waitFor();
   await second.waitForURL(server.url + "/");
-  assert.equal(await second.getByText("vera").count(), 0);
+  await until("vera to be gone", async () => (await second.getByText("vera").count()) === 0);
   await signIn(first, token);
   await second.getByText("olga (operator)").waitFor();
   await asked.waitFor({ state: "hidden" });
@@ -102,13 +102,13 @@ test("who signs in or out in one tab does so in all", async (t) => {
 test("who may only look is told, and offered nothing else", async (t) => {
   const page = await openPage(t, server, "/");
   await signIn(page, viewer);
-  await page.getByText("You may only look").waitFor();
+  await page.getByText("Read-only").waitFor();
   const run = page.getByRole("button", { name: "Deploy and run an example" });
   await run.waitFor();
   assert.ok(await run.isDisabled());
   assert.equal(await run.getAttribute("title"), "The role viewer may not do this");
   await page.goto(server.url + "/playground");
-  await page.getByText("You may only look").waitFor();
+  await page.getByText("Read-only").waitFor();
   assert.ok(await page.getByRole("button", { name: "Run", exact: true }).isDisabled());
   assert.equal(await page.getByRole("alert").count(), 0);
 });

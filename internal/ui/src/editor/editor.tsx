@@ -74,7 +74,7 @@ function create(host: HTMLElement, now: { current: EditorProps }): EditorView {
     state: EditorState.create({
       doc: p.text,
       extensions: [
-        keymap.of([...shortcuts, ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
+        keymap.of([...shortcuts, { key: "Enter", run: indentItem }, ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
         lineNumbers(),
         lintGutter(),
         history(),
@@ -104,6 +104,19 @@ function create(host: HTMLElement, now: { current: EditorProps }): EditorView {
     }),
   });
   return v;
+}
+
+/**
+ * Enter behind "- name:" indents below the name: what belongs to an item of a list that has one key
+ * stands there, as tasks do.
+ */
+function indentItem(v: EditorView): boolean {
+  const { main } = v.state.selection;
+  const line = v.state.doc.lineAt(main.head);
+  const item = /^(\s*(?:-\s+)+)[^\s#{["'][^#{[]*:\s*$/.exec(line.text);
+  if (!item || !main.empty || main.head !== line.to) return false;
+  v.dispatch({ ...v.state.replaceSelection("\n" + " ".repeat(item[1]!.length + 2)), scrollIntoView: true, userEvent: "input" });
+  return true;
 }
 
 function offsetOf(doc: Text, line: number, column: number): number {

@@ -17,6 +17,7 @@ export interface Schema {
   allOf?: Schema[];
   anyOf?: Schema[];
   oneOf?: Schema[];
+  not?: Schema;
   if?: Schema;
   then?: Schema;
   else?: Schema;
@@ -64,6 +65,8 @@ function follow(root: Schema, ref: string): Schema | undefined {
 /** Whether what is written fits a condition, as far as conditions on siblings go. */
 function holds(condition: Schema, siblings: Record<string, string>): boolean {
   if (condition.required?.some((key) => !(key in siblings))) return false;
+  if (condition.not && holds(condition.not, siblings)) return false;
+  if (condition.anyOf && !condition.anyOf.some((c) => holds(c, siblings))) return false;
   return Object.entries(condition.properties ?? {}).every(([key, s]) => {
     if (typeof s === "boolean" || !(key in siblings)) return true;
     if (s.const !== undefined) return String(s.const) === siblings[key];

@@ -82,7 +82,7 @@ export function Deploy(p: { draft: string; start: string; id?: string }) {
     >
       <Writing id="deploy-text" label="Definition (YAML or JSON)" rows={22} value={text} remarks={found.remarks} onInput={setText} onSubmit={deploy} />
       <ProblemBox error={found.error} />
-      {conflict(found.error) && <p class="quiet">A version never changes. Give the document another version, and deploy it again.</p>}
+      {conflict(found.error) && <p class="quiet">A version never changes. Change the version in the document and deploy it again.</p>}
       <p class="quiet" role="status">
         {verdict(errors, found.definition, p.id)}
       </p>

@@ -73,7 +73,7 @@ function Diff(p: { id: string; from: string; to: string }) {
   if (diff.error) return <ProblemBox error={diff.error} again={diff.again} />;
   if (diff.data === undefined) return <p class="quiet">Loading…</p>;
   const lines = diff.data.replace(/\n$/, "").split("\n");
-  if (!diff.data) return <p>Their documents are equal.</p>;
+  if (!diff.data) return <p>The documents are identical.</p>;
   return (
     <>
       <pre class="diff" tabIndex={0} aria-label={`What differs from ${p.from} to ${p.to}`}>

@@ -222,7 +222,7 @@ function DiagramTab(p: { id: string; of: string; shown: Shape; version: string }
             All states
           </button>
         )}
-        {heat.data && !heat.data.exact && <p class="quiet">Counted among the newest instances; there are more.</p>}
+        {heat.data && !heat.data.exact && <p class="quiet">Only the newest instances are counted; there are more.</p>}
         <p class="quiet">On the diagram: how many are in a state now{job ? "." : ", and ✕ how many failed there."}</p>
       </section>
     </div>

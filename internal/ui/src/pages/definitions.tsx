@@ -17,6 +17,7 @@ export interface Stats {
 }
 
 const dialects: Record<string, string> = {
+  sw10: "Open Workflow 1.0",
   sw05: "Serverless Workflow 0.5",
   "sw01-early": "Serverless Workflow 0.1",
   "sw01-kebab": "Serverless Workflow 0.1",
@@ -146,13 +147,13 @@ export function Definitions() {
   );
 }
 
-const example = `id: hello-page
-version: "1.0"
-name: Greet someone by name
-states:
-- name: Greet
-  type: inject
-  start: {kind: default}
-  data: {greeting: "Hello, {{ $.name }}"}
-  end: {kind: default}
+const example = `document:
+  dsl: 1.0.3
+  namespace: default
+  name: greet
+  version: 1.0.0
+do:
+- greet:
+    set:
+      greeting: \${ "Hello, " + .name }
 `;

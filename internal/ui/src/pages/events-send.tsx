@@ -96,8 +96,8 @@ function readAttributes(text: string): { values: Record<string, string>; error?:
 }
 
 function summary(a: Accepted): string {
-  if (a.duplicates) return "Known already: an event with this source and id was taken before.";
-  return a.matched ? "Accepted, and somebody got it." : "Accepted. Nobody waits for it: it is kept.";
+  if (a.duplicates) return "Duplicate: an event with this source and id was accepted before.";
+  return a.matched ? "Accepted, and matched." : "Accepted. Unmatched: it is kept.";
 }
 
 function Told(p: { told: Accepted }) {

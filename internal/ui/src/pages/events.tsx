@@ -70,7 +70,7 @@ export function Events() {
       <div class="bar">
         <TypeFilter type={type} />
         <label>
-          <input type="checkbox" checked={unmatched} onChange={(e) => amend({ unmatched: e.currentTarget.checked ? "1" : null, after: null })} /> only those that nobody took
+          <input type="checkbox" checked={unmatched} onChange={(e) => amend({ unmatched: e.currentTarget.checked ? "1" : null, after: null })} /> unmatched only
         </label>
         <span class="grow" />
         <button type="button" aria-expanded={sending} onClick={() => amend({ send: sending ? null : "1" })}>
@@ -148,15 +148,15 @@ function Nothing(p: { filtered: boolean }) {
     <div class="panel">
       <p>
         {p.filtered
-          ? "No event that is kept fits the filter."
-          : "No events are kept. An event is kept for a day, or as long as the server was told, whether anybody waits for it or not."}
+          ? "No event matches the filter."
+          : "There are no events. An event is kept for a day, or as long as the server is configured to, even if no instance waits for it."}
       </p>
     </div>
   );
 }
 
 function Table(p: { page: Page<Kept> }) {
-  if (p.page.items.length === 0) return p.page.next ? <p class="quiet">None among the newest; older ones may fit.</p> : null;
+  if (p.page.items.length === 0) return p.page.next ? <p class="quiet">None among the newest; older ones may match.</p> : null;
   return (
     <table class="events">
       <thead>
@@ -216,7 +216,7 @@ function Fate(p: { kept: Kept }) {
         </span>
       ) : (
         <span class="kept">
-          <span aria-hidden="true">◇</span> nobody took it
+          <span aria-hidden="true">◇</span> unmatched
         </span>
       )}
       {e.used?.map((id) => (

@@ -28,16 +28,11 @@ interface Failure {
 }
 
 // What runs when nothing is deployed yet.
-const hello = `id: hello
-name: Greet someone by name
-version: "1.0"
-states:
-- name: Greet
-  type: inject
-  start: {kind: default}
-  data: {greeting: "Hello, {{ $.name }}"}
-  stateDataFilter: {dataOutputPath: "{{ $.greeting }}"}
-  end: {kind: default}
+const greet = `document: {dsl: 1.0.3, namespace: default, name: greet, version: 1.0.0, title: Greet someone by name}
+do:
+- greet:
+    set:
+      greeting: \${ "Hello, " + .name }
 `;
 
 export function Home() {
@@ -146,7 +141,7 @@ function Failures() {
           </table>
         </div>
       )}
-      {groups.data?.exact === false && <p class="quiet">There are more failures than were counted; the newest are here.</p>}
+      {groups.data?.exact === false && <p class="quiet">There are more failures; these are the newest.</p>}
     </section>
   );
 }
@@ -162,14 +157,14 @@ function filterOf(f: Failure): string {
 function FirstVisit(p: { definitions: Definition[] }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const known = p.definitions.some((d) => d.id === "hello");
+  const known = p.definitions.some((d) => d.id === "greet");
   const run = async () => {
     if (busy) return;
     setBusy(true);
     setError(undefined);
     try {
-      if (!known) await ask(api("definitions"), { body: hello, type: "application/yaml" });
-      const { data } = await ask<Instance>(api("definitions", "hello", "instances"), { body: { name: "Ada" } });
+      if (!known) await ask(api("definitions"), { body: greet, type: "application/yaml" });
+      const { data } = await ask<Instance>(api("definitions", "greet", "instances"), { body: { name: "Ada" } });
       go("/instances/" + encodeURIComponent(data.id));
     } catch (e) {
       setError(e);
@@ -185,7 +180,7 @@ function FirstVisit(p: { definitions: Definition[] }) {
       </p>
       <p>
         <button type="button" class="main" onClick={run} aria-disabled={busy} {...barred(known ? "start" : "deploy")}>
-          {busy ? "Starting…" : known ? "Run the example hello" : "Deploy and run an example"}
+          {busy ? "Starting…" : known ? "Run the example greet" : "Deploy and run an example"}
         </button>
       </p>
       <ProblemBox error={error} />
@@ -197,7 +192,7 @@ function FirstVisit(p: { definitions: Definition[] }) {
       ) : (
         <>
           <p>No definition is deployed. From the command line, in a checkout:</p>
-          <pre class="command">lockstep def apply examples/hello.yaml{"\n"}lockstep inst start hello --input '{"{"}"name":"Ada"{"}"}' --wait</pre>
+          <pre class="command">lockstep def apply examples/v10/greet.yaml{"\n"}lockstep inst start greet --input '{"{"}"name":"Ada"{"}"}' --wait</pre>
           <p>
             Or try your own in the <a href="/playground">Playground</a>.
           </p>

@@ -69,7 +69,7 @@ function Refused(p: { error: unknown; again: () => void }) {
   return (
     <div class="problem" role="alert">
       <p>
-        <b>Nothing was done: the instance changed since you looked.</b> {(p.error as Problem).status === 409 && (p.error as Problem).message}
+        <b>Nothing was done: the instance changed meanwhile.</b> {(p.error as Problem).status === 409 && (p.error as Problem).message}
       </p>
       <button type="button" onClick={p.again}>
         Look again
@@ -90,10 +90,10 @@ async function act(instance: Instance, verb: string, body: unknown): Promise<Ins
 
 const texts: Record<Asking, { title: string; says: string; action: string; danger?: boolean }> = {
   retry: { title: "Retry with other data", says: "The failed state runs again, with this as its input.", action: "Retry" },
-  skip: { title: "Skip the failed state", says: "The instance goes on as if the failed state had given this output.", action: "Skip" },
-  cancel: { title: "Cancel this instance?", says: "It is asked to stop, and what it waits for too.", action: "Cancel it", danger: true },
-  terminate: { title: "Terminate this instance?", says: "It stops now. Nothing is undone.", action: "Terminate it", danger: true },
-  restart: { title: "Restart", says: "A new instance begins with this input. This one stays as it is.", action: "Start a new one" },
+  skip: { title: "Skip the failed state", says: "The instance continues as if the failed state had this output.", action: "Skip" },
+  cancel: { title: "Cancel this instance?", says: "It stops, and so does what it waits for.", action: "Cancel it", danger: true },
+  terminate: { title: "Terminate this instance?", says: "It stops now, without compensation.", action: "Terminate it", danger: true },
+  restart: { title: "Restart", says: "A new instance starts with this input. This one does not change.", action: "Start a new one" },
 };
 
 /** What must be said before something is done. It means the instance as it was when it was opened. */
@@ -147,14 +147,14 @@ function Ask(p: { verb: Asking; instance: Instance; input: unknown; again: () =>
       )}
       {p.verb !== "restart" && (
         <label class="field">
-          <span>Reason, kept in the history (optional)</span>
+          <span>Reason, for the history (optional)</span>
           <input value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={4000} />
         </label>
       )}
       {stale ? (
         <div class="problem" role="alert">
           <p>
-            <b>Nothing was done: somebody or something else was faster.</b> {(error as Problem).status === 409 && (error as Problem).message}
+            <b>Nothing was done: another change came first.</b> {(error as Problem).status === 409 && (error as Problem).message}
           </p>
           <p>
             The instance is {p.instance.status} now{p.instance.state && ` in ${p.instance.state}`}. {!possible && `To ${p.verb} it is not possible any more.`}

@@ -36,6 +36,7 @@ export interface Visit {
   left?: Rec;
   attempts: Attempt[];
   error: boolean; // something went wrong in it, at least for a while
+  over?: boolean; // it was not left, but the state around it has gone on
   cut?: boolean; // some of its records are not read
 }
 
@@ -211,6 +212,7 @@ function linesOf(records: Rec[], cut: { start?: boolean; end?: boolean }): Item[
     const known = r.type === "entered" ? undefined : open.get(r.node);
     const visit = known ?? { node: r.node, records: [], attempts: [], error: false, cut: cut.start && r.type !== "entered" };
     if (!known) open.set(r.node, visit);
+    if (["entered", "left", "caught", "retrying"].includes(r.type)) closeInside(open, r.node);
     let part = parts.get(visit);
     if (!part) {
       part = [];
@@ -223,6 +225,15 @@ function linesOf(records: Rec[], cut: { start?: boolean; end?: boolean }): Item[
   }
   if (cut.end) for (const visit of open.values()) visit.cut = true;
   return items;
+}
+
+/** Ends the visits of states inside of one that goes on without them, such as after an error that is caught. */
+function closeInside(open: Map<string, Visit>, node: string) {
+  for (const [name, visit] of open) {
+    if (!name.startsWith(node + "/")) continue;
+    visit.over = true;
+    open.delete(name);
+  }
 }
 
 /** The first record that an item tells of; of what is not read, the one after it. */
@@ -274,6 +285,10 @@ export function marksOf(items: Item[], instance: Instance): Map<string, NodeMark
   const kind = ({ failed: "failed", paused: "paused", running: "active", waiting: "waiting" } as const)[instance.status as string];
   if (!kind) return out;
   const here = instance.job ? [instance.job.state] : [...(instance.states ?? []), ...(kind === "failed" && instance.error?.node ? [instance.error.node] : [])];
+  for (const [node, list] of visits) {
+    const last = list.at(-1)!;
+    if (!last.left && !last.over && !last.cut && here.some((h) => node.startsWith(h + "/"))) here.push(node); // inside of a state that is open
+  }
   for (const node of here) out.set(node, markOf(kind, out.get(node)?.note ?? ""));
   return out;
 }

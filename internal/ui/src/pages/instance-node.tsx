@@ -37,7 +37,7 @@ export function StateDetails(p: { state: string; items: Item[]; instance: Instan
           Close
         </button>
       </div>
-      {!visit && <p class="quiet">{gap < 0 ? "It was not entered yet." : "It was not entered in the records that are read."}</p>}
+      {!visit && <p class="quiet">{gap < 0 ? "Not entered yet." : "Not entered in the records read so far."}</p>}
       {fault && <FaultText error={fault} />}
       {visit && <VisitDetails key={visit.records[0]!.seq} visit={visit} ended={p.instance.ended !== undefined} />}
     </section>
@@ -50,7 +50,7 @@ function VisitDetails(p: { visit: Visit; ended: boolean }) {
   return (
     <>
       <h3>Input</h3>
-      {!entered && v.cut ? <p class="quiet">The record of its input is not read.</p> : <Json value={entered?.data} label="Input" />}
+      {!entered && v.cut ? <p class="quiet">The record of its input is not loaded.</p> : <Json value={entered?.data} label="Input" />}
       {v.attempts.length > 0 && (
         <>
           <h3>Calls</h3>
@@ -58,7 +58,7 @@ function VisitDetails(p: { visit: Visit; ended: boolean }) {
         </>
       )}
       <h3>Output</h3>
-      {v.left ? <Json value={v.left.data} label="Output" /> : <p class="quiet">{v.cut ? "What came of it is not read." : `It was not left${v.error || p.ended ? "." : " yet."}`}</p>}
+      {v.left ? <Json value={v.left.data} label="Output" /> : <p class="quiet">{v.cut ? "The record of its result is not loaded." : `It was not left${v.error || p.ended ? "." : " yet."}`}</p>}
     </>
   );
 }
@@ -141,7 +141,7 @@ export function WholeDetails(p: { items: Item[]; instance: Instance }) {
       <Json value={started?.data} label="Input" />
       <h3>Output</h3>
       {p.instance.status === "completed" ? <Json value={p.instance.output} label="Output" /> : <p class="quiet">None: it is {p.instance.status}.</p>}
-      <p class="quiet">Choose a state in the diagram to see what it took and gave.</p>
+      <p class="quiet">Select a state in the diagram to see its input and output.</p>
     </section>
   );
 }

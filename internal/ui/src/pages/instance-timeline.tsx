@@ -14,7 +14,15 @@ export function Timeline(p: { history: History; items: Item[]; instance: Instanc
   const selected = Number(query.get("rec") ?? 0);
   const [at, setAt] = useState(selected); // the record that the first item has; 0: the newest are shown
   const { history } = p;
-  const wanted = failedOnly ? p.items.filter((i) => !(i.visit || i.record) || (i.visit ? i.records : [i.record]).some(isWrong)) : p.items;
+  // A loop over many items has a visit for each; then only what is around it is shown at first.
+  const nested = p.items.some(isInner);
+  const asked = query.get("inner");
+  const inner = asked ? asked === "shown" : p.items.length <= most;
+  const wanted = p.items.filter((i) => {
+    if (!i.visit && !i.record) return true;
+    if (failedOnly) return (i.visit ? i.records : [i.record]).some(isWrong);
+    return inner || !isInner(i) || i.visit.error || i.records.some((r) => r.seq === selected);
+  });
   const latest = Math.max(0, wanted.length - most);
   const from = at ? Math.min(latest, Math.max(0, wanted.findLastIndex((i) => seqOf(i) <= at))) : latest;
   const items = wanted.slice(from, from + most);
@@ -29,6 +37,11 @@ export function Timeline(p: { history: History; items: Item[]; instance: Instanc
         <label>
           <input type="checkbox" checked={failedOnly} onChange={(e) => amend({ only: e.currentTarget.checked ? "failed" : null })} /> Failed only
         </label>
+        {nested && !failedOnly && (
+          <label>
+            <input type="checkbox" checked={inner} onChange={(e) => amend({ inner: e.currentTarget.checked ? "shown" : "hidden" })} /> Tasks inside of tasks
+          </label>
+        )}
         {history.loaded && <span class="quiet">{countOf(history)}</span>}
       </div>
       <ProblemBox error={history.error} again={history.again} />
@@ -77,6 +90,11 @@ export function Timeline(p: { history: History; items: Item[]; instance: Instanc
   );
 }
 
+/** Whether an item is of a state inside of another. */
+function isInner(i: Item): i is Extract<Item, { visit: Visit }> {
+  return i.visit !== undefined && (i.records[0]?.depth ?? 0) > 0;
+}
+
 /** Where an item is in the history. */
 function seqOf(item: Item): number {
   return item.visit || item.record ? firstRec(item).seq : item.next.seq - 1;
@@ -90,8 +108,8 @@ function countOf(h: History): string {
 
 /** What to say when no record tells of something wrong; that all is well only if that is known. */
 function nothingWrong(i: Instance, h: History): string {
-  if (h.unread > 0) return "Nothing went wrong in what is read; there is more.";
-  return i.error ? "No record tells of the error above." : "Nothing went wrong.";
+  if (h.unread > 0) return "No errors in the records read so far; there are more.";
+  return i.error ? "No record has the error above." : "No errors.";
 }
 
 /** Records of a long history that were not asked for yet. */
@@ -303,7 +321,7 @@ export function describe(r: Rec): string {
     case "warning":
       return `Warning: ${r.text}`;
     case "control":
-      return `${r.name} by ${r.text ?? "somebody"}`;
+      return `${r.name} by ${r.text ?? "an operator"}`;
     case "finished":
       return `Finished: ${r.status}${r.error ? ", " + r.error.name : ""}`;
   }

@@ -101,7 +101,7 @@ function WaitText(p: { wait: Wait }) {
       return (
         <>
           the answer of <b>{w.function}</b>
-          {w.parked && ", which nothing here can carry out: somebody has to answer it"}
+          {w.parked && ", which has no implementation: an operator must answer it"}
         </>
       );
     case "event":
@@ -155,7 +155,7 @@ function AnswerDialog(p: { id: string; wait: Wait; onClose: () => void; again: (
       if (parsed.error) return setError(new Error(parsed.error));
       body = { result: parsed.value };
     } else {
-      if (!name) return setError(new Error("An error needs a name, which the definition can match."));
+      if (!name) return setError(new Error("An error needs a name that the definition can match."));
       body = { error: { name, ...(code ? { code } : {}), ...(detail ? { detail } : {}) } };
     }
     setBusy(true);

@@ -198,7 +198,7 @@ function Quarantine(p: { text: string }) {
   return (
     <div class="problem" role="region" aria-label="Set aside">
       <p>
-        <b>It is set aside because an invariant broke.</b> Resume tries again, terminate gives it up.
+        <b>It is in quarantine because an invariant was violated.</b> Resume retries it, terminate ends it.
       </p>
       <pre class="detail">{p.text}</pre>
     </div>
@@ -218,7 +218,7 @@ function JobBlock(p: { instance: Row; again: () => void }) {
       {job.allowed.length > 0 ? (
         <Moves instance={i} again={p.again} />
       ) : (
-        <p class="quiet">Nobody can move it any more.</p>
+        <p class="quiet">It cannot be moved any more.</p>
       )}
       {i.wake && !i.ended && <p class="quiet">Without a move, something happens at {new Date(i.wake).toLocaleString()}.</p>}
     </section>

@@ -22,11 +22,11 @@ interface Verb {
 }
 
 const verbs: Verb[] = [
-  { name: "retry", title: "Retry", past: "retried", says: "They run on from the state that failed.", atRev: true },
+  { name: "retry", title: "Retry", past: "retried", says: "They continue from the failed state.", atRev: true },
   { name: "pause", title: "Pause", past: "paused", says: "They stay where they are until they are resumed." },
-  { name: "resume", title: "Resume", past: "resumed", says: "They go on." },
-  { name: "cancel", title: "Cancel", past: "cancelled", says: "They are asked to stop, and what they wait for too.", danger: true },
-  { name: "terminate", title: "Terminate", past: "terminated", says: "They stop now. Nothing is undone.", danger: true },
+  { name: "resume", title: "Resume", past: "resumed", says: "They continue." },
+  { name: "cancel", title: "Cancel", past: "cancelled", says: "They stop, and so does what they wait for.", danger: true },
+  { name: "terminate", title: "Terminate", past: "terminated", says: "They stop now, without compensation.", danger: true },
 ];
 
 export function BulkBar(p: { q: string; rows: Instance[]; selection: Selection; count?: Count }) {
@@ -152,7 +152,7 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
             </p>
           )}
           <label class="field">
-            <span>Reason, kept in the history (optional)</span>
+            <span>Reason, for the history (optional)</span>
             <input value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={4000} />
           </label>
         </>

@@ -52,7 +52,7 @@ function Row(p: { row: Instance; select?: Selecting }) {
       )}
       <td>
         <StatusMark status={row.status} />
-        {row.quarantine && <div class="quiet">set aside</div>}
+        {row.quarantine && <div class="quiet">quarantine</div>}
       </td>
       <td class="mono id">
         <a href={"/instances/" + encodeURIComponent(row.id)}>{row.id}</a>

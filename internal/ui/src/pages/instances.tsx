@@ -76,7 +76,7 @@ function counted(c?: Count): string {
 }
 
 function Nothing(p: { q: string; more?: string }) {
-  if (p.more) return <p class="quiet">None among those that were compared; older ones may fit.</p>;
+  if (p.more) return <p class="quiet">None among the newest; older ones may match.</p>;
   if (p.q) {
     return (
       <p class="quiet">

@@ -72,7 +72,7 @@ export function Nodes() {
       )}
       {list.length > most && <p class="quiet">{list.length - most} more are not shown.</p>}
       {list.length > 0 && free > 0 && <p class="kept">▲ {free} parts have no node now: another takes them within a second or two.</p>}
-      {list.length === 1 && !list[0]!.id && <p class="quiet">This server works alone on its store. Several can share one PostgreSQL database.</p>}
+      {list.length === 1 && !list[0]!.id && <p class="quiet">Only this server uses the store. Several servers can share a PostgreSQL database.</p>}
     </>
   );
 }

@@ -6,7 +6,7 @@ export function NotFound() {
     <>
       <h1>There is nothing here</h1>
       <p>
-        This address is none of the page's. <a href="/">Go home</a>, or look among the <a href="/instances">instances</a>.
+        This page does not exist. <a href="/">Go home</a>, or look among the <a href="/instances">instances</a>.
       </p>
     </>
   );

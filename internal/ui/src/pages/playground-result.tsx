@@ -201,6 +201,13 @@ function sentence(r: PlayRecord): string {
   return [r.type, node, r.name, r.text].filter(Boolean).join(" ") + why;
 }
 
+/** Marks the tasks inside of one that goes on without them: after an error, or since another was first. */
+function endInside(marks: Map<string, NodeMark>, node: string) {
+  for (const [name, mark] of marks) {
+    if (name.startsWith(node + "/") && mark.kind !== "done") marks.set(name, { kind: "none", says: "not completed" });
+  }
+}
+
 /** What the run says of the states of the diagram. */
 export function useMarks(run: PlayRun | undefined): Map<string, NodeMark> {
   return useMemo(() => {
@@ -212,6 +219,7 @@ export function useMarks(run: PlayRun | undefined): Map<string, NodeMark> {
       if (r.type === "entered" || r.type === "retrying") marks.set(r.node, { kind: "active", says: "running" });
       if (r.type === "waiting") marks.set(r.node, { kind: "waiting", says: "waiting" });
       if (r.type === "left" || r.type === "taken") marks.set(r.node, { kind: "done", says: "done" });
+      if (r.type === "left" || r.type === "caught" || r.type === "retrying") endInside(marks, r.node);
     }
     const row = run.instances.find((i) => i.id === first);
     for (const state of row?.states ?? []) if (!marks.has(state)) marks.set(state, { kind: "active", says: "running" });

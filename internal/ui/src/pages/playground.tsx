@@ -11,16 +11,22 @@ import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
 import { amend, go, place } from "../router";
 import { keepDraft, readDraft } from "./playground-draft";
-import { examples, nothing, type Texts } from "./playground-examples";
+import { beginWith, examples, nothing, type Texts } from "./playground-examples";
 import { Result, useMarks, type Played, type PlayRun } from "./playground-result";
 import "./playground.css";
+
+/** The dialect of a document that cannot be read at the moment. */
+function likely(text: string): string {
+  if (/^[\s{]*"?document"?\s*:/m.test(text)) return "sw10";
+  return /^\s*("?transitions"?\s*:)/m.test(text) ? "wfx" : "sw05";
+}
 
 /** Where a playground begins: an example, or the source of a definition that is deployed. */
 export default function Playground() {
   useTitle("Playground");
   const { query } = place.value;
   const definition = query.get("definition");
-  const base = definition ? `definition:${definition}` : `example:${query.get("example") ?? "hello"}`;
+  const base = definition ? `definition:${definition}` : `example:${query.get("example") ?? beginWith}`;
   const original = useLoad(async (signal) => ({ base, texts: await beginning(definition, query.get("example"), signal) }), [base]);
   const ready = original.data?.base === base ? original.data.texts : undefined;
   return (
@@ -37,7 +43,7 @@ export default function Playground() {
 
 async function beginning(definition: string | null, example: string | null, signal: AbortSignal): Promise<Texts> {
   if (definition) return { ...nothing, definition: await get<string>(api("definitions", definition, "source"), signal).then(asText) };
-  const found = examples.find((e) => e.name === (example ?? "hello"));
+  const found = examples.find((e) => e.name === (example ?? beginWith));
   if (!found) throw new Error(`There is no example “${example}”. Choose another.`);
   return found.texts;
 }
@@ -54,11 +60,15 @@ function Chooser(p: { base: string }) {
     <label>
       Begin with{" "}
       <select value={p.base} onChange={(e) => choose(e.currentTarget.value)}>
-        <optgroup label="Examples">
-          {examples.map((e) => (
-            <option value={`example:${e.name}`}>{e.title}</option>
-          ))}
-        </optgroup>
+        {[...new Set(examples.map((e) => e.language))].map((language) => (
+          <optgroup label={language}>
+            {examples
+              .filter((e) => e.language === language)
+              .map((e) => (
+                <option value={`example:${e.name}`}>{e.title}</option>
+              ))}
+          </optgroup>
+        ))}
         {!!deployed.data?.items.length && (
           <optgroup label="Deployed here">
             {deployed.data.items.map((d) => (
@@ -110,7 +120,7 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
   const marks = useMarks(run);
   const graph = checked.data?.graph ?? checked.graph ?? runner.done?.graph;
   const outdated = !!checked.data && !checked.data.graph; // what is drawn is of an earlier text
-  const schema = () => schemaOf(checked.data?.dialect || (/^\s*("?transitions"?\s*:)/m.test(texts.definition) ? "wfx" : "sw05"));
+  const schema = () => schemaOf(checked.data?.dialect || likely(texts.definition));
 
   return (
     <div class="play">
@@ -135,7 +145,7 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
         )}
         {runner.busy && <span class="quiet">running…</span>}
       </div>
-      {unkept && <p class="quiet">This browser keeps no drafts: copy your text before you leave.</p>}
+      {unkept && <p class="quiet">This browser cannot store drafts: copy your text before you leave.</p>}
       <div class="play-columns">
         <div>
           <h2 class="first">Definition</h2>
@@ -159,7 +169,7 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
             <Result run={run} stale={runner.stale} state={selected} onAll={() => amend({ state: null })} onLine={(l, c) => jump.current?.(l, c)} />
           ) : (
             <p class="quiet">
-              {runner.done ? "It does not run: correct the mistakes first." : "Run it, or step from state to state."} Ctrl+Enter runs, Ctrl+Shift+Enter steps.
+              {runner.done ? "It cannot run: fix the errors first." : "Run it, or step from state to state."} Ctrl+Enter runs, Ctrl+Shift+Enter steps.
             </p>
           )}
         </div>
@@ -287,7 +297,7 @@ function useRunner(texts: Texts) {
     ask<Played>("/api/v1/playground", { body: { ...texts, ...asked }, signal: mine.signal }).then(
       ({ data }) => {
         set({ done: data, of: texts, asked, busy: false });
-        announce(data.run?.message ?? "It does not run: there are mistakes.");
+        announce(data.run?.message ?? "It cannot run: there are errors.");
       },
       (error) => mine.signal.aborted || set((old) => ({ ...old, error, busy: false })),
     );

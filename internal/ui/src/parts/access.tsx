@@ -34,5 +34,5 @@ export function barred(deed: Deed): { disabled?: boolean; title?: string } {
 /** Tells those who may change nothing so, before they try. */
 export function OnlyLooking() {
   if (session.value?.role !== "viewer") return null;
-  return <p class="looking">You may only look: with the role viewer, nothing can be started or changed.</p>;
+  return <p class="looking">Read-only: with the role viewer, nothing can be started or changed.</p>;
 }
