@@ -16,6 +16,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/format"
@@ -116,6 +117,10 @@ func TestFormat(t *testing.T) {
 		{"events/*", nil},
 		{"v01/mocks/*", nil},
 		{"v01/events/*", nil},
+		{"v10/*_test.yaml", scenario.Schema()},
+		{"v10/*.yaml", sw10.FrontEnd{}.Schema()},
+		{"v10/mocks/*", nil},
+		{"v10/events/*", nil},
 	} {
 		var order *format.Order
 		if schema.text != nil {
@@ -140,12 +145,12 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// folders hold examples: the newest dialect here, below it an older one, jobs, and a
+// folders hold examples: version 0.5 here, below it an older and the newest one, jobs, and a
 // workflow that creates jobs. Each has a README and diagrams of its own.
-var folders = []string{".", "v01", "jobs", "campaign"}
+var folders = []string{".", "v01", "v10", "jobs", "campaign", "embed"}
 
 func registry() *dialect.Registry {
-	return dialect.NewRegistry(append([]dialect.FrontEnd{wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
+	return dialect.NewRegistry(append([]dialect.FrontEnd{sw10.FrontEnd{}, wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
 }
 
 func read(t *testing.T, path string) []byte {

@@ -52,10 +52,7 @@ const lockstep = "go run ./cmd/lockstep"
 // TestCommands runs what the README says, and compares what it prints. Progress
 // is left out: it tells how long things took.
 func TestCommands(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "lockstep.exe")
-	if out, err := exec.Command("go", "build", "-o", program, "../cmd/lockstep").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := build(t)
 	var commands [][]string
 	for _, dir := range folders {
 		commands = append(commands, regexp.MustCompile("(?m)^\\$ "+lockstep+" (.*)\n((?:[^$`].*\n)*)").FindAllStringSubmatch(readme(t, dir), -1)...)
@@ -104,4 +101,45 @@ func words(command string) []string {
 func readme(t *testing.T, dir string) string {
 	t.Helper()
 	return string(read(t, filepath.Join(dir, "README.md")))
+}
+
+// TestFiveMinutes does what the README at the top asks a newcomer to do: it writes both files, and tests them.
+func TestFiveMinutes(t *testing.T) {
+	_, walk, found := strings.Cut(readme(t, ".."), "\n## Five minutes\n")
+	walk, _, _ = strings.Cut(walk, "\n## ")
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(walk, -1)
+	if !found || len(blocks) != 2 {
+		t.Fatalf("the README has %d documents there", len(blocks))
+	}
+	dir := t.TempDir()
+	for i, name := range []string{"parcel.yaml", "parcel_test.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(blocks[i][1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := build(t)
+	run := func(arguments ...string) string {
+		cmd := exec.Command(program, arguments...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("lockstep %s: %v\n%s", strings.Join(arguments, " "), err, out)
+		}
+		return string(out)
+	}
+	run("validate", "parcel.yaml")
+	run("fmt", "--check", ".")
+	if out := run("test", "parcel_test.yaml"); !strings.Contains(walk, "\n"+out+"```") {
+		t.Errorf("the README does not show what lockstep test prints:\n%s", out)
+	}
+}
+
+// build builds the program.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "lockstep.exe")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/lockstep").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
 }
