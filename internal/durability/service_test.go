@@ -48,10 +48,14 @@ type service struct {
 	mu    sync.Mutex
 	seen  []request // in order, with repetitions
 	tries []string  // the keys of calls of what is down at first
+
+	raced func()          // says that the call came that loses the race
+	race  <-chan struct{} // closed then: before that nobody wins it
 }
 
 func newService(t *testing.T) *service {
-	s := &service{}
+	race := make(chan struct{})
+	s := &service{raced: sync.OnceFunc(func() { close(race) }), race: race}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -85,9 +89,17 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, `{"attempt":%d}`, attempt)
 	case "/branches":
-		if in.Branch == "never" {
+		switch in.Branch {
+		case "never":
+			s.raced()
 			<-r.Context().Done()
 			return
+		case "fast":
+			select {
+			case <-s.race:
+			case <-r.Context().Done():
+				return
+			}
 		}
 		fmt.Fprintf(w, `{"branch":%q}`, in.Branch)
 	case "/readings":
