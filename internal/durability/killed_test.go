@@ -45,10 +45,10 @@ func TestKilledAtEveryWrite(t *testing.T) {
 			for n := first; ; n += stride {
 				r := newRun(t, how.story)
 				r.early = how.early
-				whole := r.live(command{Kill: n, Before: how.before}, func(c *client.Client, in api.Instance) { want.compare(r, c, in) })
+				whole := r.live(command{Kill: n, Before: how.before}, func(c *client.Client, in api.Instance) error { return want.compare(r, c, in) })
 				if !whole {
 					kills++
-					r.live(command{}, func(c *client.Client, in api.Instance) { want.compare(r, c, in) })
+					r.live(command{}, func(c *client.Client, in api.Instance) error { return want.compare(r, c, in) })
 				}
 				repeated += r.check()
 				if t.Failed() {
@@ -76,7 +76,7 @@ func TestKilledAfterEveryWrite(t *testing.T) {
 			t.Parallel()
 			want := unharmed(t, s)
 			r := newRun(t, s)
-			for !r.live(command{Kill: 1}, func(c *client.Client, in api.Instance) { want.compare(r, c, in) }) {
+			for !r.live(command{Kill: 1}, func(c *client.Client, in api.Instance) error { return want.compare(r, c, in) }) {
 				if t.Failed() || r.processes > 200 {
 					t.Fatalf("in process %d", r.processes)
 				}
@@ -100,9 +100,12 @@ type outcome struct {
 func unharmed(t *testing.T, s *story) (out outcome) {
 	t.Helper()
 	r := newRun(t, s)
-	r.live(command{}, func(c *client.Client, in api.Instance) {
-		out.history, out.commits = r.history(c), s.commits
-		out.compare(r, c, in)
+	r.live(command{}, func(c *client.Client, in api.Instance) (err error) {
+		if out.history, err = r.history(c); err != nil {
+			return err
+		}
+		out.commits = s.commits
+		return out.compare(r, c, in)
 	})
 	if again := r.check(); again != 0 {
 		t.Errorf("%d calls came again though nothing died", again)
@@ -110,8 +113,8 @@ func unharmed(t *testing.T, s *story) (out outcome) {
 	return out
 }
 
-// compare looks at an instance that is over.
-func (o outcome) compare(r *run, c *client.Client, in api.Instance) {
+// compare looks at an instance that is over. It fails where the server is gone.
+func (o outcome) compare(r *run, c *client.Client, in api.Instance) error {
 	t := r.t
 	t.Helper()
 	if in.Status != api.Completed {
@@ -124,12 +127,16 @@ func (o outcome) compare(r *run, c *client.Client, in api.Instance) {
 	if err := json.Unmarshal(in.Output, &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("the output is %s, %v", in.Output, err)
 	}
-	if got := r.history(c); !slices.Equal(got, o.history) {
-		t.Errorf("history tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(o.history, "\n"))
+	history, err := r.history(c)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(history, o.history) {
+		t.Errorf("history tells\n%s\nwant\n%s", strings.Join(history, "\n"), strings.Join(o.history, "\n"))
 	}
 	events, err := c.ListEvents(context.Background(), client.EventQuery{})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	taken := 0
 	for _, ev := range events.Items {
@@ -140,15 +147,16 @@ func (o outcome) compare(r *run, c *client.Client, in api.Instance) {
 	if len(events.Items) != len(r.events)+r.emitted || taken != r.taken+r.emitted {
 		t.Errorf("%d events are kept, %d were taken, want %d of %d", len(events.Items), taken, r.taken+r.emitted, len(r.events)+r.emitted)
 	}
+	return nil
 }
 
 // history reads what the records tell. It sees that they have no gap, that every call
 // has one answer, and that there are as many of each type as the story says.
-func (r *run) history(c *client.Client) []string {
+func (r *run) history(c *client.Client) ([]string, error) {
 	r.t.Helper()
 	page, err := c.GetHistory(context.Background(), r.id, client.Paging{Limit: 1000})
 	if err != nil {
-		r.t.Fatal(err)
+		return nil, err
 	}
 	var out []string
 	times := map[string]int{}
@@ -175,7 +183,7 @@ func (r *run) history(c *client.Client) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
+	return out, nil
 }
 
 // differs is what differs from run to run in an event that the instance emitted.

@@ -7,8 +7,8 @@ var order = &story{
 	states: []string{"Reserve", "Pay", "Rest", "Pack", "Ship", "Release", "Close"},
 	input:  `{"order":"o1","items":["hat","scarf","glove"]}`,
 	events: []message{
-		{"Reserve", `{"specversion":"1.0","type":"order.paid","source":"till","id":"2","order":"o2","data":{"amount":9}}`}, // another's
-		{"Pay", `{"specversion":"1.0","type":"order.paid","source":"till","id":"1","order":"o1","data":{"amount":7}}`},
+		{state: "Reserve", text: `{"specversion":"1.0","type":"order.paid","source":"till","id":"2","order":"o2","data":{"amount":9}}`}, // another's
+		{state: "Pay", text: `{"specversion":"1.0","type":"order.paid","source":"till","id":"1","order":"o1","data":{"amount":7}}`},
 	},
 	taken: 1,
 	output: `{"amount":7,"closed":true,"items":["hat","scarf","glove"],"order":"o1",

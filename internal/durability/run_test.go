@@ -32,9 +32,9 @@ func newRun(t *testing.T, s *story) *run {
 	return &run{story: s, t: t, service: newService(t), database: filepath.Join(t.TempDir(), "lockstep.db")}
 }
 
-// live runs a process until the instance is over or the process is. It reports whether
-// the instance is over.
-func (r *run) live(o command, look func(*client.Client, api.Instance)) (over bool) {
+// live runs a process until the instance is over and was looked at, or the process is. It reports
+// whether it ended by itself, once the instance was over.
+func (r *run) live(o command, look func(*client.Client, api.Instance) error) (whole bool) {
 	r.t.Helper()
 	r.processes++
 	o.Database = r.database
@@ -52,12 +52,14 @@ func (r *run) live(o command, look func(*client.Client, api.Instance)) (over boo
 		}
 		defer c.Close()
 		in, err := r.drive(c, p)
-		if over = err == nil; over {
-			look(c, in)
-			if err := p.stop(); err != nil {
-				r.t.Fatal(err)
+		if err == nil {
+			err = look(c, in)
+		}
+		if err == nil {
+			if p.stop() {
+				return true
 			}
-			return true
+			err = p.err // it may have died at a write of its end
 		}
 		var problem *client.Problem
 		if errors.As(err, &problem) {
@@ -136,7 +138,7 @@ func (r *run) tell(ctx context.Context, c *client.Client, p *process) error {
 	for ; r.sent < len(r.events); r.sent++ {
 		e := r.events[r.sent]
 		if p != nil {
-			if err := r.inTime(ctx, c, p, e.state); err != nil {
+			if err := r.inTime(ctx, c, p, e); err != nil {
 				return err
 			}
 		}
@@ -147,21 +149,36 @@ func (r *run) tell(ctx context.Context, c *client.Client, p *process) error {
 	return nil
 }
 
-// inTime waits until the instance is in a state, or beyond it: where the sending of an event
+// inTime waits until the instance is ready for an event, or beyond it: where the sending
 // was not acknowledged it may have been taken already.
-func (r *run) inTime(ctx context.Context, c *client.Client, p *process, state string) error {
+func (r *run) inTime(ctx context.Context, c *client.Client, p *process, e message) error {
 	for {
 		in, err := c.GetInstance(ctx, r.id, 0)
 		if err != nil {
 			return err
 		}
-		if in.Over() || slices.Index(r.states, in.State) >= slices.Index(r.states, state) {
+		taken, err := r.consumed(ctx, c)
+		if err != nil {
+			return err
+		}
+		if in.Over() || slices.Index(r.states, in.State) >= slices.Index(r.states, e.state) && taken >= e.taken {
 			return nil
 		}
 		if err := p.step(); err != nil {
 			return err
 		}
 	}
+}
+
+// consumed counts the events that the instance has taken.
+func (r *run) consumed(ctx context.Context, c *client.Client) (n int, err error) {
+	page, err := c.GetHistory(ctx, r.id, client.Paging{Limit: 1000})
+	for _, rec := range page.Items {
+		if rec.Type == "consumed" {
+			n++
+		}
+	}
+	return n, err
 }
 
 func (r *run) send(ctx context.Context, c *client.Client, text string) error {
