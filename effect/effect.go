@@ -49,6 +49,9 @@ type Outcome struct {
 	Failure *Failure
 	Delay   time.Duration // how much later the answer arrives (for mocks under virtual time)
 	Parked  bool          // this process does not answer the call: a person or another program will
+	// Wait, if not nil, is how the call goes on: it may take long, and blocks until the call is over or ctx
+	// ends. The other fields mean nothing then. A call that waits does not keep others from being made.
+	Wait func(ctx context.Context) Outcome
 }
 
 // Failure is why a call did not succeed. Definitions match it by Name, Title, Type,

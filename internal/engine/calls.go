@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +13,7 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
-	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -41,6 +38,7 @@ type call struct {
 	n   int64 // order of its decision
 
 	cancel context.CancelFunc // while in flight
+	waits  bool               // it is in flight without a place
 	parked bool               // it waits for Engine.Answer
 	reply  core.Reply         // once answered
 	due    core.Time          // when the answer counts
@@ -49,13 +47,14 @@ type call struct {
 // callTable knows the calls that were decided on and have no applied answer. It is
 // rebuilt from the store when the engine starts: at worst a call is made again.
 type callTable struct {
-	mu     sync.Mutex
-	all    map[string]*call
-	held   map[string]*call // those of all that are answered
-	queue  callQueue
-	flying int
-	count  int64
-	wg     sync.WaitGroup
+	mu        sync.Mutex
+	all       map[string]*call
+	held      map[string]*call // those of all that are answered
+	queue     callQueue
+	flying    int // those that have a place
+	placeless int // those in flight that have none
+	count     int64
+	wg        sync.WaitGroup
 }
 
 func (t *callTable) init(perEndpoint int) {
@@ -143,12 +142,35 @@ func (t *callTable) pop(limit int) *call {
 	return c
 }
 
+// maxWaiting is how many calls may wait without their place among those in flight (limit waiting-calls). Others
+// keep it.
+const maxWaiting = 10_000
+
+// wait gives back the place of a call in flight that goes on for long. It reports false where too many have.
+func (t *callTable) wait(c *call, limit int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.placeless >= limit {
+		return false
+	}
+	c.waits = true
+	t.placeless++
+	t.flying--
+	t.queue.landed(c)
+	return true
+}
+
 // landed notes that a call is not in flight any more; again: it must be made anew.
 func (t *callTable) landed(c *call, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.flying--
-	t.queue.landed(c)
+	if c.waits {
+		c.waits = false
+		t.placeless--
+	} else {
+		t.flying--
+		t.queue.landed(c)
+	}
 	c.cancel = nil
 	if again && t.live(c) {
 		t.queue.push(c)
@@ -246,7 +268,7 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 			break
 		}
 		did = true
-		out := e.invoke(ctx, c.row)
+		out := awaited(ctx, e.invoke(ctx, c.row))
 		e.calls.landed(c, ctx.Err() != nil)
 		if ctx.Err() == nil {
 			errs = append(errs, e.land(ctx, c, out))
@@ -312,89 +334,16 @@ func (e *Engine) beginCalls() {
 // came, the call stays in the store and is made again.
 func (e *Engine) fly(ctx, flight context.Context, c *call) {
 	out := e.invoke(flight, c.row)
+	if out.Wait != nil && e.calls.wait(c, maxWaiting) {
+		e.beginCalls()
+	}
+	out = awaited(flight, out)
 	over := ctx.Err() != nil
 	if !over {
 		e.report(e.land(context.WithoutCancel(ctx), c, out))
 	}
 	e.calls.landed(c, over)
 	e.beginCalls()
-}
-
-// invoke asks the invoker. A panic of its is the call's failure.
-func (e *Engine) invoke(ctx context.Context, row store.Call) (out effect.Outcome) {
-	var with callWith
-	defer func() {
-		if r := recover(); r != nil {
-			why := with.secrets.Message(fmt.Sprint(r))
-			e.report(fmt.Errorf("call %s of %s: panic: %s\n%s", row.Function.Name, row.Instance, why, debug.Stack()))
-			out = effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "panic", Detail: fmt.Sprintf("calling %q panicked: %s", row.Function.Name, why)})
-		}
-	}()
-	if e.cfg.Invoker == nil {
-		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
-	}
-	f := row.Function
-	with, err := e.callWith(ctx, row)
-	for err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
-		// A store that cannot be read now is no reason for the workflow to fail.
-		e.report(fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err))
-		wait(ctx, retryAnswer)
-		with, err = e.callWith(ctx, row)
-	}
-	if err != nil { // nobody waits for it, or it is made again
-		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q was not called: %v", f.Name, err)})
-	}
-	return e.cfg.Invoker.Invoke(ctx, effect.Call{
-		Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
-		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
-		Args: with.args, Attempt: row.Attempt, Documents: with.documents,
-	})
-}
-
-// callWith is what a call is made with: its arguments with their secrets, and the documents that the
-// instance's program pinned when it was deployed.
-type callWith struct {
-	args      expr.Value
-	secrets   *redact.Redactor // of the arguments; nil: they have none
-	documents effect.Documents
-}
-
-func (e *Engine) callWith(ctx context.Context, row store.Call) (out callWith, err error) {
-	out.args = row.Args
-	pinned, sealed := row.Function.Resource != 0, redact.Refers(row.Args)
-	if !pinned && !sealed {
-		return out, nil
-	}
-	instance, err := e.store.Instance(ctx, row.Instance)
-	if err != nil {
-		return out, fmt.Errorf("read instance: %w", err)
-	}
-	prog, err := e.program(ctx, instance.Digest)
-	if err != nil {
-		return out, err
-	}
-	if set := e.secretsOf(prog); sealed && set != nil {
-		if out.args, err = set.Open(row.Args); err != nil {
-			return out, err
-		}
-		out.secrets = set.Redactor
-	}
-	if pinned {
-		out.documents = effect.Documents{Key: instance.Digest, Root: row.Function.Resource}
-		for _, r := range prog.Resources {
-			out.documents.All = append(out.documents.All, effect.Document{Ref: r.Ref, Text: r.Text})
-		}
-	}
-	return out, nil
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 // retryAnswer is how long an answer waits that could not be committed, and a call

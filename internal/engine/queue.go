@@ -102,12 +102,15 @@ func (q *callQueue) forget(l *lane) {
 }
 
 // endpoint names what a function reaches: the host of a plain URL, the document of an
-// operation, else the function itself, of which only the catalogue knows more.
+// operation, this machine, else the function itself, of which only the catalogue knows more.
 func endpoint(f *ir.Function, args expr.Value) string {
 	operation := f.Operation
 	if b, ok := ir.BuiltinOf(operation); ok {
-		if operation = b.Document; operation == "" {
-			operation = described(args)
+		if b.Exec {
+			return "programs"
+		}
+		if operation = described(args); operation == "" {
+			operation = b.Document
 		}
 	}
 	document, _, _ := strings.Cut(operation, "#")
@@ -122,11 +125,24 @@ func endpoint(f *ir.Function, args expr.Value) string {
 	return "document:" + document
 }
 
+// addresses are where the arguments of calls that these describe say where a call goes.
+var addresses = [][]string{{"endpoint"}, {"server"}, {"transport", "http", "endpoint"}, {"service", "host"}}
+
 // described is the address of a call that its arguments describe.
 func described(args expr.Value) string {
-	at, _ := args.Get("endpoint")
-	if at.IsObject() {
-		at, _ = at.Get("uri")
+	for _, path := range addresses {
+		at := args
+		for _, key := range path {
+			at, _ = at.Get(key)
+		}
+		if at.IsObject() {
+			at, _ = at.Get("uri")
+		}
+		if text := at.Str(); strings.Contains(text, "://") {
+			return text
+		} else if text != "" {
+			return "host://" + text
+		}
 	}
-	return at.Str()
+	return ""
 }

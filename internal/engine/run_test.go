@@ -168,6 +168,47 @@ func TestMaxCalls(t *testing.T) {
 	})
 }
 
+// TestWaitingCallGivesBackItsPlace: a call that goes on for long does not keep others from being made, and is
+// cancelled with what waits for it.
+func TestWaitingCallGivesBackItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, long := build("w"), build("long")
+		cancelled := make(chan struct{})
+		e, stop := running(t, Config{MaxCalls: 1, Invoker: effect.Func(func(_ context.Context, c effect.Call) effect.Outcome {
+			if c.Function != "long" {
+				return effect.Outcome{Value: expr.EmptyObject}
+			}
+			return effect.Outcome{Wait: func(ctx context.Context) effect.Outcome {
+				select {
+				case <-ctx.Done():
+					close(cancelled)
+					return effect.Fail(effect.Failure{Name: "Late"})
+				case <-time.After(time.Hour):
+					return effect.Outcome{Value: expr.EmptyObject}
+				}
+			}}
+		})}, b.main(b.call("f")), long.main(long.call("long")))
+		defer stop()
+		first, _ := e.Start(context.Background(), StartRequest{Definition: "long"})
+		second, _ := e.Start(context.Background(), StartRequest{Definition: "long"})
+		synctest.Wait()
+		if e.InFlight() != 0 {
+			t.Errorf("%d calls have a place", e.InFlight())
+		}
+		id, _ := e.Start(context.Background(), StartRequest{Definition: "w"})
+		if got, _ := e.Wait(context.Background(), id); got.Status != core.Completed {
+			t.Errorf("the other instance is %s", got.Status)
+		}
+		if err := e.Control(context.Background(), first, core.Control{Verb: core.VerbCancel}); err != nil {
+			t.Error(err)
+		}
+		<-cancelled
+		if got, _ := e.Wait(context.Background(), second); got.Status != core.Completed {
+			t.Errorf("the one that waited is %s", got.Status)
+		}
+	})
+}
+
 // TestCallIsCancelled when nobody waits for it any more.
 func TestCallIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

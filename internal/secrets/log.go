@@ -121,12 +121,16 @@ func Invoker(inner effect.Invoker, s *Store) effect.Invoker {
 	if s == nil {
 		return inner
 	}
-	return effect.Func(func(ctx context.Context, c effect.Call) effect.Outcome {
-		out := inner.Invoke(ctx, c)
-		if out.Failure != nil {
-			f := s.Redactor().Failure(*out.Failure)
-			out.Failure = &f
-		}
-		return out
-	})
+	return effect.Func(func(ctx context.Context, c effect.Call) effect.Outcome { return s.redacted(inner.Invoke(ctx, c)) })
+}
+
+func (s *Store) redacted(out effect.Outcome) effect.Outcome {
+	if out.Failure != nil {
+		f := s.Redactor().Failure(*out.Failure)
+		out.Failure = &f
+	}
+	if wait := out.Wait; wait != nil {
+		out.Wait = func(ctx context.Context) effect.Outcome { return s.redacted(wait(ctx)) }
+	}
+	return out
 }

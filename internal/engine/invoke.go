@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/redact"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// awaited is the outcome of a call that may go on.
+func awaited(ctx context.Context, out effect.Outcome) effect.Outcome {
+	for out.Wait != nil {
+		out = out.Wait(ctx)
+	}
+	return out
+}
+
+// guarded makes a panic of an invoker the call's failure.
+func (e *Engine) guarded(row store.Call, with *callWith, call func() effect.Outcome) (out effect.Outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			why := with.secrets.Message(fmt.Sprint(r))
+			e.report(fmt.Errorf("call %s of %s: panic: %s\n%s", row.Function.Name, row.Instance, why, debug.Stack()))
+			out = effect.Fail(effect.Failure{Name: effect.Unnamed, Code: "panic", Detail: fmt.Sprintf("calling %q panicked: %s", row.Function.Name, why)})
+		}
+	}()
+	return call()
+}
+
+// invoke asks the invoker.
+func (e *Engine) invoke(ctx context.Context, row store.Call) effect.Outcome {
+	var with callWith
+	out := e.guarded(row, &with, func() effect.Outcome { return e.invokeWith(ctx, row, &with) })
+	if wait := out.Wait; wait != nil {
+		out.Wait = func(ctx context.Context) effect.Outcome {
+			return e.guarded(row, &with, func() effect.Outcome { return awaited(ctx, wait(ctx)) })
+		}
+	}
+	return out
+}
+
+// invokeWith asks the invoker, and says what it was asked with.
+func (e *Engine) invokeWith(ctx context.Context, row store.Call, used *callWith) effect.Outcome {
+	if e.cfg.Invoker == nil {
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
+	}
+	f := row.Function
+	with, err := e.callWith(ctx, row)
+	for err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
+		// A store that cannot be read now is no reason for the workflow to fail.
+		e.report(fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err))
+		wait(ctx, retryAnswer)
+		with, err = e.callWith(ctx, row)
+	}
+	*used = with
+	if err != nil { // nobody waits for it, or it is made again
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q was not called: %v", f.Name, err)})
+	}
+	return e.cfg.Invoker.Invoke(ctx, effect.Call{
+		Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
+		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
+		Args: with.args, Attempt: row.Attempt, Documents: with.documents,
+	})
+}
+
+// callWith is what a call is made with: its arguments with their secrets, and the documents that the
+// instance's program pinned when it was deployed.
+type callWith struct {
+	args      expr.Value
+	secrets   *redact.Redactor // of the arguments; nil: they have none
+	documents effect.Documents
+}
+
+func (e *Engine) callWith(ctx context.Context, row store.Call) (out callWith, err error) {
+	out.args = row.Args
+	pinned, sealed := row.Function.Resource != 0, redact.Refers(row.Args)
+	if !pinned && !sealed {
+		return out, nil
+	}
+	instance, err := e.store.Instance(ctx, row.Instance)
+	if err != nil {
+		return out, fmt.Errorf("read instance: %w", err)
+	}
+	prog, err := e.program(ctx, instance.Digest)
+	if err != nil {
+		return out, err
+	}
+	if set := e.secretsOf(prog); sealed && set != nil {
+		if out.args, err = set.Open(row.Args); err != nil {
+			return out, err
+		}
+		out.secrets = set.Redactor
+	}
+	if pinned {
+		out.documents = effect.Documents{Key: instance.Digest, Root: row.Function.Resource}
+		for _, r := range prog.Resources {
+			out.documents.All = append(out.documents.All, effect.Document{Ref: r.Ref, Text: r.Text})
+		}
+	}
+	return out, nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
