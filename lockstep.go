@@ -176,7 +176,7 @@ func (c *config) engine(over store.Store, invoker effect.Invoker) engine.Config 
 func (e *Engine) serve(c *config) (err error) {
 	built := version.Read()
 	cfg := server.Config{
-		Engine: e.engine, Registry: dialects.All(), Outbound: e.outbound, Functions: c.names(), Log: c.log,
+		Engine: e.engine, Registry: dialects.All(), Outbound: e.outbound, AllowExec: c.allowExec, Functions: c.names(), Log: c.log,
 		Version: built.Version, Commit: built.Revision, Limits: server.Limits{Memory: c.memory},
 	}
 	if e.private, err = server.New(cfg); err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/server"
@@ -44,6 +43,7 @@ type config struct {
 	maxCalls      int
 	perEndpoint   int
 	redeploy      bool
+	allowExec     bool
 	outboundAllow []string
 	sources       []event.Source
 	onRecord      func(instance string, r api.Record)
@@ -77,7 +77,7 @@ func configure(options []Option) (*config, error) {
 // invoker carries out calls: registered functions by name, other functions as the definition
 // says.
 func (c *config) invoker(outbound *effecthttp.Client) effect.Invoker {
-	router := &route.Router{HTTP: outbound, OpenAPI: openapi.New(outbound), Catalogue: c.functions}
+	router := builtin.Router(builtin.Options{Client: outbound, AllowExec: c.allowExec}, c.functions)
 	if c.other == nil {
 		return router
 	}
@@ -249,6 +249,13 @@ func MaxCallsPerEndpoint(n int) Option {
 // instances that run keep the content that they began with.
 func Redeploy() Option {
 	return set(func(c *config) { c.redeploy = true })
+}
+
+// AllowExec lets definitions run programs on this machine: the tasks run: shell, script and container, and MCP
+// servers that are programs. Use it only if you trust everyone who deploys definitions. Without it such a
+// definition is refused.
+func AllowExec() Option {
+	return set(func(c *config) { c.allowExec = true })
 }
 
 // Source brings events from elsewhere, such as a broker, until the engine is closed.

@@ -12,8 +12,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialects"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
@@ -55,7 +57,7 @@ func (lockstep) Run(ctx context.Context, definitions []string, input any) (out O
 		if found.HasErrors() {
 			return out, found
 		}
-		if found := openapi.Pin(ctx, c.Program, at, openapi.Definition{}); len(found) > 0 {
+		if found := builtin.Kinds.Pin(ctx, at, pin.Definition{Program: c.Program}); len(found) > 0 {
 			return out, found
 		}
 		if err := run.Deploy(ctx, c.Program); err != nil {

@@ -8,7 +8,7 @@ const BuiltinScheme = "call:"
 // Builtin is what a function of kind http, openapi and the like stands for, where the arguments
 // of a call are its whole description: the object `with` of Open Workflow 1.0.
 type Builtin struct {
-	Kind string // http, openapi
+	Kind string // http, openapi, grpc, asyncapi, a2a, mcp; shell, script, container
 	// Guarded says that data may choose the scheme or the host of an address. Such a call reaches
 	// only what is on the operator's allow-list.
 	Guarded bool
@@ -18,11 +18,13 @@ type Builtin struct {
 	// Authorized says that the arguments refer to the credentials of the call. In those of other calls
 	// what looks like that is text.
 	Authorized bool
-	Document   string // of openapi: document#operationId
+	// Exec says that the call runs a program on the server's machine, which its operator must allow.
+	Exec     bool
+	Document string // that the call needs, with # and what of it: document#operationId
 }
 
-// Operation is the operation of a function: call:KIND, with ! where it is guarded, * where it is open and $
-// where it is authorized, in this order, followed by :DOCUMENT#ID if there is one.
+// Operation is the operation of a function: call:KIND, with ! where it is guarded, * where it is open, $
+// where it is authorized and & where it runs a program, in this order, followed by :DOCUMENT#ID if there is one.
 func (b Builtin) Operation() string {
 	text := BuiltinScheme + b.Kind
 	if b.Guarded {
@@ -33,6 +35,9 @@ func (b Builtin) Operation() string {
 	}
 	if b.Authorized {
 		text += "$"
+	}
+	if b.Exec {
+		text += "&"
 	}
 	if b.Document != "" {
 		text += ":" + b.Document
@@ -47,10 +52,11 @@ func BuiltinOf(operation string) (Builtin, bool) {
 		return Builtin{}, false
 	}
 	kind, document, _ := strings.Cut(text, ":")
+	kind, exec := strings.CutSuffix(kind, "&")
 	kind, authorized := strings.CutSuffix(kind, "$")
 	kind, open := strings.CutSuffix(kind, "*")
 	kind, guarded := strings.CutSuffix(kind, "!")
-	return Builtin{Kind: kind, Guarded: guarded, Open: open, Authorized: authorized, Document: document}, kind != ""
+	return Builtin{Kind: kind, Guarded: guarded, Open: open, Authorized: authorized, Exec: exec, Document: document}, kind != ""
 }
 
 // What stands for the credentials of a call in its arguments until the call is made: only then they

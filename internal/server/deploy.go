@@ -12,7 +12,8 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
@@ -117,7 +118,10 @@ func (s *Server) compile(ctx context.Context, who admit.Holder, d Document) (eng
 	bundle := fetched{d.Files, work, s}
 	c, found := s.cfg.Registry.Compile(d.Name, d.Text, bundle, dialect.Options{Dialect: d.Dialect, Functions: s.cfg.Functions, Budget: work.budget()})
 	if c.Program != nil {
-		found = append(found, openapi.Pin(ctx, c.Program, bundle, openapi.Definition{File: d.Name, Operations: c.Operations})...)
+		found = append(found, builtin.Kinds.Pin(ctx, bundle, pin.Definition{File: d.Name, Program: c.Program, Operations: c.Operations})...)
+		if !s.cfg.AllowExec {
+			found = append(found, builtin.CheckExec(d.Name, c.Program)...)
+		}
 		found.Sort()
 		found = c.Truncate(found)
 	}

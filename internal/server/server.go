@@ -26,6 +26,7 @@ type Config struct {
 	Registry *dialect.Registry
 
 	Outbound  *effecthttp.Client // fetches documents that definitions refer to; nil: nothing is fetched
+	AllowExec bool               // calls may run programs on this machine
 	Functions []string           // names in the catalogue of functions
 	Tokens    *Tokens            // nil: everyone may do everything
 	Hosts     []string           // names of this server besides localhost, if there are no tokens

@@ -10,8 +10,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialects"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 	"github.com/lockstep-workflows/lockstep/internal/version"
 )
@@ -59,14 +60,24 @@ func (b bundle) Open(ref string) ([]byte, error) {
 	return text, nil
 }
 
-// Pin stores the OpenAPI documents of the functions in the program.
-func (d Definition) Pin(ctx context.Context, client *http.Client) dialect.Diagnostics {
-	return openapi.Pin(ctx, d.Program, Bundle(ctx, d.File, client), d.Functions())
+// Pin stores the documents that calls need in the program. Calls that run programs are errors, unless that is
+// allowed.
+func (d Definition) Pin(ctx context.Context, client *http.Client, allowExec bool) dialect.Diagnostics {
+	found := builtin.Kinds.Pin(ctx, Bundle(ctx, d.File, client), d.functions())
+	if !allowExec {
+		found = append(found, builtin.CheckExec(d.File, d.Program)...)
+	}
+	return found
 }
 
-// Functions are the functions of the definition, for the checks of OpenAPI.
-func (d Definition) Functions() openapi.Definition {
-	return openapi.Definition{File: d.File, Operations: d.Operations}
+// CheckCalls reports what is wrong with the calls and the documents that they need. It opens addresses only where
+// fetch is set.
+func (d Definition) CheckCalls(ctx context.Context, client *http.Client, fetch bool) dialect.Diagnostics {
+	return builtin.Kinds.Check(ctx, Bundle(ctx, d.File, client), d.functions(), fetch)
+}
+
+func (d Definition) functions() pin.Definition {
+	return pin.Definition{File: d.File, Program: d.Program, Operations: d.Operations}
 }
 
 // Definition is one that was read and compiled.

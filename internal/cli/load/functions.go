@@ -20,7 +20,7 @@ import (
 // Catalogue are the flags of a catalogue of functions.
 type Catalogue struct {
 	File      string
-	allowExec bool
+	AllowExec bool
 }
 
 // Add adds --functions and --allow-exec.
@@ -32,15 +32,12 @@ func (f *Catalogue) Add(cmd *cobra.Command) {
 		f.File = file
 		return nil
 	})
-	cmd.Flags().BoolVar(&f.allowExec, "allow-exec", false, "allow functions of the catalogue to run commands")
+	cmd.Flags().BoolVar(&f.AllowExec, "allow-exec", false, "allow functions of the catalogue, and tasks of definitions, to run programs on this machine")
 }
 
 // Read reads the catalogue; nil if there is none, or if it has errors. Its functions use the known secrets.
 func (f *Catalogue) Read(ctx context.Context, a *cli.App, client *http.Client, known *secrets.Store) (*catalogue.Catalogue, *dialect.Document, dialect.Diagnostics, error) {
 	if f.File == "" {
-		if f.allowExec {
-			return nil, nil, nil, cli.Usagef("--allow-exec needs --functions FILE")
-		}
 		return nil, nil, nil, nil
 	}
 	text, err := cli.ReadFile(ctx, f.File)
@@ -48,7 +45,7 @@ func (f *Catalogue) Read(ctx context.Context, a *cli.App, client *http.Client, k
 		return nil, nil, nil, err
 	}
 	c, doc, found := catalogue.Read(ctx, f.File, text, catalogue.Options{
-		AllowExec: f.allowExec, Dir: filepath.Dir(f.File), Bundle: Bundle(ctx, f.File, client),
+		AllowExec: f.AllowExec, Dir: filepath.Dir(f.File), Bundle: Bundle(ctx, f.File, client),
 		Client: client, OpenAPI: openapi.New(client), Log: a.Log, Secrets: known.Get,
 	})
 	return c, doc, found, nil

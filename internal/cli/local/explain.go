@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialects"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
@@ -28,7 +29,7 @@ func ExplainCommand(a *cli.App) *cobra.Command {
 	}
 	output := cli.OutputFlag(cmd, "format", "text", "json")
 	tables := func() [][]dialect.Explanation {
-		return append(dialects.All().Codes(), scenario.Codes(), openapi.Codes(), catalogue.Codes(), cli.SettingCodes)
+		return append(dialects.All().Codes(), scenario.Codes(), openapi.Codes(), builtin.Codes(), catalogue.Codes(), cli.SettingCodes)
 	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var codes []string

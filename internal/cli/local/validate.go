@@ -14,7 +14,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
@@ -71,7 +70,7 @@ func ValidateCommand(a *cli.App) *cobra.Command {
 				fmt.Fprintf(a.Err, "%s: skipped, not a definition\n", file)
 				continue
 			}
-			d.Diagnostics = append(d.Diagnostics, openapi.Check(r.Ctx, load.Bundle(r.Ctx, d.File, r.Client), d.Functions(), fetch)...)
+			d.Diagnostics = append(d.Diagnostics, d.CheckCalls(r.Ctx, r.Client, fetch)...)
 			d.Diagnostics = append(d.Diagnostics, known.Check(d.OnlyNamed())...)
 			d.Diagnostics.Sort()
 			v.add(d)

@@ -175,7 +175,10 @@ func (s *session) pinDocuments(docs map[string]*dialect.Document) error {
 		return nil
 	}
 	for _, d := range s.definitions {
-		found := d.Pin(s.ctx, s.client)
+		found := d.Pin(s.ctx, s.client, s.flags.functions.AllowExec || s.flags.mock != "")
+		if found.HasErrors() {
+			return s.app.InvalidDocument("the definition cannot be run here", docs[d.File], found)
+		}
 		if s.app.Problems {
 			continue // the fault of the call says the same
 		}

@@ -12,11 +12,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -105,7 +104,7 @@ func (s *session) catalogued() []string {
 // invoker calls services, or answers from mocks. With mocks it calls no service, so that a misspelled name
 // never reaches one. With a catalogue besides the mocks, mocks come first.
 func (s *session) invoker() (effect.Invoker, error) {
-	router := &route.Router{HTTP: s.client, OpenAPI: openapi.New(s.client)}
+	router := builtin.Router(builtin.Options{Client: s.client, AllowExec: s.flags.functions.AllowExec}, nil)
 	if s.catalogue != nil {
 		router.Catalogue = s.catalogue
 	}

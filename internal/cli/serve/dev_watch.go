@@ -17,7 +17,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/cli/local"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 )
 
 // pollEvery is how often files are checked. Notifications would need a library for each operating system.
@@ -171,7 +170,7 @@ func (w *watcher) keeps(file string) {
 // deploy deploys one definition. The name is empty if nothing changed.
 func (w *watcher) deploy(ctx context.Context, d load.Definition, owner map[string]string) (string, error) {
 	if d.Program != nil {
-		d.Diagnostics = append(d.Diagnostics, openapi.Pin(ctx, d.Program, load.Bundle(ctx, d.File, w.host.client), d.Functions())...)
+		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, w.host.flags.functions.AllowExec)...)
 		d.Diagnostics.Sort()
 	}
 	if d.Program == nil || d.Diagnostics.HasErrors() {

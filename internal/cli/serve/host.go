@@ -18,9 +18,8 @@ import (
 	"github.com/lockstep-workflows/lockstep"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 	"github.com/lockstep-workflows/lockstep/internal/server"
 	"github.com/lockstep-workflows/lockstep/internal/stores"
@@ -125,7 +124,7 @@ func (h *hostFlags) configure(ctx context.Context, a *cli.App) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.invoker = &invoker{router: route.Router{HTTP: n.client, OpenAPI: openapi.New(n.client)}, wait: h.unknown.Value == "wait", secrets: n.secrets}
+	n.invoker = &invoker{router: builtin.Router(builtin.Options{Client: n.client, AllowExec: h.functions.AllowExec}, nil), wait: h.unknown.Value == "wait", secrets: n.secrets}
 	n.invoker.use(known)
 	if n.options, err = h.options(n); err == nil {
 		err = checkOptions(n.options)
@@ -150,6 +149,9 @@ func (h *hostFlags) options(n *host) ([]lockstep.Option, error) {
 		lockstep.Namespace(h.namespace), lockstep.Invoker(n.invoker), lockstep.OutboundAllow(h.outbound.Allow...),
 		lockstep.Timezone(h.timezone), lockstep.EventWindow(h.window), lockstep.MissedFires(h.missedFires.Value),
 		lockstep.Logger(n.log),
+	}
+	if h.functions.AllowExec {
+		out = append(out, lockstep.AllowExec())
 	}
 	if n.secrets != nil {
 		out = append(out, lockstep.Secrets(n.secrets.Get))

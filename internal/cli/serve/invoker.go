@@ -12,8 +12,8 @@ import (
 
 // invoker carries out the calls of a server. Its catalogue can be replaced at run time.
 type invoker struct {
-	router   route.Router // without a catalogue
-	wait     bool         // functions without an endpoint wait for an answer
+	router   *route.Router // without a catalogue
+	wait     bool          // functions without an endpoint wait for an answer
 	secrets  *secrets.Store
 	known    atomic.Pointer[catalogue.Catalogue]
 	onParked func(effect.Call)
@@ -29,7 +29,7 @@ func (v *invoker) Names() []string { return v.known.Load().Names() }
 
 // Invoke carries out a call, or parks it if there is no implementation.
 func (v *invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
-	router := v.router
+	router := *v.router
 	known := v.known.Load()
 	if known != nil {
 		router.Catalogue = known

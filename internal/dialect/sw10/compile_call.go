@@ -1,6 +1,7 @@
 package sw10
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,26 +25,28 @@ func (c *compiler) arguments(b *callTask) (with *expression, uri string) {
 		return b.with, ""
 	}
 	out, instead := *b.with, map[*dialect.Node]*dialect.Node{}
-	if http, ok := b.args.(*httpCall); ok && http.endpoint != nil {
-		if template, ok := http.endpoint.uri.text(); ok && strings.Contains(template, "{") {
+	at, path := b.endpoint()
+	if at != nil {
+		if template, ok := at.uri.text(); ok && strings.Contains(template, "{") {
 			src := expandedURI(template)
 			if out.lang == langLoose {
 				uri, src = src, "$"+varURI
 			}
-			path := []string{"endpoint"}
-			if at, _ := v.Get("endpoint"); at.IsObject() {
-				path = append(path, "uri")
+			to := path
+			if at.node.Kind == expr.KindObject {
+				to = append(slices.Clip(path), "uri")
 			}
-			v = v.WithPath(path, expr.String("${ "+src+" }"))
+			v = v.WithPath(to, expr.String("${ "+src+" }"))
 		}
 	}
 	if policy := namedPolicy(b); policy != nil {
-		path, node := []string{"authentication"}, b.with.node
-		if _, ok := b.args.(*httpCall); ok {
-			path, node = []string{"endpoint", "authentication"}, node.Get("endpoint")
+		to := append(slices.Clip(path), "authentication")
+		v = v.WithPath(to, policy.node.Value())
+		node := b.with.node
+		for _, key := range to {
+			node = node.Get(key)
 		}
-		v = v.WithPath(path, policy.node.Value())
-		instead[node.Get("authentication")] = policy.node
+		instead[node] = policy.node
 		if policy.properties != nil {
 			out.vars = slices.Concat(out.vars, policy.properties.vars)
 		}
@@ -53,14 +56,29 @@ func (c *compiler) arguments(b *callTask) (with *expression, uri string) {
 	return &out, uri
 }
 
-// namedPolicy is the authentication of a call that can be made, where that is one of
-// use.authentications.
+// endpoint is where a built-in call goes, if an address says so, and where in its arguments that stands. Its
+// authentication stands below the same path.
+func (b *callTask) endpoint() (*endpoint, []string) {
+	switch call := b.args.(type) {
+	case *httpCall:
+		return call.endpoint, []string{"endpoint"}
+	case *a2aCall:
+		return call.server, []string{"server"}
+	case *mcpCall:
+		return call.http, []string{"transport", "http", "endpoint"}
+	case *grpcCall:
+		return nil, []string{"service"}
+	}
+	return nil, nil
+}
+
+// namedPolicy is the authentication of a built-in call, where that is one of use.authentications.
 func namedPolicy(b *callTask) *authentication {
-	switch b.args.(type) {
-	case *httpCall, *openapiCall:
-		if u := b.args.authentication(); u != nil && u.name != nil {
-			return u.def
-		}
+	if b.args == nil {
+		return nil
+	}
+	if u := b.args.authentication(); u != nil && u.name != nil {
+		return u.def
 	}
 	return nil
 }
@@ -69,27 +87,60 @@ func namedPolicy(b *callTask) *authentication {
 func (k *chain) operation(b *callTask) (op ir.Builtin, problem string) {
 	op.Kind, op.Authorized = b.function.Text, b.with.asks(varAuthorization, "")
 	switch call := b.args.(type) {
-	case *httpCall:
-		op.Guarded = !fixedHost(call.endpoint.uri)
-		_, fixed := call.endpoint.uri.text()
-		op.Open = !fixed && call.endpoint.node.Kind == expr.KindString
 	case *openapiCall:
-		document, fixed := call.document.endpoint.uri.text()
-		id, named := call.operation.text()
-		switch {
-		case !fixed || strings.Contains(document, "{") || !named:
-			return op, "call: openapi with a document or operationId that is an expression"
-		case call.document.endpoint.node.Get("authentication") != nil:
-			return op, "call: openapi with a document that needs authentication"
+		op.Document, problem = pinned("call: "+op.Kind, call.document, "operationId", call.operation)
+	case *grpcCall:
+		op.Document, problem = pinned("call: "+op.Kind, call.proto, "service or method", call.service, call.method)
+		_, fixed := call.host.text()
+		op.Guarded = !fixed
+	case *asyncapiCall:
+		op.Document, problem = pinned("call: "+op.Kind, call.document, "operation", cmp.Or(call.operation, call.channel))
+		op.Guarded = call.server != nil && !call.server.constant
+		if call.subscription != nil {
+			problem = "call: asyncapi with a subscription"
 		}
-		op.Document = document + "#" + id
-	default:
-		return op, "call: " + op.Kind
+	case *a2aCall:
+		if call.agentCard != nil {
+			op.Document, problem = pinned("call: "+op.Kind, call.agentCard, "")
+		}
+	case *mcpCall:
+		op.Exec = call.stdio != nil
+	}
+	if problem != "" {
+		return op, problem
+	}
+	if at, _ := b.endpoint(); at != nil {
+		op.Guarded = !fixedHost(at.uri)
+		_, fixed := at.uri.text()
+		op.Open = !fixed && at.node.Kind == expr.KindString
 	}
 	if u := b.args.authentication(); u != nil && u.def != nil && !u.def.fixedHosts() {
 		op.Guarded = true
 	}
 	return op, ""
+}
+
+// pinned is the document that a call needs, with what it needs of it after a #. It is opened when the
+// definition is deployed, so nothing of that can be data.
+func pinned(call string, document *resource, what string, parts ...*expression) (ref, problem string) {
+	ref, fixed := document.endpoint.uri.text()
+	var names []string
+	for _, part := range parts {
+		name, named := part.text()
+		names, fixed = append(names, name), fixed && named
+	}
+	switch {
+	case !fixed || strings.Contains(ref, "{"):
+		if what != "" {
+			what = " or " + what
+		}
+		return "", call + " with a document" + what + " that is an expression"
+	case document.endpoint.node.Get("authentication") != nil:
+		return "", call + " with a document that needs authentication"
+	case len(names) == 0:
+		return ref, ""
+	}
+	return ref + "#" + strings.Join(names, "/"), ""
 }
 
 // fixedHost reports whether data cannot choose the scheme and the host of an endpoint.

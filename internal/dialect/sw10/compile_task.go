@@ -314,7 +314,7 @@ func (k *chain) forked(b *forkTask, inner string, next ir.NodeID) ir.NodeID {
 func (k *chain) ran(b *runTask, next ir.NodeID) ir.NodeID {
 	w, ok := b.process.(*workflowRun)
 	if !ok {
-		return k.notYet("run: " + b.process.processName())
+		return k.ranProgram(b, next)
 	}
 	op := &ir.Spawn{Workflow: workflowID(w.namespace.Text, w.name.Text), Wait: b.await, From: k.jq("{}", k.t.node.IRPos())}
 	if w.version != nil && w.version.Text != latestVersion {
@@ -329,6 +329,38 @@ func (k *chain) ran(b *runTask, next ir.NodeID) ir.NodeID {
 		op.Result = asData
 	}
 	return k.node(op, next)
+}
+
+// ranProgram compiles a run task that runs a program: a call, whose arguments are the process and what is
+// returned of it.
+func (k *chain) ranProgram(b *runTask, next ir.NodeID) ir.NodeID {
+	op := ir.Builtin{Kind: b.process.processName(), Exec: true}
+	if script, ok := b.process.(*scriptRun); ok && script.source != nil {
+		var problem string
+		if op.Document, problem = pinned("run: script", script.source, ""); problem != "" {
+			return k.notYet(problem)
+		}
+	}
+	with := *b.with
+	if v, err := expr.ParseJSON([]byte(with.src)); err == nil {
+		if b.returns != returnStdout {
+			v = v.With("return", expr.String(b.returns))
+		}
+		if !b.await {
+			v = v.With("await", expr.Bool(false))
+		}
+		with.src, with.constant = v.String(), false
+	}
+	call := &ir.Call{
+		Function: k.Function(ir.Function{
+			Name: cmp.Or(k.inside, k.t.name.Text), Type: op.Kind, Operation: op.Operation(), Pos: b.with.node.IRPos(),
+		}),
+		Args: k.expr(&with),
+	}
+	if b.await {
+		call.Result = asData
+	}
+	return k.node(call, next)
 }
 
 // called compiles a call.

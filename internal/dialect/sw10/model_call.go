@@ -112,6 +112,9 @@ const (
 	runWorkflow  = "workflow"
 )
 
+// returnStdout is what a process returns unless the task says otherwise.
+const returnStdout = "stdout"
+
 type (
 	containerRun struct {
 		image, name, command *expression

@@ -118,6 +118,7 @@ type (
 		await   bool
 		returns string
 		process process
+		with    *expression // the process as a whole; nil of a workflow
 	}
 	setTask    struct{ value *expression }
 	switchTask struct {

@@ -11,13 +11,13 @@ var processKinds = []string{runContainer, runScript, runShell, runWorkflow}
 
 // runTask reads a process (Open Workflow §Run).
 func (p *parser) runTask(f *dialect.Fields) *runTask {
-	b := &runTask{await: true, returns: "stdout"}
+	b := &runTask{await: true, returns: returnStdout}
 	run := p.Fields(f.Get(kindRun), kindRun)
 	if run == nil {
 		return b
 	}
 	b.await, _ = run.Flag("await", true)
-	word, returns := run.Choice("return", "stdout", "stderr", "code", "all", "none")
+	word, returns := run.Choice("return", returnStdout, "stderr", "code", "all", "none")
 	if word != "" {
 		b.returns = word
 	}
@@ -36,6 +36,7 @@ func (p *parser) runTask(f *dialect.Fields) *runTask {
 		if one := p.Fields(n, kind); one != nil {
 			b.process = p.process(one, kind, s)
 			one.Done()
+			b.with = p.whole(n)
 		}
 	}
 	run.Done()

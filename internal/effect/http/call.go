@@ -66,6 +66,15 @@ type Request struct {
 // Do makes a request under the policy and the limits. The error is an *[Error] that
 // does not tell the query.
 func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+	ctx, req, err := c.prepare(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	return c.send(ctx, req, r.Timeout)
+}
+
+// prepare makes a request, and the context with its rules.
+func (c *Client) prepare(ctx context.Context, r Request) (context.Context, *nethttp.Request, error) {
 	var body io.Reader
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
@@ -74,7 +83,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	target.RawQuery = escapeQuery(target.RawQuery)
 	req, err := nethttp.NewRequest(r.Method, target.String(), body)
 	if err != nil {
-		return Answer{}, &Error{CodeInvalid, "the request cannot be made"}
+		return ctx, nil, &Error{CodeInvalid, "the request cannot be made"}
 	}
 	for name, values := range r.Header {
 		req.Header[name] = values
@@ -85,8 +94,11 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	if r.Key != "" {
 		req.Header.Set("Idempotency-Key", r.Key)
 	}
-	ctx = rules{redirects: r.Redirects, secret: r.Secret, guarded: r.Guarded, auth: r.Auth, origin: origin(req.URL)}.in(ctx)
-	return c.send(ctx, req, r.Timeout)
+	return r.rules().in(ctx), req, nil
+}
+
+func (r *Request) rules() rules {
+	return rules{redirects: r.Redirects, secret: r.Secret, guarded: r.Guarded, auth: r.Auth, origin: origin(r.URL)}
 }
 
 // operation reads a plain URL with the method as its fragment.

@@ -45,6 +45,7 @@ type Client struct {
 	holds   func(expr.Value) bool
 	limits  Limits
 	agent   string
+	policy  *policy
 }
 
 // New returns a client under the options' policy.
@@ -53,7 +54,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits, agent: "lockstep", secrets: o.Secrets, holds: o.Holds}
+	c := &Client{limits: o.Limits, agent: "lockstep", secrets: o.Secrets, holds: o.Holds, policy: p}
 	if o.Version != "" {
 		c.agent += "/" + o.Version
 	}
@@ -117,28 +118,15 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if req.Header.Get("User-Agent") == "" {
-		req.Header.Set("User-Agent", c.agent)
-	}
-	client := c.http
-	if rulesOf(ctx).guarded {
-		client = c.guarded
-	}
-	resp, err := client.Do(req.WithContext(limited))
+	resp, err := c.begin(limited, req)
 	if err != nil {
 		return Answer{}, c.explain(ctx, err, timeout.String()+named)
 	}
 	defer resp.Body.Close()
 	// Nothing owns the connection behind 101: net/http does not close it when the context ends.
 	defer context.AfterFunc(limited, func() { resp.Body.Close() })()
-	switch {
-	case resp.StatusCode == nethttp.StatusSwitchingProtocols:
-		return Answer{}, &Error{Code: CodeInvalid, Msg: "the answer is 101 Switching Protocols, which was not requested"}
-	case resp.StatusCode < 200:
-		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the status %d, which does not end a request", resp.StatusCode)}
-	}
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return Answer{}, &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which was not requested", encoding)}
+	if err := usable(resp); err != nil {
+		return Answer{}, err
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.limits.ResponseBytes+1))
 	if err != nil {
@@ -151,6 +139,35 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 		return Answer{}, &Error{Code: CodeTooLarge, Msg: fmt.Sprintf("the answer is larger than %d bytes (limit response-bytes)", c.limits.ResponseBytes)}
 	}
 	return Answer{resp.StatusCode, resp.Header.Get("Content-Type"), body, resp.Header, resp.Request}, nil
+}
+
+// begin makes one request, redirects included, up to the headers of its answer.
+func (c *Client) begin(ctx context.Context, req *nethttp.Request) (*nethttp.Response, error) {
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", c.agent)
+	}
+	return c.under(rulesOf(ctx)).Do(req.WithContext(ctx))
+}
+
+// under is the client for requests with these rules.
+func (c *Client) under(r rules) *nethttp.Client {
+	if r.guarded {
+		return c.guarded
+	}
+	return c.http
+}
+
+// usable refuses answers that end no request, or that cannot be read.
+func usable(resp *nethttp.Response) error {
+	switch encoding := resp.Header.Get("Content-Encoding"); {
+	case resp.StatusCode == nethttp.StatusSwitchingProtocols:
+		return &Error{Code: CodeInvalid, Msg: "the answer is 101 Switching Protocols, which was not requested"}
+	case resp.StatusCode < 200:
+		return &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the status %d, which does not end a request", resp.StatusCode)}
+	case encoding != "" && encoding != "identity":
+		return &Error{Code: CodeInvalid, Msg: fmt.Sprintf("the answer has the content encoding %q, which was not requested", encoding)}
+	}
+	return nil
 }
 
 // Codes of an Error.

@@ -14,12 +14,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 )
 
-// Limits of what one definition may pin.
-const (
-	maxDocuments = 64      // pinned-documents
-	maxBytes     = 8 << 20 // pinned-bytes
-)
-
 // maxHops bounds references that lead to references.
 const maxHops = 32
 
@@ -78,13 +72,11 @@ type opened struct {
 	err error
 }
 
-// library opens documents once and remembers the order.
+// library reads documents once.
 type library struct {
 	ctx     context.Context // of the current caller
 	open    func(ref string) ([]byte, error)
 	docs    map[string]opened
-	order   []*document
-	bytes   int
 	indexes map[*document]*index
 	schemas map[string]*schemas
 }
@@ -103,9 +95,6 @@ func (l *library) get(ref string) (*document, error) {
 	}
 	d, err := l.read(ref)
 	l.docs[ref] = opened{d, err}
-	if d != nil {
-		l.order = append(l.order, d)
-	}
 	return d, err
 }
 
@@ -117,19 +106,12 @@ func (l *library) read(ref string) (*document, error) {
 	fail := func(code, format string, args ...any) error {
 		return &problem{code: code, msg: fmt.Sprintf(format, args...), document: true}
 	}
-	if len(l.order) == maxDocuments {
-		return nil, fail(codeOpen, "the definition refers to more than %d documents (limit pinned-documents)", maxDocuments)
-	}
 	text, err := l.open(ref)
 	if errors.Is(err, errUnread) {
 		return &document{ref: ref}, fail(codeRead, "the document %q: %v", ref, err)
 	}
 	if err != nil {
 		return nil, fail(codeOpen, "the document cannot be opened: %v", err)
-	}
-	l.bytes += len(text)
-	if l.bytes > maxBytes {
-		return nil, fail(codeOpen, "the documents of the definition have more than %d bytes (limit pinned-bytes)", maxBytes)
 	}
 	doc, found := dialect.Read(ref, text)
 	if found.HasErrors() || doc.Root == nil {

@@ -8,8 +8,12 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	limits "github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
+
+// mostPinned is the limit pinned-documents.
+const mostPinned = limits.MaxDocuments
 
 func TestPinIsBounded(t *testing.T) {
 	doc := "openapi: 3.1.0\nservers: [{url: https://x}]\npaths: {/p: {get: {operationId: op}}}\n"
@@ -23,11 +27,11 @@ func TestPinIsBounded(t *testing.T) {
 		}
 		return p, Pin(context.Background(), p, bundle, Definition{})
 	}
-	if p, found := pin(maxDocuments, 0); len(found) > 0 || len(p.Resources) != maxDocuments {
-		t.Errorf("%d documents: %v", maxDocuments, found)
+	if p, found := pin(mostPinned, 0); len(found) > 0 || len(p.Resources) != mostPinned {
+		t.Errorf("%d documents: %v", mostPinned, found)
 	}
-	p, found := pin(maxDocuments+1, 0)
-	if len(found) != 1 || !strings.Contains(found[0].Message, "limit pinned-documents") || len(p.Resources) != maxDocuments || p.Functions[maxDocuments].Resource != 0 {
+	p, found := pin(mostPinned+1, 0)
+	if len(found) != 1 || !strings.Contains(found[0].Message, "limit pinned-documents") || len(p.Resources) != mostPinned || p.Functions[mostPinned].Resource != 0 {
 		t.Errorf("%v", found)
 	}
 	if p, found := pin(3, 3<<20); len(found) != 1 || !strings.Contains(found[0].Message, "limit pinned-bytes") || len(p.Resources) != 2 {

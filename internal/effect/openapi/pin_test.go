@@ -41,7 +41,7 @@ func checkText(t *testing.T, source string) dialect.Diagnostics {
 	if found.HasErrors() {
 		t.Fatal(found)
 	}
-	return Check(context.Background(), files, Definition{"def.yaml", c.Operations}, false)
+	return kinds.Check(context.Background(), files, Definition{File: "def.yaml", Program: c.Program, Operations: c.Operations}, false)
 }
 
 func TestExplanations(t *testing.T) {

@@ -20,14 +20,14 @@ const (
 	PlainURL             // https://host/path#METHOD
 	Document             // document#operationId
 	Job                  // job:WORKFLOW: creates a job, which the engine does itself
-	Other                // a call that only its arguments describe, of a kind that cannot be made
+	Other                // a call that its arguments describe, of another kind than http and openapi
 )
 
 // Operation is a parsed operation.
 type Operation struct {
 	Kind     Kind
 	Document string // the text before the #
-	ID       string // the text after it: an operationId, or a method in upper case; a workflow
+	ID       string // the text after it: an operationId, or a method in upper case; a workflow; of Other the kind
 }
 
 // methods are the methods of plain URLs. An operationId that looks like one of them can be used
@@ -50,7 +50,7 @@ func Parse(text string) Operation {
 		case "openapi":
 			return Operation{Document, LowerScheme(document), id}
 		}
-		return Operation{Kind: Other, ID: b.Kind}
+		return Operation{Other, LowerScheme(document), b.Kind}
 	}
 	document, id, _ := strings.Cut(text, "#")
 	document = LowerScheme(document)
@@ -82,8 +82,9 @@ func LowerScheme(ref string) string {
 // Router chooses the invoker of a call. The operation in the definition takes precedence; the
 // catalogue is for functions without one.
 type Router struct {
-	HTTP      effect.Invoker // of plain URLs
-	OpenAPI   effect.Invoker // of operations of documents
+	HTTP      effect.Invoker            // of plain URLs
+	OpenAPI   effect.Invoker            // of operations of documents
+	Others    map[string]effect.Invoker // of other calls that their arguments describe, by kind
 	Catalogue Catalogue
 }
 
@@ -98,7 +99,8 @@ var _ effect.Invoker = (*Router)(nil)
 
 // Invoke passes the call on.
 func (r *Router) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
-	switch Parse(c.Operation).Kind {
+	operation := Parse(c.Operation)
+	switch operation.Kind {
 	case PlainURL:
 		if r.HTTP != nil {
 			return r.HTTP.Invoke(ctx, c)
@@ -106,6 +108,10 @@ func (r *Router) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	case Document:
 		if r.OpenAPI != nil {
 			return r.OpenAPI.Invoke(ctx, c)
+		}
+	case Other:
+		if other := r.Others[operation.ID]; other != nil {
+			return other.Invoke(ctx, c)
 		}
 	case ByName:
 		return r.byName(ctx, c)

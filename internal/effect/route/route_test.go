@@ -25,7 +25,8 @@ func TestParse(t *testing.T) {
 		"call:http!":                      {Kind: route.PlainURL},
 		"call:openapi:HTTP://x/a.json#op": {Kind: route.Document, Document: "http://x/a.json", ID: "op"},
 		"call:openapi!:api.yaml#GET":      {Kind: route.Document, Document: "api.yaml", ID: "GET"},
-		"call:grpc":                       {Kind: route.Other, ID: "grpc"},
+		"call:grpc!:HTTP://x/a.proto#s/m": {Kind: route.Other, Document: "http://x/a.proto", ID: "grpc"},
+		"call:shell&":                     {Kind: route.Other, ID: "shell"},
 		"httpsx://x/p":                    {Kind: route.Document, Document: "httpsx://x/p"},
 		"dir/https://x/not-an-address":    {Kind: route.Document, Document: "dir/https://x/not-an-address"},
 	} {
@@ -48,7 +49,7 @@ func TestRouter(t *testing.T) {
 	by := func(text string) effect.Invoker {
 		return effect.Func(func(context.Context, effect.Call) effect.Outcome { return says(text) })
 	}
-	full := &route.Router{HTTP: by("http"), OpenAPI: by("openapi"), Catalogue: names{"known": true}}
+	full := &route.Router{HTTP: by("http"), OpenAPI: by("openapi"), Catalogue: names{"known": true}, Others: map[string]effect.Invoker{"shell": by("shell")}}
 	for _, c := range []struct {
 		r                         *route.Router
 		function, operation, want string
@@ -58,6 +59,7 @@ func TestRouter(t *testing.T) {
 		{full, "known", "", "catalogue"},
 		{full, "known", "call:http", "http"},
 		{full, "known", "call:openapi:api.yaml#op", "openapi"},
+		{full, "known", "call:shell&", "shell"},
 		{full, "known", "call:grpc", "nothing here can call"},
 		{full, "knwon", "", `the catalogue does not have it; did you mean "known"?`},
 		{&route.Router{}, "known", "", "there is no catalogue"},

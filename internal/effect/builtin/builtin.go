@@ -1,0 +1,45 @@
+// Package builtin is the list of all kinds of calls that a definition describes itself: who makes them, and
+// which documents they need.
+package builtin
+
+import (
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// Kinds know the documents of calls.
+var Kinds = pin.Kinds{
+	"openapi": openapi.Kind{},
+}
+
+// Options say how calls are made.
+type Options struct {
+	Client    *effecthttp.Client // under whose policy they are
+	AllowExec bool               // they may run programs
+}
+
+// Router returns an invoker of every kind of call; catalogue may be nil.
+func Router(o Options, catalogue route.Catalogue) *route.Router {
+	return &route.Router{
+		HTTP: o.Client, OpenAPI: openapi.New(o.Client), Catalogue: catalogue,
+		Others: map[string]effect.Invoker{},
+	}
+}
+
+// CheckExec reports the calls of a program that run programs, for a server that does not allow it.
+func CheckExec(file string, p *ir.Program) dialect.Diagnostics {
+	r := dialect.Reporter{File: file}
+	for _, fn := range p.Functions {
+		if b, ok := ir.BuiltinOf(fn.Operation); ok && b.Exec {
+			r.Errorf(dialect.Pos{File: file, Line: fn.Pos.Line, Column: fn.Pos.Column}, codeNoExec,
+				"%q runs a program on the server's machine, which this server does not allow", fn.Name).
+				WithHint("start the server with --allow-exec, if you trust everyone who deploys definitions to it")
+		}
+	}
+	return r.Diagnostics()
+}

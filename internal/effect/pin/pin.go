@@ -1,0 +1,255 @@
+// Package pin finds the documents that the calls of a definition refer to (OpenAPI and AsyncAPI documents,
+// .proto files, agent cards, scripts), checks the calls against them, and stores them in the program: what an
+// operation means does not change while instances run.
+package pin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// Limits of the documents of one definition.
+const (
+	MaxDocuments = 64      // pinned-documents
+	MaxBytes     = 8 << 20 // pinned-bytes
+)
+
+// Definition is where functions stand, for diagnostics.
+type Definition struct {
+	File       string
+	Program    *ir.Program              // nil: the definition has errors
+	Operations map[string]*dialect.Node // by the name of the function
+}
+
+// Function is a function of a definition.
+type Function struct {
+	Name      string
+	Operation route.Operation
+	Builtin   ir.Builtin    // zero: it is of no kind that arguments describe
+	Arguments []expr.Value  // of the calls of a built-in kind, as written: expressions are texts
+	Document  dialect.Place // where the document is named
+	ID        dialect.Place // where the operation in it is
+}
+
+// Kind knows the documents of one kind of calls.
+type Kind interface {
+	// Find opens the documents of a function with [Finder.Open], and reports what is wrong with them and with
+	// its calls: as warnings, since a call that cannot be made fails by itself. It returns the reference of the
+	// function's own document; "": there is none.
+	Find(f *Finder, fn Function) (root string)
+}
+
+// Kinds are all of them, by the kind of a built-in call.
+type Kinds map[string]Kind
+
+// kindOf finds the kind of an operation.
+func (k Kinds) kindOf(o route.Operation) Kind {
+	if o.Kind == route.Document {
+		return k["openapi"]
+	}
+	if o.Kind == route.Other {
+		return k[o.ID]
+	}
+	return nil
+}
+
+// Finder opens the documents of a definition once each, and takes what is wrong with them.
+type Finder struct {
+	Ctx context.Context
+	dialect.Reporter
+	def    Definition
+	bundle dialect.Bundle
+	docs   map[string]opened
+	order  []effect.Document
+	bytes  int
+	kept   map[any]any
+}
+
+// opened is a document, or why there is none.
+type opened struct {
+	text []byte
+	err  error
+}
+
+// NewFinder finds documents of the bundle.
+func NewFinder(ctx context.Context, bundle dialect.Bundle, def Definition) *Finder {
+	return &Finder{
+		Ctx: ctx, Reporter: dialect.Reporter{File: def.File}, def: def, bundle: bundle,
+		docs: map[string]opened{}, kept: map[any]any{},
+	}
+}
+
+// Open opens a document by its reference without a fragment. What it opens is pinned.
+func (f *Finder) Open(ref string) ([]byte, error) {
+	if o, ok := f.docs[ref]; ok {
+		return o.text, o.err
+	}
+	text, err := f.read(ref)
+	f.docs[ref] = opened{text, err}
+	if err == nil {
+		f.order = append(f.order, effect.Document{Ref: ref, Text: string(text)})
+	}
+	return text, err
+}
+
+func (f *Finder) read(ref string) ([]byte, error) {
+	if err := f.Ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(f.order) == MaxDocuments {
+		return nil, fmt.Errorf("the definition refers to more than %d documents (limit pinned-documents)", MaxDocuments)
+	}
+	text, err := f.bundle.Open(ref)
+	if err != nil {
+		return nil, err
+	}
+	if f.bytes += len(text); f.bytes > MaxBytes {
+		return nil, fmt.Errorf("the documents of the definition have more than %d bytes (limit pinned-bytes)", MaxBytes)
+	}
+	return text, nil
+}
+
+// Keep returns what make made for a key before, or makes it: what a kind has read of its documents so far.
+func (f *Finder) Keep(key any, make func() any) any {
+	if f.kept[key] == nil {
+		f.kept[key] = make()
+	}
+	return f.kept[key]
+}
+
+// Documents are those that were opened, in order.
+func (f *Finder) Documents(root string) effect.Documents {
+	return effect.Documents{Key: digest("", f.order), Root: f.number(root), All: f.order}
+}
+
+// number is 1 + the index of a document; 0: there is none.
+func (f *Finder) number(ref string) int {
+	return 1 + slices.IndexFunc(f.order, func(d effect.Document) bool { return d.Ref == ref })
+}
+
+// Pin opens the documents of a program's functions and stores them in the program; its
+// digest covers them from then on. What it finds are warnings. A program is
+// pinned once, before it is deployed. Where ctx ends before that, nothing is pinned and
+// that is an error: it must not be deployed.
+func (k Kinds) Pin(ctx context.Context, bundle dialect.Bundle, def Definition) dialect.Diagnostics {
+	f, p := NewFinder(ctx, bundle, def), def.Program
+	roots := make([]string, len(p.Functions))
+	for i := range p.Functions {
+		roots[i] = k.find(f, i)
+		if err := ctx.Err(); err != nil {
+			given := dialect.Reporter{File: def.File}
+			given.Errorf(dialect.Pos{File: def.File, Line: 1, Column: 1}, CodeDocument, "the documents of the functions are not all opened yet: %v", err)
+			return given.Diagnostics()
+		}
+	}
+	for i, root := range roots {
+		if root != "" {
+			p.Functions[i].Resource = f.number(root)
+		}
+	}
+	for _, d := range f.order {
+		p.Resources = append(p.Resources, ir.Resource{Ref: d.Ref, Text: d.Text})
+	}
+	if len(f.order) > 0 {
+		p.Digest = digest(p.Digest, f.order)
+	}
+	return f.Diagnostics()
+}
+
+// Codes of the documents of calls; those of OpenAPI documents are in package openapi.
+const (
+	CodeDocument = "CALL001" // it cannot be opened or read
+	CodeMismatch = "CALL003" // a call does not fit it
+)
+
+// Check reports what Pin would, also for a definition that has errors elsewhere, and
+// nothing where ctx ends before it is done. It opens addresses only where fetch is set.
+func (k Kinds) Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch bool) dialect.Diagnostics {
+	f := NewFinder(ctx, bundle, def)
+	known := map[string]bool{}
+	if def.Program != nil {
+		for i, fn := range def.Program.Functions {
+			known[fn.Name] = true
+			if fetch || !route.Remote(route.Parse(fn.Operation).Document) {
+				k.find(f, i)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(def.Operations)) {
+		n := def.Operations[name]
+		if fn := f.operation(name, n.Text, n.Pos()); !known[name] && (fetch || !route.Remote(fn.Operation.Document)) {
+			k.of(f, fn)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return f.Diagnostics()
+}
+
+// find finds the documents of a function of the program.
+func (k Kinds) find(f *Finder, i int) string {
+	at := f.def.Program.Functions[i]
+	fn := f.operation(at.Name, at.Operation, dialect.Pos{File: f.def.File, Line: at.Pos.Line, Column: at.Pos.Column})
+	if fn.Builtin.Kind != "" {
+		fn.Arguments = arguments(f.def.Program, ir.FunctionID(i))
+	}
+	return k.of(f, fn)
+}
+
+func (k Kinds) of(f *Finder, fn Function) string {
+	if kind := k.kindOf(fn.Operation); kind != nil && f.Ctx.Err() == nil {
+		return kind.Find(f, fn)
+	}
+	return ""
+}
+
+// operation reads the operation of a function.
+func (f *Finder) operation(name, operation string, pos dialect.Pos) Function {
+	fn := Function{Name: name, Operation: route.Parse(operation), Document: pos, ID: pos}
+	fn.Builtin, _ = ir.BuiltinOf(operation)
+	if n := f.def.Operations[name]; n != nil && n.Text == operation {
+		document := len(fn.Operation.Document)
+		fn.Document, fn.ID = n.SpanIn(0, document), n.SpanIn(min(document+1, len(n.Text)), len(n.Text))
+	}
+	return fn
+}
+
+// arguments are the templates of the calls of a function.
+func arguments(p *ir.Program, id ir.FunctionID) (out []expr.Value) {
+	for _, n := range p.Nodes {
+		if call, ok := n.Op.(*ir.Call); ok && call.Function == id {
+			if v, err := expr.ParseJSON([]byte(p.Exprs[call.Args].Src)); err == nil {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// digest covers the documents too. Lengths come first, so that no two lists of
+// documents look alike.
+func digest(before string, all []effect.Document) string {
+	h := sha256.New()
+	frame := func(text string) {
+		fmt.Fprintf(h, "\x00%d:", len(text))
+		_, _ = io.WriteString(h, text) // a hash never fails
+	}
+	frame(before)
+	for _, r := range all {
+		frame(r.Ref)
+		frame(r.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
