@@ -47,6 +47,16 @@ type Diagnostic struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
+// Function is something that a definition calls.
+type Function struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`             // http, openapi, grpc and the like, job; catalogue: it is called by its name
+	Target   string `json:"target,omitempty"` // where calls go, as written: an address, a host, a document, a program
+	Places   int    `json:"places"`           // how many tasks or actions call it
+	Callable bool   `json:"callable"`         // this server can call it
+	Reason   string `json:"reason,omitempty"` // why not
+}
+
 // Heat counts the instances of a definition by state.
 type Heat struct {
 	States []StateHeat `json:"states"`

@@ -127,6 +127,7 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"listVersions":     func(t *testing.T, c *client.Client) { _, _ = c.ListVersions(t.Context(), odd) },
 	"getSource":        func(t *testing.T, c *client.Client) { _, _ = c.GetSource(t.Context(), odd, version) },
 	"getGraph":         func(t *testing.T, c *client.Client) { _, _ = c.GetGraph(t.Context(), odd, version, "dot") },
+	"listFunctions":    func(t *testing.T, c *client.Client) { _, _ = c.ListFunctions(t.Context(), odd, version) },
 	"getHeat":          func(t *testing.T, c *client.Client) { _, _ = c.GetHeat(t.Context(), odd, version) },
 	"getSession":       func(t *testing.T, c *client.Client) { _, _ = c.GetSession(t.Context()) },
 	"openSession":      func(t *testing.T, c *client.Client) { _, _ = c.OpenSession(t.Context(), "ls_a") },

@@ -88,6 +88,11 @@ func (c *Client) DiffDefinition(ctx context.Context, id, from, to string) (strin
 	return string(text), err
 }
 
+// ListFunctions lists what a definition calls, and whether the server can.
+func (c *Client) ListFunctions(ctx context.Context, id string, v Version) (api.Page[api.Function], error) {
+	return call[api.Page[api.Function]](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id, "functions"))))
+}
+
 // GetHeat counts where the instances of a definition are.
 func (c *Client) GetHeat(ctx context.Context, id string, v Version) (api.Heat, error) {
 	return call[api.Heat](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id, "heat"))))

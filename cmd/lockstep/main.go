@@ -43,7 +43,7 @@ func command(a *cli.App) *cobra.Command {
 	return a.Root(
 		run.Command(a), local.TestCommand(a), local.ValidateCommand(a), local.GraphCommand(a), local.ExplainCommand(a),
 		local.SchemaCommand(a), local.FmtCommand(a), local.ConvertCommand(a), a.VersionCommand(),
-		serve.Command(a), serve.DevCommand(a), def.Command(a), inst.Command(a), job.Command(a), simclient.Command(a),
+		serve.Command(a), serve.DevCommand(a), def.Command(a), def.FunctionsCommand(a), inst.Command(a), job.Command(a), simclient.Command(a),
 		event.Command(a), remote.ContextCommand(a), remote.NodeCommand(a), serve.DoctorCommand(a), remote.OpenCommand(a),
 		serve.TokenCommand(a), wfxctl.Alias(a))
 }

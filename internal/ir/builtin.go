@@ -23,6 +23,10 @@ type Builtin struct {
 	Document string // that the call needs, with # and what of it: document#operationId
 }
 
+// TargetKey is the member of a function's metadata that tells people where the calls of a built-in kind go, as the
+// author wrote it.
+const TargetKey = "target"
+
 // Operation is the operation of a function: call:KIND, with ! where it is guarded, * where it is open, $
 // where it is authorized and & where it runs a program, in this order, followed by :DOCUMENT#ID if there is one.
 func (b Builtin) Operation() string {

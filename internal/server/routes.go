@@ -35,6 +35,7 @@ var routes = []route{
 	{"GET", "/api/v1/definitions/{definition}/source", "getSource", readers, []string{"version", "digest"}, (*Server).getSource, light},
 	{"GET", "/api/v1/definitions/{definition}/graph.svg", "getGraph", readers, []string{"version", "digest", "format"}, (*Server).getGraph, heavy},
 	{"GET", "/api/v1/definitions/{definition}/diff", "diffDefinition", readers, []string{"from", "to"}, (*Server).diffDefinition, heavy},
+	{"GET", "/api/v1/definitions/{definition}/functions", "listFunctions", readers, []string{"version", "digest"}, (*Server).listFunctions, heavy},
 	{"GET", "/api/v1/definitions/{definition}/heat", "getHeat", readers, []string{"version", "digest"}, (*Server).getHeat, heavy},
 	{"POST", "/api/v1/definitions/{definition}/instances", "startInstance", starters, []string{"version", "wait"}, (*Server).startInstance, normal},
 

@@ -122,7 +122,7 @@ func apply(r remote.Server, docs []sourceDocument, how client.Deploy) ([]applied
 		if errors.As(err, &problem) && len(problem.Errors) > 0 && problem.Errors[0].Code != "" {
 			ds := diagnosticsOf(problem, d.file)
 			all = append(all, ds...)
-			if validHere(r, d, how.Dialect) {
+			if needsFiles(d, how.Dialect) {
 				hint = "it is valid here, with the files that it refers to, but the server does not have these files: " +
 					"include them in the definition, or refer to them by http(s)"
 			}
@@ -162,10 +162,13 @@ func apply(r remote.Server, docs []sourceDocument, how client.Deploy) ([]applied
 	return out, nil
 }
 
-// validHere reports whether a document has no errors on this machine.
-func validHere(r remote.Server, d sourceDocument, dialectName string) bool {
-	_, found := dialects.All().Compile(d.file, d.text, dialect.DirBundle(filepath.Dir(d.file)), dialect.Options{Dialect: dialectName})
-	return !found.HasErrors()
+// needsFiles reports whether a document has no errors on this machine, but only with the files that it refers to.
+func needsFiles(d sourceDocument, dialectName string) bool {
+	valid := func(files dialect.Bundle) bool {
+		_, found := dialects.All().Compile(d.file, d.text, files, dialect.Options{Dialect: dialectName})
+		return !found.HasErrors()
+	}
+	return valid(dialect.DirBundle(filepath.Dir(d.file))) && !valid(dialect.NoBundle)
 }
 
 // report shows diagnostics at the lines of the local file.

@@ -72,6 +72,50 @@ func (b *callTask) endpoint() (*endpoint, []string) {
 	return nil, nil
 }
 
+// target is where a built-in call goes, as written; nil: its document says so.
+func (b *callTask) target() *expression {
+	switch call := b.args.(type) {
+	case *grpcCall:
+		return call.host
+	case *mcpCall:
+		if call.stdio != nil {
+			return call.command
+		}
+	}
+	if at, _ := b.endpoint(); at != nil {
+		return at.uri
+	}
+	return nil
+}
+
+// programOf is what a process runs, as written.
+func programOf(p process) *expression {
+	switch p := p.(type) {
+	case *containerRun:
+		return p.image
+	case *scriptRun:
+		return p.language
+	case *shellRun:
+		return p.command
+	}
+	return nil
+}
+
+// maxTarget bounds what people are told of where a call goes.
+const maxTarget = 200
+
+// metadata tells people where a call goes.
+func metadata(target *expression) string {
+	if target == nil {
+		return ""
+	}
+	text := target.node.Text
+	if len(text) > maxTarget {
+		text = strings.ToValidUTF8(text[:maxTarget], "") + "…"
+	}
+	return expr.Object(expr.Member{Key: ir.TargetKey, Value: expr.String(text)}).String()
+}
+
 // namedPolicy is the authentication of a built-in call, where that is one of use.authentications.
 func namedPolicy(b *callTask) *authentication {
 	if b.args == nil {

@@ -354,6 +354,7 @@ func (k *chain) ranProgram(b *runTask, next ir.NodeID) ir.NodeID {
 	call := &ir.Call{
 		Function: k.Function(ir.Function{
 			Name: cmp.Or(k.inside, k.t.name.Text), Type: op.Kind, Operation: op.Operation(), Pos: b.with.node.IRPos(),
+			Metadata: metadata(programOf(b.process)),
 		}),
 		Args: k.expr(&with),
 	}
@@ -394,6 +395,7 @@ func (k *chain) calling(b *callTask, args ir.ExprID, next ir.NodeID) ir.NodeID {
 			return k.notYet(problem)
 		}
 		f.Name, f.Type, f.Operation = cmp.Or(k.inside, k.t.name.Text), b.function.Text, op.Operation()
+		f.Metadata = metadata(b.target())
 	}
 	return k.node(&ir.Call{Function: k.Function(f), Args: args, Result: asData}, next)
 }

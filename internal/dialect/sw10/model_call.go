@@ -64,6 +64,7 @@ type (
 		http       *endpoint   // one of http and stdio
 		headers    *expression // of http
 		stdio      *expression // command, arguments and environment
+		command    *expression // of stdio
 		options    *expression
 		client     *expression
 	}

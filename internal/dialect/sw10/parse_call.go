@@ -251,7 +251,7 @@ func (p *parser) mcpCall(f *dialect.Fields, s scope) *mcpCall {
 			http.Done()
 		}
 		if stdio := p.Fields(transport.Get("stdio"), "stdio"); stdio != nil {
-			p.textValue(stdio.Need("command"), s)
+			c.command = p.textValue(stdio.Need("command"), s)
 			p.textsValue(stdio.Get("arguments"), expr.KindArray, s)
 			p.textsValue(stdio.Get("environment"), expr.KindObject, s)
 			stdio.Done()

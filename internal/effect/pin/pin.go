@@ -226,7 +226,7 @@ func (f *Finder) operation(name, operation string, pos dialect.Pos) Function {
 	return fn
 }
 
-// arguments are the templates of the calls of a function.
+// arguments are those of the calls of a function, as written: expressions are texts.
 func arguments(p *ir.Program, id ir.FunctionID) (out []expr.Value) {
 	for _, n := range p.Nodes {
 		if call, ok := n.Op.(*ir.Call); ok && call.Function == id {
