@@ -2,6 +2,7 @@ package lockstep_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,41 @@ func TestCallsAreMadeWithTheirSecrets(t *testing.T) {
 	}
 	if made.Load() > 0 {
 		t.Error("the call was made with a reference in the place of its secret")
+	}
+}
+
+// TestCallsWithoutTheirSecretsHoldUpNobody: while a call waits for its secret others are made, and it is when the secret
+// is back.
+func TestCallsWithoutTheirSecretsHoldUpNobody(t *testing.T) {
+	var asked atomic.Int32
+	var back atomic.Bool
+	log := newSyncBuffer()
+	e, err := lockstep.Open(t.Context(), "memory:", lockstep.MaxCalls(1),
+		lockstep.Logger(slog.New(slog.NewJSONHandler(log, nil))),
+		lockstep.Secrets(func(string) (expr.Value, bool) { return expr.String(canary), asked.Add(1) == 1 || back.Load() }),
+		lockstep.Func("named", func(_ context.Context, in map[string]string) (map[string]string, error) {
+			return map[string]string{"got": fmt.Sprint(len(in["token"]))}, nil
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	deploy(e, lockstep.Text(callsNamed))
+	deploy(e, lockstep.Text(`
+document: {dsl: 1.0.3, namespace: default, name: other, version: 1.0.0}
+do: [{ask: {call: named, with: {token: none}}}]
+`))
+	id, err := e.Start(t.Context(), "calls", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.waitFor("there is no secret")
+	if in, err := e.Run(t.Context(), "other", nil); err != nil || in.Status != "completed" {
+		t.Errorf("the other: %+v %v", in, err)
+	}
+	back.Store(true)
+	if in, err := e.Wait(t.Context(), id); err != nil || string(in.Output) != fmt.Sprintf(`{"got":"%d"}`, len(canary)) {
+		t.Errorf("%+v %v", in, err)
 	}
 }
 

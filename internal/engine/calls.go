@@ -39,6 +39,7 @@ type call struct {
 
 	cancel context.CancelFunc // while in flight
 	waits  bool               // it is in flight without a place
+	delay  time.Duration      // how long it waited when it could not be made
 	parked bool               // it waits for Engine.Answer
 	reply  core.Reply         // once answered
 	due    core.Time          // when the answer counts
@@ -268,9 +269,14 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 			break
 		}
 		did = true
-		out := awaited(ctx, e.invoke(ctx, c.row))
-		e.calls.landed(c, ctx.Err() != nil)
-		if ctx.Err() == nil {
+		out, unready := e.invoke(ctx, c.row)
+		if unready != nil {
+			errs = append(errs, unready)
+			wait(ctx, retryAnswer)
+		}
+		out = awaited(ctx, out)
+		e.calls.landed(c, unready != nil || ctx.Err() != nil)
+		if unready == nil && ctx.Err() == nil {
 			errs = append(errs, e.land(ctx, c, out))
 		}
 	}
@@ -333,7 +339,11 @@ func (e *Engine) beginCalls() {
 // fly makes one call. Where ctx, which is that of all calls, ends before the answer
 // came, the call stays in the store and is made again.
 func (e *Engine) fly(ctx, flight context.Context, c *call) {
-	out := e.invoke(flight, c.row)
+	out, unready := e.invoke(flight, c.row)
+	if unready != nil {
+		e.postpone(flight, c, unready)
+		return
+	}
 	if out.Wait != nil && e.calls.wait(c, maxWaiting) {
 		e.beginCalls()
 	}
@@ -346,7 +356,24 @@ func (e *Engine) fly(ctx, flight context.Context, c *call) {
 	e.beginCalls()
 }
 
-// retryAnswer is how long an answer waits that could not be committed, and a call
+// postpone makes a call later that cannot be made now. Until then it keeps no other from being made.
+func (e *Engine) postpone(flight context.Context, c *call, why error) {
+	if flight.Err() == nil {
+		e.report(why)
+	}
+	if e.calls.wait(c, maxWaiting) {
+		e.beginCalls()
+	}
+	c.delay = min(max(2*c.delay, retryAnswer), retryLatest)
+	wait(flight, c.delay)
+	e.calls.landed(c, true)
+	e.beginCalls()
+}
+
+// retryLatest is the longest time that a call which cannot be made waits for the next attempt.
+const retryLatest = 30 * time.Second
+
+// retryAnswer is how long an answer waits that could not be committed, and at first a call
 // whose documents or secrets could not be read.
 const retryAnswer = time.Second
 

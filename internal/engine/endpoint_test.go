@@ -18,6 +18,11 @@ func TestEndpoints(t *testing.T) {
 		{"call:http", `{}`, "name:f"},
 		{"call:openapi:pets.yaml#getPet", `{"endpoint":"x"}`, "document:pets.yaml"},
 		{"call:openapi:https://pay.example/api.json#getPet", `{}`, "host:pay.example"},
+		{"call:grpc:greet.proto#greet.Greeter/SayHello", `{"service":{"host":"Pay.example","port":50051}}`, "host:pay.example"},
+		{"call:mcp", `{"transport":{"http":{"endpoint":{"uri":"https://pay.example/mcp"}}}}`, "host:pay.example"},
+		{"call:a2a", `{"server":"https://pay.example/agent"}`, "host:pay.example"},
+		{"call:mcp&", `{"transport":{"stdio":{"command":"npx"}}}`, "programs"},
+		{"call:shell&", `{"command":"ls"}`, "programs"},
 	} {
 		args, err := expr.ParseJSON([]byte(c.args))
 		if err != nil {

@@ -33,40 +33,33 @@ func (e *Engine) guarded(row store.Call, with *callWith, call func() effect.Outc
 	return call()
 }
 
-// invoke asks the invoker.
-func (e *Engine) invoke(ctx context.Context, row store.Call) effect.Outcome {
-	var with callWith
-	out := e.guarded(row, &with, func() effect.Outcome { return e.invokeWith(ctx, row, &with) })
+// invoke asks the invoker. The error says why the call cannot be made now: a store or a secret that cannot be read
+// is no reason for the workflow to fail.
+func (e *Engine) invoke(ctx context.Context, row store.Call) (effect.Outcome, error) {
+	f := row.Function
+	if e.cfg.Invoker == nil {
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", f.Name)}), nil
+	}
+	with, err := e.callWith(ctx, row)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // nobody waits for it
+		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q was not called: %v", f.Name, err)}), nil
+	case err != nil:
+		return effect.Outcome{}, fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err)
+	}
+	out := e.guarded(row, &with, func() effect.Outcome {
+		return e.cfg.Invoker.Invoke(ctx, effect.Call{
+			Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
+			Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
+			Args: with.args, Attempt: row.Attempt, Documents: with.documents,
+		})
+	})
 	if wait := out.Wait; wait != nil {
 		out.Wait = func(ctx context.Context) effect.Outcome {
 			return e.guarded(row, &with, func() effect.Outcome { return awaited(ctx, wait(ctx)) })
 		}
 	}
-	return out
-}
-
-// invokeWith asks the invoker, and says what it was asked with.
-func (e *Engine) invokeWith(ctx context.Context, row store.Call, used *callWith) effect.Outcome {
-	if e.cfg.Invoker == nil {
-		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("nothing here can call function %q", row.Function.Name)})
-	}
-	f := row.Function
-	with, err := e.callWith(ctx, row)
-	for err != nil && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
-		// A store that cannot be read now is no reason for the workflow to fail.
-		e.report(fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err))
-		wait(ctx, retryAnswer)
-		with, err = e.callWith(ctx, row)
-	}
-	*used = with
-	if err != nil { // nobody waits for it, or it is made again
-		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf("function %q was not called: %v", f.Name, err)})
-	}
-	return e.cfg.Invoker.Invoke(ctx, effect.Call{
-		Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
-		Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
-		Args: with.args, Attempt: row.Attempt, Documents: with.documents,
-	})
+	return out, nil
 }
 
 // callWith is what a call is made with: its arguments with their secrets, and the documents that the

@@ -109,8 +109,8 @@ func endpoint(f *ir.Function, args expr.Value) string {
 		if b.Exec {
 			return "programs"
 		}
-		if operation = described(args); operation == "" {
-			operation = b.Document
+		if operation = b.Document; operation == "" || b.Kind == "grpc" {
+			operation = described(args)
 		}
 	}
 	document, _, _ := strings.Cut(operation, "#")
