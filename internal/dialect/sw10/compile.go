@@ -161,6 +161,7 @@ var faultErrors = []struct{ fault, name string }{
 	{"WorkflowNotFound", errConfiguration},
 	{errAuthentication, errAuthentication}, // the names of what calls fail with are those of package effect
 	{errAuthorization, errAuthorization},
+	{errRuntime, errRuntime},
 	{faultNotYet, errConfiguration},
 	{"StepLimit", errRuntime},
 	{"StateLimit", errRuntime},

@@ -61,12 +61,8 @@ func (c *Client) describedRequest(args expr.Value) (Request, error) {
 		return r, errors.New("method must be one of HTTP, such as get")
 	}
 	endpoint, _ := args.Get("endpoint")
-	text := endpoint.Str()
-	if endpoint.IsObject() {
-		text = effect.Name(endpoint, "uri")
-	}
 	var err error
-	if r.URL, err = target(text); err != nil {
+	if r.URL, err = ReadEndpoint(endpoint); err != nil {
 		return r, err
 	}
 	if query, _ := args.Get("query"); !query.IsNull() {
@@ -77,7 +73,8 @@ func (c *Client) describedRequest(args expr.Value) (Request, error) {
 			return r, err
 		}
 	}
-	if r.Header, err = describedHeaders(args); err != nil {
+	headers, _ := args.Get("headers")
+	if r.Header, err = ReadHeaders(headers); err != nil {
 		return r, err
 	}
 	body, _ := args.Get("body")
@@ -123,8 +120,12 @@ func (c *Client) Authorize(ctx context.Context, args, policy expr.Value, b ir.Bu
 	return args, p, err
 }
 
-// target reads the address of a call.
-func target(text string) (*url.URL, error) {
+// ReadEndpoint reads where a call goes: an address, or an object with the member uri.
+func ReadEndpoint(endpoint expr.Value) (*url.URL, error) {
+	text := endpoint.Str()
+	if endpoint.IsObject() {
+		text = effect.Name(endpoint, "uri")
+	}
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
@@ -153,9 +154,9 @@ var ownHeaders = []string{
 	"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Proxy-Authorization",
 }
 
-func describedHeaders(args expr.Value) (nethttp.Header, error) {
+// ReadHeaders reads the headers of a call: an object, or null.
+func ReadHeaders(all expr.Value) (nethttp.Header, error) {
 	out := nethttp.Header{}
-	all, _ := args.Get("headers")
 	if !all.IsNull() && !all.IsObject() {
 		return nil, errors.New("headers must be an object, not " + all.Kind().WithArticle())
 	}

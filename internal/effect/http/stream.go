@@ -49,6 +49,10 @@ func (c *Client) Library(r Request) *nethttp.Client {
 			if err != nil {
 				return nil, err
 			}
+			if err := usable(resp); err != nil {
+				resp.Body.Close()
+				return nil, err
+			}
 			resp.Body = &limited{resp.Body, c.limits.ResponseBytes}
 			return resp, nil
 		}),
