@@ -231,11 +231,18 @@ func (t *callTable) next(limit int, now core.Time) (core.Time, bool) {
 	return at, found
 }
 
-// InFlight is the number of calls that are under way.
+// InFlight is the number of calls that are under way and have a place.
 func (e *Engine) InFlight() int {
 	e.calls.mu.Lock()
 	defer e.calls.mu.Unlock()
 	return e.calls.flying
+}
+
+// Underway is the number of calls that are under way, with those that wait without a place.
+func (e *Engine) Underway() int {
+	e.calls.mu.Lock()
+	defer e.calls.mu.Unlock()
+	return e.calls.flying + e.calls.placeless
 }
 
 // nextCall takes the next call that is this node's to make, if fewer than limit are in flight.

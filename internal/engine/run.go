@@ -105,7 +105,7 @@ func (e *Engine) unfinished() string {
 	if steps := e.watchdog.running(); steps != "" {
 		return ": a step of " + steps + " has not returned, and nothing of it is stored"
 	}
-	if n := e.InFlight(); n > 0 {
+	if n := e.Underway(); n > 0 {
 		return fmt.Sprintf(": %d calls have not returned, and are made again", n)
 	}
 	return ""

@@ -195,6 +195,9 @@ func TestWaitingCallGivesBackItsPlace(t *testing.T) {
 		if e.InFlight() != 0 {
 			t.Errorf("%d calls have a place", e.InFlight())
 		}
+		if e.Underway() != 2 {
+			t.Errorf("%d calls are under way", e.Underway())
+		}
 		id, _ := e.Start(context.Background(), StartRequest{Definition: "w"})
 		if got, _ := e.Wait(context.Background(), id); got.Status != core.Completed {
 			t.Errorf("the other instance is %s", got.Status)

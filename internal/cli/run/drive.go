@@ -147,7 +147,7 @@ func (s *session) stuck() bool {
 	if _, ok := s.engine.Next(); ok {
 		return false
 	}
-	if s.engine.InFlight() > 0 || s.engine.Working() > 0 {
+	if s.engine.Underway() > 0 || s.engine.Working() > 0 {
 		return false
 	}
 	if _, ok := s.engine.Next(); ok {
