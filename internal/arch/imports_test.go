@@ -93,7 +93,10 @@ func testImports(m *Module) []Violation {
 
 // forTests are modules that only tests need: other implementations to compare with, and
 // servers to talk to. None of them gets into the binary.
-var forTests = []string{"github.com/nats-io/nats-server/v2", "github.com/cloudevents/sdk-go/v2"}
+var forTests = []string{
+	"github.com/nats-io/nats-server/v2", "github.com/cloudevents/sdk-go/v2",
+	"github.com/modelcontextprotocol/go-sdk",
+}
 
 // testModules: what only tests need is imported by tests only.
 func testModules(m *Module) []Violation {

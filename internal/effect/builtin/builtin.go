@@ -6,6 +6,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/mcp"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
@@ -15,6 +16,7 @@ import (
 // Kinds know the documents of calls.
 var Kinds = pin.Kinds{
 	"openapi": openapi.Kind{},
+	"mcp":     mcp.Kind{},
 }
 
 // Options say how calls are made.
@@ -27,7 +29,9 @@ type Options struct {
 func Router(o Options, catalogue route.Catalogue) *route.Router {
 	return &route.Router{
 		HTTP: o.Client, OpenAPI: openapi.New(o.Client), Catalogue: catalogue,
-		Others: map[string]effect.Invoker{},
+		Others: map[string]effect.Invoker{
+			"mcp": mcp.New(o.Client, o.AllowExec),
+		},
 	}
 }
 
