@@ -95,7 +95,7 @@ func testImports(m *Module) []Violation {
 // servers to talk to. None of them gets into the binary.
 var forTests = []string{
 	"github.com/nats-io/nats-server/v2", "github.com/cloudevents/sdk-go/v2",
-	"github.com/modelcontextprotocol/go-sdk",
+	"github.com/modelcontextprotocol/go-sdk", "github.com/a2aproject/a2a-go",
 }
 
 // testModules: what only tests need is imported by tests only.

@@ -5,6 +5,7 @@ package builtin
 import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/a2a"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mcp"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
@@ -16,6 +17,7 @@ import (
 // Kinds know the documents of calls.
 var Kinds = pin.Kinds{
 	"openapi": openapi.Kind{},
+	"a2a":     a2a.Kind{},
 	"mcp":     mcp.Kind{},
 }
 
@@ -30,6 +32,7 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 	return &route.Router{
 		HTTP: o.Client, OpenAPI: openapi.New(o.Client), Catalogue: catalogue,
 		Others: map[string]effect.Invoker{
+			"a2a": a2a.New(o.Client),
 			"mcp": mcp.New(o.Client, o.AllowExec),
 		},
 	}
