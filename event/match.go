@@ -10,9 +10,7 @@ type Filter struct {
 	Source, Type string // must be equal; empty: any
 	Either       string // must equal the type or the id; empty: any
 	Keys         []Key
-	New          bool  `json:",omitempty"` // events from before the subscription are not wanted
-	After        int64 `json:",omitempty"` // unless 0: with New, events from before are wanted that came after this one of the store
-	Ordered      bool  `json:",omitempty"` // subscriptions of one wait get events that came before in their order
+	New          bool `json:",omitempty"` // events from before the subscription are not wanted
 }
 
 // Key is a correlation attribute. Until it is fixed, an event matches with any value, or

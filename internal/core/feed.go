@@ -3,6 +3,7 @@ package core
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -35,38 +36,14 @@ func (m *machine) feed(f *frame, n *ir.Node, op *ir.Feed) {
 	f.phase, f.dirty = phaseWait, true
 	m.forgetKeys(f, op)
 	for arm := range int32(len(op.Events) + len(op.Stop)) {
-		m.subscribeFeed(f, f.open(WaitFeed, arm, 0), op, arm, 0)
+		m.subscribeFeed(f, f.open(WaitFeed, arm, 0), op, arm)
 	}
 	m.record(Record{Type: RecWaiting, Frame: f.id, Node: n.Name, Pos: n.Pos, Text: m.p.Events[op.Events[0]].Name})
 }
 
-func (m *machine) subscribeFeed(f *frame, t Ticket, op *ir.Feed, arm int32, since int64) {
+func (m *machine) subscribeFeed(f *frame, t Ticket, op *ir.Feed, arm int32) {
 	id := feedEvent(op, arm)
-	m.command(Subscribe{
-		Ticket: t, Event: id, Name: m.p.Events[id].Name, Keys: m.feedKeys(f, &m.p.Events[id]),
-		Ordered: len(op.Events)+len(op.Stop) > 1, Since: since,
-	})
-}
-
-// lastEvent is the variable of a frame that holds the mark of the event which its Feed took last.
-const lastEvent = "last event"
-
-// markOf names an event; null for one that has no id.
-func markOf(event expr.Value) expr.Value {
-	source, _ := event.Get("source")
-	id, ok := event.Get("id")
-	if !ok {
-		return expr.Null
-	}
-	return expr.Array(source, id)
-}
-
-// hadLast reports whether the Feed has the event already: one that several of its filters select comes
-// for each of them, and is taken once. All of these come before the next event does.
-func (f *frame) hadLast(event expr.Value) bool {
-	return slices.ContainsFunc(f.vars, func(b binding) bool {
-		return b.name == lastEvent && !b.value.IsNull() && expr.Equal(b.value, markOf(event))
-	})
+	m.command(Subscribe{Ticket: t, Event: id, Name: m.p.Events[id].Name, Keys: m.feedKeys(f, &m.p.Events[id])})
 }
 
 // keyVar is the variable of a frame that holds a correlation key which its Feed has fixed.
@@ -74,7 +51,6 @@ func keyVar(name string) string { return "correlation " + name }
 
 // forgetKeys drops what a Feed that ran in the frame before has left.
 func (m *machine) forgetKeys(f *frame, op *ir.Feed) {
-	f.unbind(lastEvent)
 	for arm := range int32(len(op.Events) + len(op.Stop)) {
 		for _, c := range m.p.Events[feedEvent(op, arm)].Correlate {
 			f.unbind(keyVar(c.Attribute))
@@ -116,8 +92,9 @@ func (m *machine) wanted(f *frame, c ir.Correlation) (expr.Value, bool) {
 	return r.Value, true
 }
 
-// fed takes an event for a Feed. It reports false for one that the Feed does not want.
-func (m *machine) fed(f *frame, w wait, in Reply) bool {
+// fed takes an event for a Feed, whichever of its tickets the event came by. It reports false for one that
+// the Feed does not want.
+func (m *machine) fed(f *frame, event expr.Value) bool {
 	n := &m.p.Nodes[f.node]
 	fanned, ok := n.Op.(*ir.Fan)
 	if !ok || fanned.Feed == nil || f.fan == nil {
@@ -125,43 +102,53 @@ func (m *machine) fed(f *frame, w wait, in Reply) bool {
 		return true
 	}
 	op := fanned.Feed
-	def := &m.p.Events[feedEvent(op, w.arm)]
-	if f.hadLast(in.Value) || !m.accepts(f, def, in.Value) {
+	arm, ok := m.armFor(f, op, event)
+	if !ok {
 		return false
 	}
-	if len(op.Events)+len(op.Stop) > 1 {
-		f.bind(lastEvent, markOf(in.Value))
-	}
 	m.waited()
-	f.drop(slices.IndexFunc(f.waits, func(o wait) bool { return o.n == w.n })) // its ticket is answered
-	if int(w.arm) < len(op.Events) {
-		if stop, ok := m.stopping(f, op, in.Value); ok { // it ends the Feed, and is not part of it
-			m.closeWaits(f, func(o wait) bool { return o.n == stop.n })
-			if op.StopAll { // it may go on
-				m.subscribeFeed(f, f.open(WaitFeed, w.arm, 0), op, w.arm, in.Since)
-			}
-			w, def = stop, &m.p.Events[feedEvent(op, stop.arm)]
-		}
+	def := &m.p.Events[feedEvent(op, arm)]
+	m.record(Record{Type: RecConsumed, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: def.Name, Data: event, HasData: true})
+	fixed := m.fixKeys(f, def, event)
+	stops := int(arm) >= len(op.Events)
+	if stops || op.All { // once is enough
+		m.closeWaits(f, func(o wait) bool { return o.kind == WaitFeed && o.arm == arm })
 	}
-	m.record(Record{Type: RecConsumed, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: def.Name, Data: in.Value, HasData: true})
-	fixed := m.fixKeys(f, def, in.Value)
-	if int(w.arm) >= len(op.Events) {
+	if stops {
 		m.stopFeed(f, op)
-		if in.Held && f.fan.total < f.fan.need {
-			m.resubscribeFeed(f, op, in.Since)
-		}
-		m.onward(f, n, op)
-		return true
-	}
-	item, fault := m.read(op.Read, def, in.Value)
-	if fault != nil {
+	} else if fault := m.takeEvent(f, op, def, event); fault != nil {
 		m.raise(f, fault)
 		return true
 	}
+	if f.fan.total < f.fan.need && (fixed || stops || op.All) {
+		m.renewFeed(f, op, fixed)
+	}
+	m.onward(f, n, op)
+	return true
+}
+
+// armFor finds the open arm that an event is for: one that ends the Feed comes first, then the order of
+// declaration decides.
+func (m *machine) armFor(f *frame, op *ir.Feed, event expr.Value) (int32, bool) {
+	for _, stops := range []bool{true, false} {
+		for _, w := range f.waits {
+			if w.kind == WaitFeed && (int(w.arm) >= len(op.Events)) == stops && m.accepts(f, &m.p.Events[feedEvent(op, w.arm)], event) {
+				return w.arm, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// takeEvent adds an event to those that the Feed took, and looks whether that is enough.
+func (m *machine) takeEvent(f *frame, op *ir.Feed, def *ir.Event, event expr.Value) *Fault {
+	item, fault := m.read(op.Read, def, event)
+	if fault != nil {
+		return fault
+	}
 	fan := f.fan
 	if int(fan.total) >= m.p.Limits.FanWidth {
-		m.raise(f, limitFault("fan-width", m.p.Limits.FanWidth, "too many events for one task"))
-		return true
+		return limitFault("fan-width", m.p.Limits.FanWidth, "too many events for one task")
 	}
 	if op.Body != 0 {
 		item = expr.Array(item)
@@ -174,48 +161,37 @@ func (m *machine) fed(f *frame, w wait, in Reply) bool {
 	if op.Until != 0 {
 		r, fault := m.eval(op.Until, m.untilScope(f))
 		if fault != nil {
-			m.raise(f, fault)
-			return true
+			return fault
 		}
 		if r.True() {
 			fan.need = fan.total
 		}
 	}
-	if fan.total < fan.need {
-		if fixed || in.Held {
-			m.resubscribeFeed(f, op, in.Since)
-		}
-		if !op.All {
-			m.subscribeFeed(f, f.open(WaitFeed, w.arm, 0), op, w.arm, in.Since)
-		}
-	}
-	m.onward(f, n, op)
-	return true
+	return nil
 }
 
-// resubscribeFeed lets the open waits of a Feed look again at the events that came before.
-func (m *machine) resubscribeFeed(f *frame, op *ir.Feed, since int64) {
-	for _, o := range f.waits {
-		if o.kind == WaitFeed {
-			m.subscribeFeed(f, ticket(f.id, o.n), op, o.arm, since)
+// renewFeed asks again where a Feed wants other events than before: an arm is served, or a key is fixed.
+// Its tickets are others then. The events that are on their way to the old ones are put back, and come
+// again with those that are visible only now, all in the order in which they were stored. A Feed that
+// wants no event from before must not have its events put back: its tickets stay.
+func (m *machine) renewFeed(f *frame, op *ir.Feed, fixed bool) {
+	stay := slices.ContainsFunc(slices.Concat(op.Events, op.Stop), func(id ir.EventID) bool { return m.p.Events[id].New })
+	if stay && !fixed {
+		return
+	}
+	waits := slices.Clone(f.waits)
+	if !stay {
+		m.closeWaits(f, func(w wait) bool { return w.kind == WaitFeed })
+	}
+	for _, w := range waits {
+		switch {
+		case w.kind != WaitFeed:
+		case stay:
+			m.subscribeFeed(f, ticket(f.id, w.n), op, w.arm)
+		default:
+			m.subscribeFeed(f, f.open(WaitFeed, w.arm, 0), op, w.arm)
 		}
 	}
-}
-
-// stopping finds a wait for an event that ends the Feed among those that an event is for.
-func (m *machine) stopping(f *frame, op *ir.Feed, event expr.Value) (wait, bool) {
-	for _, w := range f.waits {
-		if w.kind != WaitFeed || int(w.arm) < len(op.Events) {
-			continue
-		}
-		def := &m.p.Events[feedEvent(op, w.arm)]
-		kind, _ := event.Get("type")
-		source, _ := event.Get("source")
-		if (def.Type == "" || def.Type == kind.Str()) && (def.Source == "" || def.Source == source.Str()) && m.accepts(f, def, event) {
-			return w, true
-		}
-	}
-	return wait{}, false
 }
 
 // untilScope shows the array of what was read.
@@ -295,6 +271,11 @@ func (m *machine) fedOne(f *frame, n *ir.Node, op *ir.Feed, slot int32, value ex
 
 // accepts reports whether an event is one that the frame's Feed wants.
 func (m *machine) accepts(f *frame, def *ir.Event, event expr.Value) bool {
+	typ, _ := event.Get("type")
+	source, _ := event.Get("source")
+	if def.Type != "" && def.Type != typ.Str() || def.Source != "" && def.Source != source.Str() {
+		return false
+	}
 	in := m.scope(f)
 	for _, w := range def.Where {
 		if !m.holds(w, in, event) {
@@ -331,6 +312,15 @@ func (m *machine) holds(w ir.Where, in expr.Scope, event expr.Value) bool {
 func (m *machine) correlated(f *frame, c ir.Correlation, event expr.Value) (expr.Value, bool) {
 	if c.Select == 0 {
 		v, ok := event.Get(c.Attribute)
+		if path, is := strings.CutPrefix(c.From, "$."); is && !ok { // as a Feed has it, with names only
+			v, ok = event, true
+			for name := range strings.SplitSeq(path, ".") {
+				if v, ok = v.Get(name); !ok {
+					return expr.Null, false
+				}
+			}
+			return expr.String(v.Text()), !v.IsNull()
+		}
 		return v, ok && !v.IsNull()
 	}
 	in := expr.Scope{}

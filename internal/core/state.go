@@ -306,9 +306,13 @@ func (s *State) root() *frame { return s.frames[0] }
 
 func (f *frame) open(kind WaitKind, arm int32, at Time) Ticket {
 	f.tickets++
-	f.waits = append(f.waits, wait{f.tickets, kind, arm, at})
+	n := f.tickets
+	if kind == WaitFeed {
+		n |= standing
+	}
+	f.waits = append(f.waits, wait{n, kind, arm, at})
 	f.dirty = true
-	return ticket(f.id, f.tickets)
+	return ticket(f.id, n)
 }
 
 // drop forgets the i-th wait.

@@ -242,7 +242,7 @@ func (m *machine) reply(in Reply) bool {
 	}
 	switch w.kind {
 	case WaitFeed:
-		return m.fed(f, w, in)
+		return m.fed(f, in.Value)
 	case WaitEvent, WaitListen:
 		if !m.belongs(f, w, in.Value) {
 			return false

@@ -262,7 +262,7 @@ func frames(p *Program, s *State) string {
 			fmt.Fprintf(&b, " delta=%s", f.delta)
 		}
 		for _, w := range f.waits {
-			fmt.Fprintf(&b, " %s:%d", w.kind, w.n)
+			fmt.Fprintf(&b, " %s:%d", w.kind, w.n&^standing)
 		}
 		if f.fan != nil {
 			fmt.Fprintf(&b, " fan=%d/%d/%d", f.fan.ended, f.fan.next, f.fan.total)

@@ -25,17 +25,31 @@ func (t Time) String() string { return t.Std().Format(time.RFC3339Nano) }
 type FrameID uint32
 
 // Ticket identifies one thing an instance waits for: the frame in the upper 32 bits, and a
-// number within the frame in the lower.
+// number within the frame in the lower, with a mark if it is standing.
 type Ticket uint64
 
 func ticket(f FrameID, n uint32) Ticket { return Ticket(f)<<32 | Ticket(n) }
 
 func (t Ticket) frame() FrameID { return FrameID(t >> 32) }
 
-// SameWait reports whether two tickets are of one wait.
+// standing marks the numbers of tickets that an answer does not close.
+const standing = 1 << 31
+
+// Standing reports whether the ticket stays open: it gets one event after the other until the instance
+// closes it. Hosts must know that before the instance has seen the event, so the ticket says it itself.
+func (t Ticket) Standing() bool { return t&standing != 0 }
+
+// SameWait reports whether two tickets are of one wait, if both are standing.
 func (t Ticket) SameWait(o Ticket) bool { return t.frame() == o.frame() }
 
-func (t Ticket) String() string { return fmt.Sprintf("%d.%d", uint32(t>>32), uint32(t)) }
+// String is frame.number, with a + if the ticket is standing.
+func (t Ticket) String() string {
+	mark := ""
+	if t.Standing() {
+		mark = "+"
+	}
+	return fmt.Sprintf("%d.%d%s", uint32(t>>32), uint32(t&^standing), mark)
+}
 
 // ParseTicket reads what Ticket.String writes.
 func ParseTicket(s string) (Ticket, error) {
@@ -44,9 +58,13 @@ func ParseTicket(s string) (Ticket, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a ticket", s)
 	}
-	k, err := strconv.ParseUint(n, 10, 32)
+	n, stands := strings.CutSuffix(n, "+")
+	k, err := strconv.ParseUint(n, 10, 31)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a ticket", s)
+	}
+	if stands {
+		k |= standing
 	}
 	return ticket(FrameID(f), uint32(k)), nil
 }
@@ -94,10 +112,6 @@ type Reply struct {
 	None      bool   // there is no value: the child's schedule was not active
 	Fault     *Fault // instead of a value
 	Terminate bool   // the child ended with terminate, which also ends every instance waiting for it
-	// Of an event. Held: others of the same wait get theirs when this one is taken, if they subscribe
-	// again. Since: what they pass on, and this one if it subscribes again.
-	Held  bool
-	Since int64
 }
 
 // Take is an actor's choice among the offers.
@@ -153,17 +167,15 @@ type Invoke struct {
 	Node     string // for people
 }
 
-// Subscribe asks for the next event that matches. A second one for the same ticket
+// Subscribe asks for the next event that matches; with a standing ticket, for all of them until the
+// ticket is closed. Of the standing tickets of one wait, only one gets an event that several match, and
+// events come to them in the order in which they were stored. A second Subscribe for the same ticket
 // replaces the first.
 type Subscribe struct {
 	Ticket Ticket
 	Event  ir.EventID
 	Name   string
 	Keys   []Key
-	// Ordered: those of one wait get events that came before in their order. Since is that of the
-	// event after which it goes on; 0: it begins.
-	Ordered bool
-	Since   int64
 }
 
 // Key is a correlation attribute. Unless Fixed, an event matches with any value of the

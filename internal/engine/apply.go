@@ -254,11 +254,13 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 }
 
 // madeWork reports whether a commit may have made something that only Poll finds. The end of
-// one that waited for events lets go of those that were kept for it.
+// one that waited for events lets go of those that were kept for it, and that of a standing
+// subscription of those on their way to it.
 func (f *fold) madeWork() bool {
 	c := &f.c
 	return c.Instance.HasWake || c.Instance.More || c.Instance.Status.Final() && len(f.l.prog.Events) > 0 ||
-		len(c.Messages)+len(c.Children)+len(c.Emits)+len(c.Subscribe)+len(c.Release) > 0 || f.e.cfg.Inline && len(c.Calls) > 0
+		len(c.Messages)+len(c.Children)+len(c.Emits)+len(c.Subscribe)+len(c.Release) > 0 ||
+		slices.ContainsFunc(c.Unsubscribe, core.Ticket.Standing) || f.e.cfg.Inline && len(c.Calls) > 0
 }
 
 // changed wakes the callers that wait for an instance, the followers of the feed, and Run.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -21,9 +22,11 @@ var (
 	errOtherRoute = errors.New("another instance waits for the event")
 )
 
-// oneWaits reports whether a routing does nothing but give one event to one subscription.
-func oneWaits(r *store.Routing) bool {
-	return len(r.Deliver) == 1 && len(r.Start)+len(r.Gather)+len(r.Drop)+len(r.Again)+len(r.Checked) == 0
+// oneWaits reports whether the routing does nothing but give the event to one subscription.
+func (i *ingestion) oneWaits() bool {
+	r := &i.out.routing
+	return len(r.Deliver) == 1 && r.Deliver[0].Event == i.out.seq && len(r.Start)+len(r.Gather)+len(r.Drop)+len(r.Again) == 0 &&
+		!slices.ContainsFunc(r.Checked, func(id string) bool { return id != r.Deliver[0].Instance })
 }
 
 // run stores the event, together with the step of the instance that waits for it where there is exactly one.
@@ -34,7 +37,7 @@ func (i *ingestion) run(ctx context.Context) error {
 	}
 	var to store.Delivery
 	err := i.put(ctx, func(r *store.Routing) error {
-		if !oneWaits(r) {
+		if !i.oneWaits() {
 			return nil
 		}
 		to = r.Deliver[0]
@@ -107,7 +110,7 @@ func (i *ingestion) advance(ctx context.Context, to store.Delivery) (stored bool
 	}
 	f.c.Unread = true // a message that came before must not be overtaken
 	f.c.Event = &store.Arrival{Event: i.row, Emit: i.emit, Route: i.router(func(r *store.Routing) error {
-		if !oneWaits(r) || r.Deliver[0].Instance != to.Instance || r.Deliver[0].Reply.Ticket != to.Reply.Ticket {
+		if !i.oneWaits() || r.Deliver[0].Instance != to.Instance || r.Deliver[0].Reply.Ticket != to.Reply.Ticket {
 			return errOtherRoute
 		}
 		return nil

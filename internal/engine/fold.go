@@ -133,7 +133,7 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 	for _, r := range res.Records {
 		f.c.Records = append(f.c.Records, f.l.told(r))
 	}
-	if reply, ok := in.in.(core.Reply); ok && in.event {
+	if reply, ok := in.in.(core.Reply); ok && in.event && !reply.Ticket.Standing() {
 		f.unsubscribe(reply.Ticket)
 	}
 	for _, c := range res.Commands {
@@ -211,11 +211,9 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 func (f *fold) subscribe(c core.Subscribe) {
 	f.c.Unsubscribe = slices.DeleteFunc(f.c.Unsubscribe, func(t core.Ticket) bool { return t == c.Ticket })
 	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == c.Ticket })
-	filter := filterOf(&f.l.prog.Events[c.Event], c.Keys)
-	if filter.Ordered = c.Ordered; filter.New {
-		filter.After = c.Since
-	}
-	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filter})
+	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{
+		Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filterOf(&f.l.prog.Events[c.Event], c.Keys),
+	})
 }
 
 func (f *fold) unsubscribe(t core.Ticket) {

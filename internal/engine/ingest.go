@@ -44,7 +44,7 @@ func (e *Engine) Send(ctx context.Context, ev event.Event) (Sent, error) {
 	out := Sent{Kept: r.kept, Why: r.why}
 	seen := map[string]bool{}
 	for _, d := range r.routing.Deliver {
-		if !seen[d.Instance] {
+		if d.Event == r.seq && !seen[d.Instance] {
 			seen[d.Instance] = true
 			out.Matched = append(out.Matched, d.Instance)
 		}
@@ -57,6 +57,7 @@ func (e *Engine) Send(ctx context.Context, ev event.Event) (Sent, error) {
 
 // ingested is how an event was routed.
 type ingested struct {
+	seq     int64
 	routing store.Routing
 	kept    bool
 	why     []string
@@ -118,7 +119,7 @@ func (i *ingestion) router(decide func(*store.Routing) error) store.EventRouter 
 	return func(ev store.Event, v store.View) (store.Routing, error) {
 		err := guard(func() error {
 			d := i.r.event(ev, v, false)
-			i.out = ingested{routing: d.Routing, kept: !d.taken, why: d.row.Why}
+			i.out = ingested{seq: ev.Seq, routing: d.Routing, kept: !d.taken, why: d.row.Why}
 			return decide(&i.out.routing)
 		})
 		i.damaged = v.Damaged()

@@ -69,17 +69,27 @@ func (r *router) startsWith(typ string) []*definition {
 	return slices.Compact(list)
 }
 
-// deliver gives the event to every subscription that it matches, once each; never to
-// the instance that produced it.
+// deliver gives the event to every subscription that it matches, once each, and to one of those of a standing
+// wait; never to the instance that produced it.
 func (r *router) deliver(d *decision) {
-	for _, s := range d.view.Subscriptions(d.row.Event) {
-		if ok, _ := s.Filter.Match(d.row.Event); !ok || s.Instance == d.row.Producer {
+	list := slices.DeleteFunc(d.view.Subscriptions(d.row.Event), func(s store.Subscription) bool {
+		ok, _ := s.Filter.Match(d.row.Event)
+		return !ok || s.Instance == d.row.Producer
+	})
+	checked := map[string]bool{} // false: the instance has more kept events to get
+	for _, s := range list {
+		if _, known := checked[s.Instance]; s.Ticket.Standing() && s.Fresh && !known {
+			checked[s.Instance] = r.check(d, s.Instance)
+		}
+	}
+	for _, s := range list {
+		if d.gave(d.row, s) {
 			continue
 		}
 		if d.again && !slices.ContainsFunc(d.view.Kept(s), func(k store.Event) bool { return k.Seq == d.row.Seq && r.visible(k, s) }) {
 			continue
 		}
-		if s.Fresh && r.comesLater(d.row, s, d.view) {
+		if r.comesLater(d, s, checked) {
 			d.notes = append(d.notes, fmt.Sprintf("instance %q waits for it, and gets an earlier event first", s.Instance))
 			continue
 		}
@@ -87,17 +97,43 @@ func (r *router) deliver(d *decision) {
 	}
 }
 
-// comesLater reports whether a wait that has just begun may get an event that came before this one.
-func (r *router) comesLater(ev store.Event, s store.Subscription, v store.View) bool {
-	return slices.ContainsFunc(v.Kept(s), func(k store.Event) bool { return k.Seq < ev.Seq && r.visible(k, s) })
+// comesLater reports whether a wait that has just begun may get an event that came before this one. What is not
+// given now to one that wants nothing from before would be lost.
+func (r *router) comesLater(d *decision, s store.Subscription, checked map[string]bool) bool {
+	switch {
+	case !s.Fresh || s.Filter.New:
+		return false
+	case s.Ticket.Standing():
+		return !checked[s.Instance]
+	}
+	return slices.ContainsFunc(d.view.Kept(s), func(k store.Event) bool { return k.Seq < d.row.Seq && r.visible(k, s) })
 }
 
-// give delivers an event to a subscription.
+// gave reports whether a subscription needs no further delivery: it is one-shot and has one, or its standing
+// wait has this event.
+func (d *decision) gave(ev store.Event, s store.Subscription) bool {
+	return slices.ContainsFunc(d.Deliver, func(g store.Delivery) bool {
+		if g.Instance != s.Instance {
+			return false
+		}
+		if s.Ticket.Standing() {
+			return g.Event == ev.Seq && g.Reply.Ticket.Standing() && g.Reply.Ticket.SameWait(s.Ticket)
+		}
+		return g.Reply.Ticket == s.Ticket
+	})
+}
+
+// give delivers an event to a subscription. Instances look themselves at the places of events that the keys of
+// standing waits name: each filter of such a wait may name others.
 func (d *decision) give(r *router, ev store.Event, s store.Subscription) {
-	d.taken = true
+	d.taken = d.taken || ev.Seq == d.row.Seq
+	keys := s.Filter.Keys
+	if s.Ticket.Standing() {
+		keys = nil
+	}
 	d.Deliver = append(d.Deliver, store.Delivery{
 		Event: ev.Seq, Instance: s.Instance, At: r.now,
-		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Handed(s.Filter.Keys), Since: since(ev, s)},
+		Reply: core.Reply{Ticket: s.Ticket, Value: ev.Event.Handed(keys)},
 	})
 }
 
@@ -105,60 +141,57 @@ func (d *decision) give(r *router, ev store.Event, s store.Subscription) {
 // came in the lifetime of its instance, or one that nobody took, if correlation says
 // that it is meant (semantics.md §Events).
 func (r *router) visible(ev store.Event, s store.Subscription) bool {
-	if ev.Until <= r.now {
+	if ev.Until <= r.now || s.Filter.New {
 		return false
-	}
-	if s.Filter.New {
-		return s.Filter.After != 0 && ev.Seq > s.Filter.After
 	}
 	return ev.Seq > s.InstanceSeq || !ev.Taken && s.Filter.Correlated()
 }
 
-// since is the first event that a wait which wants none from before has got: those that came after it,
-// while the instance was busy, are for the wait too. It is 0 of an event that is not stored yet: then none has
-// come in between.
-func since(ev store.Event, s store.Subscription) int64 {
-	if !s.Filter.New {
-		return 0
-	}
-	return cmp.Or(s.Filter.After, ev.Seq)
-}
+// keptBatch is how many kept events one routing gives to the standing waits of an instance ("kept-batch").
+const keptBatch = 256
 
-// fresh gives new subscriptions of an instance the oldest kept event each: first in, first out. Of the
-// ordered ones of one wait only those that want the oldest event get it now; the others are held until it is
-// taken, since what they want may not be the next one for the wait by then.
+// fresh compares new subscriptions of an instance with kept events.
 func (r *router) fresh(id string, v store.View) store.Routing {
 	d := &decision{view: v}
+	r.check(d, id)
+	return d.Routing
+}
+
+// check gives kept events to the fresh subscriptions of an instance, first in, first out: the oldest to each
+// that is one-shot, and all to standing waits. It reports false where more are left; the instance stays
+// unchecked then, and nothing overtakes them.
+func (r *router) check(d *decision, id string) (done bool) {
 	type match struct {
 		ev store.Event
 		s  store.Subscription
 	}
 	var found []match
-	for _, s := range v.Fresh(id) {
-		for _, ev := range v.Kept(s) {
-			if ok, _ := s.Filter.Match(ev.Event); ok && r.visible(ev, s) {
-				found = append(found, match{ev, s})
+	for _, s := range d.view.Fresh(id) {
+		for _, ev := range d.view.Kept(s) {
+			if ok, _ := s.Filter.Match(ev.Event); !ok || !r.visible(ev, s) {
+				continue
+			}
+			if found = append(found, match{ev, s}); !s.Ticket.Standing() {
 				break
 			}
 		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.ev.Seq, b.ev.Seq) })
-	for i, m := range found {
-		held := m.s.Filter.Ordered && slices.ContainsFunc(found[:i], func(o match) bool {
-			return o.s.Ticket.SameWait(m.s.Ticket) && o.ev.Seq < m.ev.Seq
-		})
-		if !held {
+	room := keptBatch
+	for _, m := range found {
+		switch {
+		case d.gave(m.ev, m.s):
+		case !m.s.Ticket.Standing():
 			d.give(r, m.ev, m.s)
-			continue
-		}
-		for k := range d.Deliver {
-			if g := &d.Deliver[k]; g.Reply.Ticket.SameWait(m.s.Ticket) {
-				g.Reply.Held = true
-			}
+		case room == 0:
+			return false
+		default:
+			d.give(r, m.ev, m.s)
+			room--
 		}
 	}
-	d.Checked = []string{id}
-	return d.Routing
+	d.Checked = append(d.Checked, id)
+	return true
 }
 
 // start lets the event begin an instance of a definition, or belong to one that runs.
@@ -261,7 +294,7 @@ func (r *router) freeKeys(d *decision, def *definition, slots []int) []core.Key 
 // belong keeps the event for an instance that runs under the same key, unless that has it.
 func (r *router) belong(d *decision, owner store.Instance) {
 	for _, g := range d.Deliver {
-		if g.Instance == owner.ID {
+		if g.Instance == owner.ID && g.Event == d.row.Seq {
 			return
 		}
 	}

@@ -120,13 +120,13 @@ var plants10 = []plant{
 	},
 	{
 		name: "one event serves two filters", in: "internal/core",
-		old: "if f.hadLast(in.Value) || !m.accepts(f, def, in.Value) {",
-		new: "if !m.accepts(f, def, in.Value) {",
+		old: "return o.kind == WaitFeed && o.arm == arm })",
+		new: "return o.kind == WaitFeed && m.accepts(f, &m.p.Events[feedEvent(op, o.arm)], event) })",
 	},
 	{
 		name: "until is tested before an event is taken", in: "internal/core",
-		old: "			fan.need = fan.total\n		}\n	}\n	if fan.total < fan.need {\n",
-		new: "			fan.need = fan.total + 1\n		}\n	}\n	if fan.total < fan.need {\n",
+		old: "			fan.need = fan.total\n		}\n	}\n	return nil\n",
+		new: "			fan.need = fan.total + 1\n		}\n	}\n	return nil\n",
 	},
 	{
 		name: "the first value of a correlation is not kept", in: "internal/core",

@@ -149,8 +149,8 @@ var plants = []plant{
 	},
 	{
 		name: "an instance consumes its own events", in: "internal/engine",
-		old: "!ok || s.Instance == d.row.Producer {",
-		new: "!ok {",
+		old: "return !ok || s.Instance == d.row.Producer\n",
+		new: "return !ok\n",
 	},
 	{
 		name: "merging repeats equal items", in: "expr",

@@ -23,7 +23,7 @@ var rules = []rule{
 	{"S3: acknowledged is durable", []string{"commits are not synced", "only checkpoints are synced", "a commit that failed is acknowledged", "a commit is acknowledged before it is durable"}},
 	{"S4: an event is taken once per source and id", []string{"an event that was here is taken again", "an event that came meanwhile is not looked for"}},
 	{"S4: the same id with another content is refused", []string{"an event with a known id and another content is a duplicate"}},
-	{"S5: the inputs of an instance have one order", []string{"messages are applied in the order of their times", "history goes back with the clock", "an answer overtakes what is in the inbox", "an event overtakes what is in the inbox"}},
+	{"S5: the inputs of an instance have one order", []string{"messages are applied in the order of their times", "history goes back with the clock", "an answer overtakes what is in the inbox", "an event overtakes what is in the inbox", "an event overtakes others for the same listen", "what was on its way to a listen comes late to the next"}},
 	{"S6: timers are never early", []string{"a timer is set too early", "timers of the next seconds fire with whatever comes"}},
 	{"S6: timers always fire", []string{"a timer has no row", "recovery does not read timers"}},
 	{"S7: updates of jobs are linearizable, a stale revision is refused", []string{"a stale revision is taken", "a job is deleted at an old revision", "an intervention at a revision follows what comes before it", "the later of two updates wins, whatever it had read"}},

@@ -44,10 +44,16 @@
 //
 //   - An event is identified by source and id. Until Event.Until, Ingest refuses another one
 //     with both as a duplicate. Purge forgets it afterwards.
-//   - A delivery puts the event into the inbox and closes the subscription to other events. It counts
-//     as taken (Event.Taken) from then on, as does an event that a start used.
+//   - A delivery puts the event into the inbox and closes the subscription to other events, unless its
+//     ticket is standing. It counts as taken (Event.Taken) from then on, as does an event that a start used.
+//   - A subscription with a standing ticket ([core.Ticket.Standing]) stays open, and gets one event after
+//     the other. View.Subscriptions says that it is fresh while any open one of its wait is
+//     ([core.Ticket.SameWait]): then a router delivers to the wait what came before, or nothing.
+//   - A commit that removes such a subscription, by Unsubscribe, refuses the events in the inbox for it,
+//     and removes their messages, unless the instance is over with it. Otherwise another subscription
+//     could get a later event before it gets these.
 //   - With Commit.Event the event is delivered and taken in one transaction: nothing is put into the
-//     inbox, and the commit closes the subscription.
+//     inbox, and the commit closes the subscription, if it is to be closed.
 //   - A commit that lists a message in Taken and Release refuses its event: the subscription, if it
 //     still exists, is open again, the delivery no longer counts, that ticket does not get the event
 //     again, and the event is kept for the instance (Event.For). All subscriptions of the instance are

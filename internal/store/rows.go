@@ -130,7 +130,9 @@ type Subscription struct {
 	Ticket      core.Ticket
 	Name        string // of the event in the definition
 	Filter      event.Filter
-	Fresh       bool // in [View.Subscriptions]: it may yet get an event that came before; a [Shared] store need not say so
+	// Fresh, in [View.Subscriptions]: it may yet get an event that came before; if its ticket is standing, it
+	// or another one of its wait. A [Shared] store need not say so of other tickets.
+	Fresh bool
 }
 
 // Event is a received event. It is kept for a time, for subscriptions that begin later and to
@@ -196,8 +198,8 @@ type Arrival struct {
 	Route EventRouter
 }
 
-// Delivery gives an event to an instance under the ticket of a subscription. The subscription
-// is closed to other events until the instance has taken or refused this one.
+// Delivery gives an event to an instance under the ticket of a subscription. Unless the ticket is
+// standing, the subscription is closed to other events until the instance has taken or refused this one.
 type Delivery struct {
 	Event    int64
 	Instance string

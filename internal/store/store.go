@@ -114,7 +114,7 @@ type View interface {
 
 	// Subscriptions lists the open subscriptions that may match an event, oldest instance
 	// first, then by ticket. A store may leave out those that do not match, but no others.
-	// It says which are fresh, unless it is a [Shared] one.
+	// It says which are fresh; a [Shared] one only of those with standing tickets.
 	Subscriptions(e event.Event) []Subscription
 
 	// Near lists a few open subscriptions for the event's type, matching or not, so that
@@ -122,8 +122,9 @@ type View interface {
 	Near(e event.Event, limit int) []Subscription
 
 	// Fresh lists the open subscriptions of an instance that have not been compared with kept
-	// events yet, by ticket. A store may compare a new subscription itself in the commit that
-	// adds it, and leave it out if Kept would list no event for it.
+	// events yet, by ticket; with one that is standing, all of its wait. A store may compare a new
+	// subscription itself in the commit that adds it, and leave it out if Kept would list no event
+	// for it.
 	Fresh(instance string) []Subscription
 
 	// Kept lists the events that a subscription may still get, oldest first, without those that

@@ -16,7 +16,7 @@ const (
 	inputControl
 	inputContinue
 	inputTooExpensive // a Control with that flag
-	inputEvent        // a Reply with Held or Since
+	_                 // a Reply, in versions before the first release
 )
 
 func inputOwner(m *store.Message) owner {
@@ -37,13 +37,7 @@ func AppendInput(dst []byte, m *store.Message) []byte {
 			w.value(a.Value)
 		}
 	case core.Reply:
-		if in.Held || in.Since != 0 {
-			w.uint(inputEvent)
-			w.flag(in.Held)
-			w.int(in.Since)
-		} else {
-			w.uint(inputReply)
-		}
+		w.uint(inputReply)
 		w.uint(uint64(in.Ticket))
 		w.flag(in.None)
 		w.flag(in.Terminate)
@@ -88,12 +82,8 @@ func DecodeInput(data []byte, m *store.Message) error {
 			in.Events = append(in.Events, core.Arrival{Event: ir.EventID(r.int()), Value: r.value()})
 		}
 		out = in
-	case inputReply, inputEvent:
-		var in core.Reply
-		if tag == inputEvent {
-			in.Held, in.Since = r.flag(), r.int()
-		}
-		in.Ticket, in.None, in.Terminate = core.Ticket(r.uint()), r.flag(), r.flag()
+	case inputReply:
+		in := core.Reply{Ticket: core.Ticket(r.uint()), None: r.flag(), Terminate: r.flag()}
 		if r.flag() {
 			in.Fault = r.fault()
 		}

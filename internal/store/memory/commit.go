@@ -152,6 +152,9 @@ func (s *Store) commands(in *instance, c store.Commit) {
 	}
 	for _, t := range c.Unsubscribe {
 		s.unsubscribe(in, t)
+		if t.Standing() && !in.row.Status.Final() {
+			s.putBack(in, t)
+		}
 	}
 	for _, sub := range c.Subscribe {
 		s.subscribe(in, sub)

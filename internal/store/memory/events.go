@@ -204,7 +204,7 @@ func (s *Store) deliver(d store.Delivery, directly bool) {
 	if in == nil || e == nil {
 		return
 	}
-	if sub := in.sub(d.Reply.Ticket); sub != nil && !directly {
+	if sub := in.sub(d.Reply.Ticket); sub != nil && !directly && !d.Reply.Ticket.Standing() {
 		s.subs.setBusy(sub, true)
 	}
 	e.delivered = append(e.delivered, delivery{instance: in.row.Seq, ticket: d.Reply.Ticket})
@@ -236,6 +236,19 @@ func (s *Store) refuse(in *instance, m store.Message) {
 	if !slices.Contains(e.row.For, in.row.ID) {
 		e.setFor(s, append(slices.Clone(e.row.For), in.row.ID))
 	}
+}
+
+// putBack refuses the events that are on their way to a standing subscription which is removed.
+func (s *Store) putBack(in *instance, t core.Ticket) {
+	var left []store.Message
+	for _, m := range in.inbox {
+		if reply, ok := m.Input.(core.Reply); ok && m.Event != 0 && reply.Ticket == t {
+			s.refuse(in, m)
+		} else {
+			left = append(left, m)
+		}
+	}
+	in.inbox = left
 }
 
 // Purge forgets events whose time is up.

@@ -11,12 +11,22 @@ import (
 
 // subscription is a row with where it stands.
 type subscription struct {
+	of        *instance
 	row       store.Subscription
 	unchecked bool // not compared with kept events yet
 	busy      bool // an event is on its way to it
 }
 
 func (s *subscription) fresh() bool { return s.unchecked && !s.busy }
+
+// held reports whether events that came before may have to be delivered first: to it or, if it is standing,
+// to another one of its wait.
+func (s *subscription) held() bool {
+	if !s.row.Ticket.Standing() {
+		return s.fresh()
+	}
+	return slices.ContainsFunc(s.of.subs, func(o *subscription) bool { return o.fresh() && o.row.Ticket.SameWait(s.row.Ticket) })
+}
 
 func (in *instance) sub(t core.Ticket) *subscription {
 	for _, s := range in.subs {
@@ -34,7 +44,7 @@ func (s *Store) subscribe(in *instance, row store.Subscription) {
 	if sub != nil {
 		s.subs.remove(sub)
 	} else {
-		sub = &subscription{}
+		sub = &subscription{of: in}
 		i, _ := slices.BinarySearchFunc(in.subs, row.Ticket, func(o *subscription, t core.Ticket) int { return cmp.Compare(o.row.Ticket, t) })
 		in.subs = slices.Insert(in.subs, i, sub)
 	}
@@ -189,7 +199,7 @@ func rows(list []*subscription) []store.Subscription {
 	out := make([]store.Subscription, len(list))
 	for i, s := range list {
 		out[i] = s.row
-		out[i].Fresh = s.fresh()
+		out[i].Fresh = s.held()
 	}
 	return out
 }

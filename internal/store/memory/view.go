@@ -37,7 +37,7 @@ func (v view) Fresh(instance string) []store.Subscription {
 	}
 	var out []store.Subscription
 	for _, sub := range in.subs {
-		if sub.fresh() {
+		if !sub.busy && sub.held() {
 			out = append(out, sub.row)
 		}
 	}

@@ -126,6 +126,17 @@ var actions = []action{
 	twice(routes("check u", "u", "u", func(*world) store.Router { return checkFresh("u") })),
 	steps("end u", "u", "u", "u", func(_ *world, c *store.Commit) { ends(c) }),
 	routes("route five", "u", "u", func(w *world) store.Router { return routeAgain(w.events["five"]) }),
+	ingests("event for v", "v", "v", eventOf("v8", "t", "k", "8")),
+	ingests("next event for v", "v", "v", eventOf("v9", "t", "k", "8")),
+	twice(routes("check v", "v", "v", func(*world) store.Router { return checkFresh("v") })),
+	steps("v takes", "v", "v", "v", func(w *world, c *store.Commit) { c.Taken = inboxOf(w, "v") }),
+	steps("v refuses", "v", "v", "v", func(w *world, c *store.Commit) { c.Taken = inboxOf(w, "v"); c.Release = c.Taken }),
+	steps("v asks again", "v", "v", "v", func(_ *world, c *store.Commit) {
+		c.Unsubscribe, c.Subscribe = []core.Ticket{standing(1)}, []store.Subscription{waitFor(standing(3), "k", "8")}
+	}),
+	{name: "delete v", topics: "v", needs: "v", do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.DeleteInstance(ctx, "v", store.Deletion{At: present, Live: true})
+	}},
 	{name: "deploy d", twice: true, topics: "d g", needs: "d", do: func(_ *world, s nodeStore) (string, error) {
 		d := store.Definition{ID: "d", Version: "2", Digest: "z", Program: storetest.Program("z"), Deployed: present}
 		_, err := s.PutDefinition(ctx, d, &store.Schedule{Definition: "d", Digest: "z", Next: 30}, false)

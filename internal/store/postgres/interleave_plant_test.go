@@ -35,6 +35,8 @@ var sqlPlants = []sqlPlant{
 	{"waits are not compared with kept events", "commit_batch", "AND k.event > CASE", "AND false AND k.event > CASE", []string{"o waits", "event for o"}},
 	{"a deletion takes no lock of the row", "delete_instance", " FOR UPDATE;", ";", []string{"m refuses", "delete m"}},
 	{"events of a deleted inbox are not put back", "remove_instances", "PERFORM refuse(p_ns, r.inst, r.id, r.event, r.ticket, b[1]);", "", []string{"delete m", "event for m"}},
+	{"a delivery closes a standing wait", "deliver", "u.ticket & 2147483648 = 0 AND ", "", []string{"event for v", "next event for v"}},
+	{"what is on its way to a wait that goes stays there", "put_back", "i.status < 4", "i.status < 0", []string{"event for v", "v asks again"}},
 	{"whoever takes over does not lock the node", "heartbeat", "node <> p_node FOR UPDATE SKIP LOCKED) g", "node <> p_node) g", []string{"a beats", "b beats"}},
 	{"an epoch does not grow", "heartbeat", "epoch = s.epoch + 1", "epoch = s.epoch", []string{"a decides", "b beats and lists calls"}},
 	{"calls are not handed over", "hand_over", "x.epoch < h.epoch", "x.epoch < 0", []string{"a decides", "b beats and lists calls"}},

@@ -69,7 +69,7 @@ func independent(a, b step) bool {
 var (
 	functions = regexp.MustCompile(`"lockstep"\.(\w+)\(`)
 	names     = regexp.MustCompile(`"lockstep"\.`)
-	readers   = map[string]bool{"seen": true, "open_subs": true, "arrived": true}
+	readers   = map[string]bool{"seen": true, "waiting_subs": true, "arrived": true}
 )
 
 // stepOf says what a statement does.

@@ -111,6 +111,16 @@ var pieces = []piece{
 		row.Rev++
 		w.rows["u"] = row
 	}},
+	{"v", func(w *world) { // its standing wait was not compared yet with an event that is kept for it, and has another one on its way
+		w.instance("v", "8", store.Commit{Subscribe: []store.Subscription{waitFor(standing(1), "k", "8")}})
+		w.ingest(eventOf("eight", "t", "k", "8"), nil)
+		w.ingest(eventOf("nine", "t", "k", "9"), func(r *store.Routing, _ int64) { r.Start = nil })
+		row := w.rows["v"]
+		w.check(w.store.Commit(ctx, store.Commit{Instance: row, Subscribe: []store.Subscription{waitFor(standing(2), "k", "9")}}))
+		row.Rev++
+		w.rows["v"] = row
+		w.read("v")
+	}},
 	{"f", func(w *world) { // is over
 		w.instance("f", "6", store.Commit{})
 		row := w.rows["f"]
@@ -176,6 +186,15 @@ func eventOf(id, typ string, attributes ...string) event.Event {
 	return e
 }
 
+// standing is a ticket that stays open.
+func standing(n int) core.Ticket {
+	t, err := core.ParseTicket(fmt.Sprintf("1.%d+", n))
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
 func waitFor(t core.Ticket, name, value string) store.Subscription {
 	return store.Subscription{Ticket: t, Name: "e", Filter: event.Filter{Type: "t", Keys: []event.Key{{Name: name, Value: value, Fixed: true}}}}
 }
@@ -197,6 +216,14 @@ func route(change func(*store.Routing, int64)) func(store.Event, store.View) (st
 func routeEvent(e store.Event, v store.View, again bool) (out store.Routing) {
 	for _, s := range v.Subscriptions(e.Event) {
 		if ok, _ := s.Filter.Match(e.Event); !ok || s.Instance == e.Producer {
+			continue
+		}
+		if s.Ticket.Standing() && s.Fresh && !slices.Contains(out.Checked, s.Instance) {
+			check(v, s.Instance, &out)
+		}
+		if slices.ContainsFunc(out.Deliver, func(d store.Delivery) bool {
+			return d.Instance == s.Instance && d.Event == e.Seq && d.Reply.Ticket == s.Ticket
+		}) {
 			continue
 		}
 		if again && !slices.ContainsFunc(v.Kept(s), func(k store.Event) bool { return k.Seq == e.Seq && mayGet(k, s) }) {
@@ -259,16 +286,21 @@ func gatherByKey(out *store.Routing, e *store.Event, v store.View, key string) {
 // checkFresh compares new waits of an instance with kept events.
 func checkFresh(id string) store.Router {
 	return func(v store.View) (out store.Routing, err error) {
-		out.Checked = []string{id}
-		for _, s := range v.Fresh(id) {
-			for _, e := range v.Kept(s) {
-				if ok, _ := s.Filter.Match(e.Event); ok && mayGet(e, s) {
-					out.Deliver = append(out.Deliver, give(e, s))
+		check(v, id, &out)
+		return out, nil
+	}
+}
+
+func check(v store.View, id string, out *store.Routing) {
+	out.Checked = append(out.Checked, id)
+	for _, s := range v.Fresh(id) {
+		for _, e := range v.Kept(s) {
+			if ok, _ := s.Filter.Match(e.Event); ok && mayGet(e, s) {
+				if out.Deliver = append(out.Deliver, give(e, s)); !s.Ticket.Standing() {
 					break
 				}
 			}
 		}
-		return out, nil
 	}
 }
 

@@ -141,8 +141,12 @@ func readSub(r pgx.Rows) (s store.Subscription, err error) {
 
 // subs lists subscriptions in order.
 func (v *view) subs(looks []look, text string, args ...any) (out []store.Subscription) {
+	return v.subsBy(looks, text, args, readSub)
+}
+
+func (v *view) subsBy(looks []look, text string, args []any, read func(pgx.Rows) (store.Subscription, error)) (out []store.Subscription) {
 	v.query(looks, text, args, func(r pgx.Rows) error {
-		s, err := readSub(r)
+		s, err := read(r)
 		return keep(&out, &v.damaged, s, 0, s.Instance, err)
 	})
 	store.SortSubscriptions(out)
@@ -160,7 +164,13 @@ func (v *view) Subscriptions(e event.Event) []store.Subscription {
 	if len(typs) == 0 {
 		return nil
 	}
-	return v.subs(looks, "SELECT id, inst, ticket, name, filter FROM ~.open_subs($1, $2, $3)", v.ns, typs, matches)
+	text := "SELECT id, inst, ticket, name, filter, fresh FROM ~.waiting_subs($1, $2, $3)"
+	return v.subsBy(looks, text, []any{v.ns, typs, matches}, func(r pgx.Rows) (store.Subscription, error) {
+		fresh := false
+		s, err := readSub(withMore{r, []any{&fresh}})
+		s.Fresh = fresh
+		return s, err
+	})
 }
 
 // noteShapes notes that the shapes count as they are known.
@@ -189,7 +199,8 @@ func (v *view) Fresh(instance string) []store.Subscription {
 		return nil
 	}
 	return v.subs([]look{{What: "i", C: instance}},
-		"SELECT s.id, s.inst, s.ticket, s.name, s.filter FROM ~.instances i JOIN ~.subs s ON s.inst = i.seq WHERE i.ns = $1 AND i.id = $2 AND s.fresh AND NOT s.busy", v.ns, instance)
+		"SELECT s.id, s.inst, s.ticket, s.name, s.filter FROM ~.instances i JOIN ~.subs s ON s.inst = i.seq WHERE i.ns = $1 AND i.id = $2 AND NOT s.busy AND "+
+			"(s.fresh OR s.ticket & 2147483648 <> 0 AND EXISTS (SELECT 1 FROM ~.subs f WHERE f.inst = s.inst AND f.fresh AND NOT f.busy AND f.ticket >> 32 = s.ticket >> 32))", v.ns, instance)
 }
 
 func (v *view) Kept(s store.Subscription) (out []store.Event) {

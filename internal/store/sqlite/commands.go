@@ -76,6 +76,40 @@ func (t *tx) refuse(sp *space, h *head, event int64, ticket core.Ticket) error {
 	return t.setFate(sp, &e, append(slices.Clone(e.For), h.id))
 }
 
+// putBack refuses the events that are on their way to standing subscriptions which are removed.
+func (t *tx) putBack(sp *space, h *head, removed []core.Ticket) (gone int, err error) {
+	if h.final() || !slices.ContainsFunc(removed, core.Ticket.Standing) {
+		return 0, nil
+	}
+	type underway struct {
+		seq, event int64
+		ticket     core.Ticket
+	}
+	var list []underway
+	err = t.conn.query("SELECT seq, event, input, at FROM inbox WHERE ns = ? AND inst = ? AND event <> 0 ORDER BY seq", func(r row) error {
+		m := store.Message{To: h.id, Event: r.ColumnInt64(1), At: core.Time(r.ColumnInt64(3))}
+		if codec.DecodeInput(blob(r, 2), &m) != nil {
+			return nil // the instance will be set aside
+		}
+		if reply, ok := m.Input.(core.Reply); ok && reply.Ticket.Standing() && slices.Contains(removed, reply.Ticket) {
+			list = append(list, underway{r.ColumnInt64(0), m.Event, reply.Ticket})
+		}
+		return nil
+	}, sp.ns, h.seq)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range list {
+		if err := t.refuse(sp, h, m.event, m.ticket); err != nil {
+			return 0, err
+		}
+		if _, err := t.exec("DELETE FROM inbox WHERE ns = ? AND inst = ? AND seq = ?", sp.ns, h.seq, m.seq); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
+}
+
 // commands writes what a step decided.
 func (t *tx) commands(sp *space, h *head, c *encoded) error {
 	for _, ticket := range c.Answered {

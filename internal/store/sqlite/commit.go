@@ -136,6 +136,10 @@ func (t *tx) write(sp *space, c *encoded) error {
 	if err != nil {
 		return err
 	}
+	back, err := t.putBack(sp, h, c.Unsubscribe)
+	if err != nil {
+		return err
+	}
 	if err := t.commands(sp, h, c); err != nil {
 		return err
 	}
@@ -145,7 +149,7 @@ func (t *tx) write(sp *space, c *encoded) error {
 		}
 	}
 	seq, id, more, aside, wake := h.seq, h.id, h.more, h.aside, h.wake
-	t.then(func() { sp.committed(seq, id, taken, more, aside, wake) })
+	t.then(func() { sp.committed(seq, id, taken+back, more, aside, wake) })
 	return nil
 }
 

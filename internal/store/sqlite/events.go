@@ -274,8 +274,8 @@ func (t *tx) reroute(sp *space, e *store.Event) error {
 	return err
 }
 
-// deliver puts an event into an inbox and closes the subscription to others. Directly: the step that takes
-// it is in the same transaction, and removes the subscription.
+// deliver puts an event into an inbox and closes the subscription to others, unless it is standing. Directly: the
+// step that takes it is in the same transaction, and removes the subscription.
 func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event, directly bool) error {
 	h, err := t.head(sp, d.Instance)
 	if err != nil || h == nil {
@@ -289,7 +289,7 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event, directly 
 		taken = &e
 	}
 	ticket := int64(d.Reply.Ticket)
-	if !directly {
+	if !directly && !d.Reply.Ticket.Standing() {
 		if _, err := t.exec("UPDATE subs SET busy = 1 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 0", sp.ns, h.seq, ticket); err != nil {
 			return err
 		}

@@ -53,8 +53,12 @@ func (v *view) Event(seq int64) (store.Event, bool) {
 const (
 	subColumns = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, 0 FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
 	// SQLite would rather look at all subscriptions of the namespace.
-	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, s.fresh FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
+	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, " + freshSub + " FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
 		"WHERE s.busy = 0 AND s.ns = ? AND s.type = ?"
+	// freshSub is whether s is fresh; if it is standing, whether one of its wait is.
+	freshSub = "CASE WHEN s.ticket & " + standing + " THEN " +
+		"EXISTS (SELECT 1 FROM subs f WHERE f.ns = s.ns AND f.inst = s.inst AND f.fresh = 1 AND f.busy = 0 AND f.ticket >> 32 = s.ticket >> 32) ELSE s.fresh END"
+	standing = "2147483648" // as core.Ticket.Standing has it
 )
 
 func readSub(r row) (store.Subscription, error) {
@@ -117,7 +121,7 @@ func (v *view) Fresh(instance string) []store.Subscription {
 	if err != nil || h == nil {
 		return nil
 	}
-	list, err := v.t.conn.subs(subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.fresh = 1 AND s.busy = 0", v.sp.ns, h.seq)
+	list, err := v.t.conn.subs(subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.busy = 0 AND "+freshSub, v.sp.ns, h.seq)
 	v.note(err)
 	return list
 }

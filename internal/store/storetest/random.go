@@ -212,7 +212,9 @@ func (p *pair) commit(t *rapid.T) {
 // step commits with random commands.
 func (p *pair) step(t *rapid.T, row store.Instance) {
 	n := func(what string, most int) int { return rapid.IntRange(0, most).Draw(t, what) }
-	ticket := func() core.Ticket { return core.Ticket(1 + n("ticket", 2)) }
+	ticket := func() core.Ticket {
+		return pick(t, "ticket", core.Ticket(1), core.Ticket(2), core.Ticket(3), ticket("0.1+"), ticket("0.2+"), ticket("1.1+"))
+	}
 	c := store.Commit{Instance: row}
 	for range n("pages", 2) {
 		page := core.Page{Frame: core.FrameID(n("frame", 2)), Part: int32(n("part", 2)) - 1}

@@ -7,6 +7,7 @@
 //	events.go      events, subscriptions, routing, gatherings
 //	definitions.go definitions and schedules
 //	fresh.go       subscriptions that are compared with kept events
+//	standing.go    subscriptions that stay open
 //	queries.go     lists, counts, the feed
 //	jobs.go        jobs by client, state and group; deletions
 //	pages.go       pages of events and of history, events for the sink
@@ -38,14 +39,14 @@ import (
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	Cases(t, open)
 	for _, looks := range []int{2, 3, maxLooks} {
-		t.Run(fmt.Sprint("routers look ", looks, " times"), func(t *testing.T) { cases(t, open, looks, eventTests) })
+		t.Run(fmt.Sprint("routers look ", looks, " times"), func(t *testing.T) { cases(t, open, looks, eventTests, standingTests) })
 	}
 	t.Run("random calls", func(t *testing.T) { Random(t, open) })
 }
 
 // Cases tests the rules of package store one at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	cases(t, open, 1, commitTests, readyTests, eventTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, publishedTests)
+	cases(t, open, 1, commitTests, readyTests, eventTests, standingTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, publishedTests)
 }
 
 func cases(t *testing.T, open func(t *testing.T) store.Store, looks int, groups ...[]testCase) {
