@@ -13,7 +13,7 @@ var journey = &story{
 		{state: "readings", text: `{"specversion":"1.0","type":"reading","source":"meter","id":"3","order":"o1","data":{"n":3}}`},
 		{state: "ticks", text: `{"specversion":"1.0","type":"tick","source":"clock","id":"1","data":1}`},
 		{state: "ticks", text: `{"specversion":"1.0","type":"tick","source":"clock","id":"2","data":2}`},
-		{state: "ticks", text: `{"specversion":"1.0","type":"stop","source":"clock","id":"3"}`, taken: 5},
+		{state: "ticks", text: `{"specversion":"1.0","type":"stop","source":"clock","id":"3"}`},
 		{state: "papers", text: `{"specversion":"1.0","type":"invoice","source":"desk","id":"1","data":"I"}`},
 		{state: "papers", text: `{"specversion":"1.0","type":"receipt","source":"desk","id":"2","data":"R"}`},
 	},

@@ -138,7 +138,7 @@ func (r *run) tell(ctx context.Context, c *client.Client, p *process) error {
 	for ; r.sent < len(r.events); r.sent++ {
 		e := r.events[r.sent]
 		if p != nil {
-			if err := r.inTime(ctx, c, p, e); err != nil {
+			if err := r.inTime(ctx, c, p, e.state); err != nil {
 				return err
 			}
 		}
@@ -149,36 +149,21 @@ func (r *run) tell(ctx context.Context, c *client.Client, p *process) error {
 	return nil
 }
 
-// inTime waits until the instance is ready for an event, or beyond it: where the sending
+// inTime waits until the instance is in a state, or beyond it: where the sending of an event
 // was not acknowledged it may have been taken already.
-func (r *run) inTime(ctx context.Context, c *client.Client, p *process, e message) error {
+func (r *run) inTime(ctx context.Context, c *client.Client, p *process, state string) error {
 	for {
 		in, err := c.GetInstance(ctx, r.id, 0)
 		if err != nil {
 			return err
 		}
-		taken, err := r.consumed(ctx, c)
-		if err != nil {
-			return err
-		}
-		if in.Over() || slices.Index(r.states, in.State) >= slices.Index(r.states, e.state) && taken >= e.taken {
+		if in.Over() || slices.Index(r.states, in.State) >= slices.Index(r.states, state) {
 			return nil
 		}
 		if err := p.step(); err != nil {
 			return err
 		}
 	}
-}
-
-// consumed counts the events that the instance has taken.
-func (r *run) consumed(ctx context.Context, c *client.Client) (n int, err error) {
-	page, err := c.GetHistory(ctx, r.id, client.Paging{Limit: 1000})
-	for _, rec := range page.Items {
-		if rec.Type == "consumed" {
-			n++
-		}
-	}
-	return n, err
 }
 
 func (r *run) send(ctx context.Context, c *client.Client, text string) error {

@@ -15,9 +15,5 @@ type story struct {
 	taken, emitted int            // events; each that is emitted starts another instance
 }
 
-// message is an event that is sent once the instance is in a state and has taken so many events: one that
-// ends a wait may overtake others that the wait has not taken yet.
-type message struct {
-	state, text string
-	taken       int
-}
+// message is an event that is sent once the instance is in a state.
+type message struct{ state, text string }
