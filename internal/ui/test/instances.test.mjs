@@ -93,6 +93,23 @@ test("a wrong filter tells where, and what may have been meant", async (t) => {
   await alert.waitFor({ state: "detached" });
 });
 
+test("Older is not offered for rows of the filter before, whose next page is another", async (t) => {
+  const page = await openPage(t, server, "/instances");
+  const older = page.getByRole("link", { name: "Older" });
+  await older.waitFor();
+  let release; // the answer of the server
+  const held = new Promise((go) => (release = go));
+  await page.route("**/api/v1/instances?q=is*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("searchbox", { name: "Filter" }).fill("is:job");
+  await page.locator("table.instances.dim").waitFor();
+  await older.waitFor({ state: "detached" });
+  release();
+  await older.waitFor();
+});
+
 test("Back restores filter, scroll and selection", async (t) => {
   const page = await openPage(t, server, "/instances", { height: 600 });
   const box = page.getByRole("searchbox", { name: "Filter" });

@@ -65,7 +65,7 @@ export function Instances() {
       {selection.some && !fault && <BulkBar q={q} rows={items} selection={selection} count={count.data} />}
       <nav class="listbar" aria-label="Pages">
         {after && <a href={pageAt("")}>« Newest</a>}
-        {rows.next && <a href={pageAt(rows.next)}>Older »</a>}
+        {rows.next && rows.of === q && <a href={pageAt(rows.next)}>Older »</a>}
       </nav>
     </>
   );
