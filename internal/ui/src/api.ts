@@ -43,6 +43,7 @@ export async function ask<T>(path: string, o: Ask = {}): Promise<Answer<T>> {
     body = typeof o.body === "string" ? o.body : JSON.stringify(o.body);
     headers["Content-Type"] = o.type ?? "application/json";
   }
+  const before = signedIn.peek();
   let r: Response;
   try {
     r = await fetch(path, { method: o.method ?? (body === undefined ? "GET" : "POST"), headers, body, signal: o.signal, cache: "no-store" });
@@ -51,7 +52,10 @@ export async function ask<T>(path: string, o: Ask = {}): Promise<Answer<T>> {
     throw new Problem(0, "unreachable", "The server does not respond.", "It may be stopped or restarting; the page continues when it is back.");
   }
   const text = await r.text();
-  if (r.status === 401 && path !== "/api/v1/session") needsToken.value = true;
+  if (r.status === 401 && path !== "/api/v1/session") {
+    if (signedIn.peek() !== before) return ask(path, o); // it was sent without the token that was entered meanwhile
+    needsToken.value = true;
+  }
   if (!r.ok) throw problemOf(r, text);
   const json = !o.text && (r.headers.get("Content-Type") ?? "").includes("json");
   return { data: (json && text ? JSON.parse(text) : text) as T, etag: r.headers.get("ETag") ?? "", status: r.status };

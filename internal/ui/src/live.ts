@@ -2,7 +2,7 @@
 // holds the lock reads the stream and tells the others; when it closes, the next one goes
 // on from the position that it saw last, so that nothing is missed between.
 import { signal } from "@preact/signals";
-import { needsToken } from "./api";
+import { needsToken, signedIn } from "./api";
 
 export interface Change {
   instance: string;
@@ -104,8 +104,9 @@ async function readOnce(alive: () => void): Promise<void> {
     timer = window.setTimeout(() => silence.abort(), longestSilence);
   };
   heard();
+  const before = signedIn.peek();
   const r = await fetch("/api/v1/stream", { headers, cache: "no-store", signal: silence.signal });
-  if (r.status === 401) needsToken.value = true;
+  if (r.status === 401 && signedIn.peek() === before) needsToken.value = true;
   if (!r.ok || !r.body) throw new Error(String(r.status));
   const reader = r.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ""; ; ) {

@@ -78,6 +78,21 @@ async function signIn(page, token) {
   await dialog.waitFor({ state: "hidden" });
 }
 
+test("an answer to a request of before the token was entered does not ask for it again", async (t) => {
+  const page = await openPage(t, server, "/nodes"); // which asks again and again
+  await page.getByRole("dialog", { name: "This server needs a token" }).waitFor();
+  let held; // a request that was refused, whose answer does not come yet
+  await page.route("**/api/v1/nodes", async (route) => {
+    held ??= { route, response: await route.fetch() };
+    if (held.route !== route) await route.continue();
+  });
+  await until("a request to be refused", () => held);
+  await signIn(page, viewer);
+  await held.route.fulfill({ response: held.response });
+  await page.getByRole("table").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+});
+
 test("who signs in or out in one tab does so in all", async (t) => {
   const context = await newContext(t);
   const first = await openPage(t, server, "/definitions", { context });
