@@ -262,7 +262,7 @@ function useChecked(texts: Texts) {
   const failed = !!state.error;
   const allowed = may("start");
   useEffect(() => {
-    if (!allowed) return;
+    if (!allowed) return set((old) => ({ ...old, error: undefined })); // refused before the role was known
     const mine = new AbortController();
     const timer = window.setTimeout(
       () => {
