@@ -6,6 +6,10 @@ let server;
 before(async () => (server = await startServer({ examples: ["hello.yaml", "jobs/kanban.yaml"] })));
 after(() => server.stop());
 
+/** What the page says of its connection. */
+const says = (page, text) => page.locator("header .connection").getByText(text, { exact: true }).waitFor();
+const lost = "server does not respond";
+
 test("the server is killed and started again: the page recovers by itself, without a gap", async (t) => {
   const made = [];
   const create = async (client) => {
@@ -17,15 +21,15 @@ test("the server is killed and started again: the page recovers by itself, witho
   const page = await openPage(t, server, "/board/team.board");
   const cards = page.locator('[data-lane="READY"] [data-card]');
   await until("the first card", async () => (await cards.count()) === 1);
-  await page.getByText("live", { exact: true }).waitFor();
+  await says(page, "live");
 
   // Another page is being written on meanwhile.
   const other = await openPage(t, server, "/definitions/hello?tab=start", { context: page.context() });
   await other.getByLabel("Input (a JSON object)").fill('{"name": "half wri');
 
   await server.kill();
-  await page.getByText("server does not respond").waitFor();
-  await other.getByText("server does not respond").waitFor();
+  await says(page, lost);
+  await says(other, lost);
   await shot(page, "recover-lost");
   assert.equal(await cards.count(), 1, "what was shown stays");
   assert.equal(await other.getByLabel("Input (a JSON object)").inputValue(), '{"name": "half wri');
@@ -33,8 +37,8 @@ test("the server is killed and started again: the page recovers by itself, witho
   await server.start();
   // These come before the page is back: it must catch up with them from its position.
   for (let i = 0; i < 5; i++) await create(`away-${i}`);
-  await page.getByText("live", { exact: true }).waitFor();
-  await other.getByText("live", { exact: true }).waitFor();
+  await says(page, "live");
+  await says(other, "live");
   for (let i = 0; i < 5; i++) await create(`back-${i}`);
   await until("all cards", async () => (await cards.count()) === made.length);
   const names = await cards.locator("a").allInnerTexts();
@@ -49,9 +53,9 @@ test("a list and a timeline that were opened while the server was away fill once
   const list = await openPage(t, server, "/");
   const one = await openPage(t, server, "/instances", { context: list.context() });
   await one.getByRole("link", { name: id }).waitFor();
-  for (const page of [list, one]) await page.getByText("live", { exact: true }).waitFor();
+  for (const page of [list, one]) await says(page, "live");
   await server.kill();
-  for (const page of [list, one]) await page.getByText("server does not respond").first().waitFor();
+  for (const page of [list, one]) await says(page, lost);
   await list.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
   await one.getByRole("link", { name: id }).click();
   for (const page of [list, one]) await page.getByRole("alert").getByText("The server does not respond.").first().waitFor();
@@ -63,26 +67,28 @@ test("a list and a timeline that were opened while the server was away fill once
 
 test("eight tabs follow one stream, and go on when the one that reads it is closed", async (t) => {
   const first = await openPage(t, server, "/board/team.board");
-  await first.getByText("live", { exact: true }).waitFor();
+  await says(first, "live");
   let streams = 0; // that the others ask for
   first.context().on("request", (r) => (streams += r.url().endsWith("/api/v1/stream") ? 1 : 0));
   const tabs = [first];
   while (tabs.length < 8) tabs.push(await openPage(t, server, "/board/team.board", { context: first.context() }));
-  for (const tab of tabs) await tab.getByText("live", { exact: true }).waitFor();
+  for (const tab of tabs) {
+    await says(tab, "live");
+    await tab.locator("[data-lane]").first().waitFor();
+  }
   assert.equal(streams, 0);
   await first.close();
   const r = await server.api("POST", "/api/wfx/v1/jobs", { clientId: "seen-by-all", workflow: "team.board" });
   assert.equal(r.status, 201);
   for (const tab of tabs.slice(1)) await tab.getByRole("listitem", { name: /^seen-by-all, / }).waitFor();
+  await until("one of them to read it", () => streams > 0);
   assert.equal(streams, 1);
 });
 
 test("the nodes are listed with what they hold", async (t) => {
   const page = await openPage(t, server, "/nodes");
-  const row = page.getByRole("row", { name: /alive/ });
-  await row.waitFor();
   const [node] = (await server.api("GET", "/api/v1/nodes")).body.items;
-  assert.match(await row.innerText(), new RegExp(`${node.shards} of ${node.of}`));
+  await page.getByRole("row", { name: /alive/ }).getByText(`${node.shards} of ${node.of}`).waitFor();
   await page.getByText("Only this server uses the store.").waitFor();
   await shot(page, "nodes");
 });
