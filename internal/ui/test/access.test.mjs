@@ -21,37 +21,43 @@ before(async () => {
 });
 after(() => server.stop());
 
+/** The pages, each with what comes last on it: it is from another request than the rest. */
 const places = () => [
-  ["home", "/"],
-  ["definitions", "/definitions"],
-  ["definition", "/definitions/order"],
-  ["instances", "/instances"],
-  ["instance completed", `/instances/${ids.hello}`],
-  ["instance failed", `/instances/${ids.failed}`],
-  ["instance waiting", `/instances/${ids.approval}`],
-  ["events", "/events"],
-  ["board", "/board/team.board"],
-  ["nodes", "/nodes"],
-  ["playground", "/playground?example=order"],
-  ["definition source", "/definitions/order?tab=source"],
+  ["home", "/", ".failures"],
+  ["definitions", "/definitions", ".tally"],
+  ["definition", "/definitions/order", ".diagram .badge"],
+  ["instances", "/instances", ".instances"],
+  ["instance completed", `/instances/${ids.hello}`, ".diagram .mark-done"],
+  ["instance failed", `/instances/${ids.failed}`, ".diagram .mark-failed"],
+  ["instance waiting", `/instances/${ids.approval}`, ".diagram .mark-waiting", ".why"],
+  ["events", "/events", ".events"],
+  ["board", "/board/team.board", "[data-card]"],
+  ["nodes", "/nodes", ".numbers"],
+  ["playground", "/playground?example=order", ".cm-content", ".diagram [role=button]"],
+  ["definition source", "/definitions/order?tab=source", ".source"],
   ["nothing here", "/nowhere"],
 ];
 
 /** Waits until a page has said all that it says by itself. */
-async function settled(page) {
+async function settled(page, ...what) {
   await page.getByText("live", { exact: true }).waitFor();
   await page.getByRole("heading", { level: 1 }).waitFor();
+  for (const part of what) await page.locator("main").locator(part).first().waitFor();
   await until("everything to be loaded", () => page.evaluate(() => !document.querySelector("main")?.textContent.includes("Loading")));
   await page.waitForLoadState("load");
 }
+
+/** Waits until the heading of a page that was gone to has the focus. */
+const arrived = (page, name) =>
+  until(`the heading ${name} to have the focus`, () => page.evaluate((name) => document.activeElement?.tagName === "H1" && document.activeElement.textContent === name, name));
 
 for (const dark of [false, true]) {
   test(`axe finds nothing serious on any page, ${dark ? "dark" : "light"}`, async (t) => {
     const page = await openPage(t, server, "/", { dark });
     const wrong = [];
-    for (const [name, path] of places()) {
+    for (const [name, path, ...what] of places()) {
       await page.goto(server.url + path);
-      await settled(page);
+      await settled(page, ...what);
       await shot(page, `page ${name}${dark ? " dark" : ""}`);
       await accessible(page, name).catch((e) => wrong.push(e.message));
     }
@@ -62,9 +68,9 @@ for (const dark of [false, true]) {
 test("every page fits a narrow window, and keeps still for those who want that", async (t) => {
   const page = await openPage(t, server, "/", { width: 900, still: true });
   const wrong = [];
-  for (const [name, path] of places()) {
+  for (const [name, path, ...what] of places()) {
     await page.goto(server.url + path);
-    await settled(page);
+    await settled(page, ...what);
     await shot(page, `page ${name} 900`);
     const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     if (over > 0) wrong.push(`${name}: ${over} pixels too wide`);
@@ -93,7 +99,7 @@ test("from home to an instance and back by keyboard", async (t) => {
   };
   await tabTo("Instances");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Instances" }).waitFor();
+  await arrived(page, "Instances");
   const row = page.locator(`a[href^="/instances/${ids.hello}"]`).first();
   await row.waitFor();
   const at = () => page.evaluate(() => document.activeElement?.getAttribute("href") ?? "");
@@ -120,7 +126,7 @@ test("the heading of the page that a link leads to gets the focus", async (t) =>
   const page = await openPage(t, server, "/");
   await settled(page);
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Nodes" }).click();
-  await until("the heading to have the focus", () => page.evaluate(() => document.activeElement?.tagName === "H1" && document.activeElement.textContent === "Nodes"));
+  await arrived(page, "Nodes");
 });
 
 test("an address that is none of the page's says so", async (t) => {
