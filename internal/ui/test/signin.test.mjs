@@ -106,8 +106,8 @@ test("who signs in or out in one tab does so in all", async (t) => {
   await second.getByText("live", { exact: true }).waitFor();
 
   await first.getByRole("button", { name: "Sign out" }).click();
+  for (const page of [first, second]) await page.waitForURL(server.url + "/"); // what is left may ask for a token too
   await asked.waitFor();
-  await second.waitForURL(server.url + "/");
   await until("vera to be gone", async () => (await second.getByText("vera").count()) === 0);
   await signIn(first, token);
   await second.getByText("olga (operator)").waitFor();
