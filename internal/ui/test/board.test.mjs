@@ -59,7 +59,7 @@ test("a card is moved by keyboard, and only legal moves are offered", async (t) 
   await shot(page, "board-menu");
   await page.keyboard.press("Escape");
   await menu.waitFor({ state: "detached" });
-  assert.ok(await mine.evaluate((e) => e === document.activeElement), "the focus goes back to the card");
+  await until("the focus to go back to the card", () => mine.evaluate((e) => e === document.activeElement));
   await page.keyboard.press("m");
   await until("the first move to have the focus", () => menu.getByRole("menuitem").first().evaluate((e) => e === document.activeElement));
   await page.keyboard.press("Enter");
@@ -85,7 +85,7 @@ test("nothing moves under the pointer, and who comes second is told", async (t) 
   const page = await openPage(t, server, "/board/team.board");
   await card(page, "READY", "late-1").hover();
   await asDevice(id, { state: "DOING" });
-  await page.getByText(/changed$/).or(page.locator(".fresh")).first().waitFor();
+  await page.locator(".fresh").getByText("changed").waitFor();
   assert.ok(await card(page, "READY", "late-1").isVisible());
   await card(page, "READY", "late-1").getByRole("button", { name: "Move late-1" }).click();
   await page.getByRole("menuitem", { name: "DROPPED" }).click();

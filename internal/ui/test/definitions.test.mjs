@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openPage, shot, startServer, until } from "./harness.mjs";
+import { openPage, shot, startServer } from "./harness.mjs";
 
 let server;
 before(async () => (server = await startServer({ examples: ["hello.yaml", "retry.yaml", "jobs/kanban.yaml"] })));
@@ -23,7 +23,9 @@ test("a definition with errors shows them at their lines", async (t) => {
   await page.getByRole("button", { name: "Go to line 12" }).first().click();
   const line = await text.evaluate((e) => e.value.slice(0, e.selectionStart).split("\n").length);
   assert.equal(line, 12);
+  const refused = page.waitForResponse((r) => r.url().endsWith("/api/v1/definitions") && r.request().method() === "POST");
   await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  assert.equal((await refused).status(), 422);
   await places.filter({ hasText: "injct" }).waitFor();
   assert.match(await text.inputValue(), /type: injct/);
 
@@ -63,7 +65,7 @@ test("versions, what differs, and where instances are", async (t) => {
   assert.match(await page.locator(".diff .minus").first().innerText(), /^-version: "1.0"/);
   await page.getByLabel("From", { exact: true }).selectOption("1.1");
   await page.getByText("The documents are identical.").waitFor();
-  assert.match(page.url(), /from=1\.1/);
+  await page.waitForURL(/from=1\.1/);
   await shot(page, "definition-versions");
 
   const heat = await openPage(t, server, "/definitions/retry");
@@ -72,7 +74,7 @@ test("versions, what differs, and where instances are", async (t) => {
   const { state } = await server.reach(id, "waiting");
   await heat.getByRole("button", { name: `${state}, 1 now, 0 failed` }).waitFor(); // by itself
   await heat.getByRole("button", { name: `${state}, 1 now, 0 failed` }).press("Enter");
-  await until("the selection to be in the address", () => heat.url().includes("state=" + state));
+  await heat.waitForURL("**state=" + state);
   await shot(heat, "definition-heat");
 });
 
@@ -98,5 +100,5 @@ test("an event is sent, and it is told what became of it", async (t) => {
   await page.getByRole("search").getByLabel("Type").fill("other");
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByText("No event matches the filter.").waitFor();
-  assert.match(page.url(), /type=other/);
+  await page.waitForURL(/type=other/);
 });
