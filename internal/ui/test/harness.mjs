@@ -19,13 +19,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after } from "node:test";
-import { release, theBrowser } from "./browser.mjs";
+import { patience, release, theBrowser } from "./browser.mjs";
 
 export const root = join(import.meta.dirname, "..", "..", "..");
 const screenshots = join(import.meta.dirname, "screenshots");
-
-/** How long something may take before it counts as not happening. The machine may be busy. */
-export const patience = Number(process.env.PAGE_PATIENCE ?? 60_000);
 
 /** The binary under test: LOCKSTEP_BIN, or one built here. */
 export const binary = (() => {
