@@ -4,18 +4,22 @@
 package pin
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -98,9 +102,18 @@ func (f *Finder) Open(ref string) ([]byte, error) {
 	text, err := f.read(ref)
 	f.docs[ref] = opened{text, err}
 	if err == nil {
-		f.order = append(f.order, effect.Document{Ref: ref, Text: string(text)})
+		f.order = append(f.order, effect.Document{Ref: ref, Text: stored(text)})
 	}
 	return text, err
+}
+
+// stored is how a document is pinned: programs are stored as JSON, so one that is not text, such as a descriptor
+// set of Protocol Buffers, is base64 from then on.
+func stored(text []byte) string {
+	if utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 {
+		return string(text)
+	}
+	return base64.StdEncoding.EncodeToString(text)
 }
 
 func (f *Finder) read(ref string) ([]byte, error) {
@@ -226,16 +239,43 @@ func (f *Finder) operation(name, operation string, pos dialect.Pos) Function {
 	return fn
 }
 
-// arguments are those of the calls of a function, as written: expressions are texts.
+// arguments are the templates of the calls of a function. Where every text may be an expression, all are written as
+// such.
 func arguments(p *ir.Program, id ir.FunctionID) (out []expr.Value) {
 	for _, n := range p.Nodes {
 		if call, ok := n.Op.(*ir.Call); ok && call.Function == id {
-			if v, err := expr.ParseJSON([]byte(p.Exprs[call.Args].Src)); err == nil {
+			with := p.Exprs[call.Args]
+			v, err := expr.ParseJSON([]byte(with.Src))
+			if err == nil && with.Lang == jq.LooseLang {
+				v = expressions(v)
+			}
+			if err == nil {
 				out = append(out, v)
 			}
 		}
 	}
 	return out
+}
+
+// expressions is a value whose texts, but for the names of members, are expressions.
+func expressions(v expr.Value) expr.Value {
+	switch v.Kind() {
+	case expr.KindString:
+		return expr.String("${ " + v.Str() + " }")
+	case expr.KindArray:
+		items := slices.Clone(v.Items())
+		for i := range items {
+			items[i] = expressions(items[i])
+		}
+		return expr.Array(items...)
+	case expr.KindObject:
+		members := slices.Clone(v.Members())
+		for i := range members {
+			members[i].Value = expressions(members[i].Value)
+		}
+		return expr.Object(members...)
+	}
+	return v
 }
 
 // digest covers the documents too. Lengths come first, so that no two lists of
