@@ -6,6 +6,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/a2a"
+	"github.com/lockstep-workflows/lockstep/internal/effect/grpc"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mcp"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
@@ -19,6 +20,7 @@ var Kinds = pin.Kinds{
 	"openapi": openapi.Kind{},
 	"a2a":     a2a.Kind{},
 	"mcp":     mcp.Kind{},
+	"grpc":    grpc.Kind{},
 }
 
 // Options say how calls are made.
@@ -34,6 +36,7 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 		Others: map[string]effect.Invoker{
 			"a2a": a2a.New(o.Client),
 			"mcp": mcp.New(o.Client, o.AllowExec),
+			"grpc": grpc.New(o.Client),
 		},
 	}
 }

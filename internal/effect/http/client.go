@@ -46,6 +46,7 @@ type Client struct {
 	limits  Limits
 	agent   string
 	policy  *policy
+	closers []func() // see OnClose
 }
 
 // New returns a client under the options' policy.
@@ -99,6 +100,9 @@ func fill[T comparable](field *T, value T) {
 func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 	c.guarded.CloseIdleConnections()
+	for _, f := range c.closers {
+		f()
+	}
 }
 
 // Answer is a whole response within the limits.

@@ -24,6 +24,12 @@ func (c *Client) Dial(ctx context.Context, network, address string, guarded bool
 // Limits are those of this client.
 func (c *Client) Limits() Limits { return c.limits }
 
+// Agent is what this client calls itself.
+func (c *Client) Agent() string { return c.agent }
+
+// OnClose adds what Close does, for connections of other protocols. It is called before the client is used.
+func (c *Client) OnClose(f func()) { c.closers = append(c.closers, f) }
+
 // Credentials are those of an authentication, as in an Authorization header.
 func (c *Client) Credentials(ctx context.Context, p *auth.Policy, guarded bool) (scheme, parameter string, err error) {
 	return c.auth.Credentials(ctx, p, guarded)
