@@ -34,8 +34,8 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 	return &route.Router{
 		HTTP: o.Client, OpenAPI: openapi.New(o.Client), Catalogue: catalogue,
 		Others: map[string]effect.Invoker{
-			"a2a": a2a.New(o.Client),
-			"mcp": mcp.New(o.Client, o.AllowExec),
+			"a2a":  a2a.New(o.Client),
+			"mcp":  mcp.New(o.Client, o.AllowExec),
 			"grpc": grpc.New(o.Client),
 		},
 	}
