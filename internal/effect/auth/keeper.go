@@ -106,6 +106,15 @@ func (k *Keeper) Credentials(ctx context.Context, p *Policy, guarded bool) (sche
 	return "Bearer", parameter, err
 }
 
+// Renewed is a token other than the one that a service refused. It reports false where the policy has none to ask for.
+func (k *Keeper) Renewed(ctx context.Context, p *Policy, guarded bool, refused string) (parameter string, ok bool, err error) {
+	if p.grant == nil {
+		return "", false, nil
+	}
+	parameter, err = k.access(ctx, p, guarded, refused)
+	return parameter, err == nil, err
+}
+
 // with is a copy of a request with credentials: a transport must not change what it is given.
 func with(r *nethttp.Request, credentials string) *nethttp.Request {
 	out := r.Clone(r.Context())

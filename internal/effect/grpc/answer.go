@@ -32,7 +32,7 @@ func (s *schema) decode(wire []byte, md protoreflect.MessageDescriptor, weight *
 	if err != nil {
 		return expr.Null, invalid("the answer cannot be written as JSON: %s", plain(err))
 	}
-	if int64(len(text)) > weight.limit {
+	if weight.json -= int64(len(text)); weight.json < 0 {
 		return expr.Null, weight.large()
 	}
 	if v, err = expr.ParseJSON(text); err != nil {
@@ -50,14 +50,15 @@ func invalid(format string, args ...any) error {
 type scale struct {
 	types    *dynamicpb.Types // that may be in a google.protobuf.Any; nil: none
 	messages int              // that there may still be
-	bytes    int64            // of JSON that there may still be: what is counted is a lower bound
-	limit    int64            // of all bytes
+	bytes    int64            // of JSON that there may still be, by what is on the wire: a lower bound
+	json     int64            // of JSON that there may still be, as it was written
+	limit    int64            // of both
 	empty    map[protoreflect.MessageDescriptor]int64
 }
 
 // scaleOf is for an answer of as many bytes.
 func (s *schema) scaleOf(bytes int64) *scale {
-	return &scale{types: s.types, messages: maxMessages, bytes: bytes, limit: bytes}
+	return &scale{types: s.types, messages: maxMessages, bytes: bytes, json: bytes, limit: bytes}
 }
 
 func (s *scale) large() error {

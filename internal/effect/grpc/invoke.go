@@ -10,11 +10,13 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/auth"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
@@ -48,8 +50,10 @@ type call struct {
 	method protoreflect.MethodDescriptor
 	target target
 	meta   metadata.MD
-	wire   []byte      // the arguments
-	conn   *connection // while it is made
+	policy *auth.Policy // of its credentials; nil: none
+	token  string       // of the policy
+	wire   []byte       // the arguments
+	conn   *connection  // while it is made
 }
 
 // Invoke makes a call whose arguments are {proto, service: {name, host, port, authentication}, method, arguments}.
@@ -86,30 +90,39 @@ func (c *call) prepare(ctx context.Context, ec effect.Call) error {
 	if !policy.IsNull() && c.target.plain && !c.target.local {
 		return errors.New("credentials are not sent without TLS to another machine; use a host without http:// or grpc://")
 	}
-	args, credentials, err := c.client.Authorize(ctx, ec.Args, policy, b)
-	if err != nil {
+	args := ec.Args
+	if args, c.policy, err = c.client.Authorize(ctx, args, policy, b); err != nil {
 		return err
 	}
 	c.meta = metadata.MD{}
 	if ec.Key != "" {
 		c.meta.Set("idempotency-key", ec.Key)
 	}
-	if credentials != nil {
-		scheme, parameter, err := c.client.Credentials(ctx, credentials, b.Guarded)
+	if c.policy != nil {
+		scheme, parameter, err := c.client.Credentials(ctx, c.policy, b.Guarded)
+		if err == nil && parameter == "" {
+			err = errDigest
+		}
+		if err == nil {
+			err = c.authorize(scheme, parameter)
+		}
 		if err != nil {
 			return err
 		}
-		if parameter == "" {
-			return errDigest
-		}
-		if strings.ContainsFunc(parameter, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return errors.New("authentication: the credentials have a character that metadata cannot have")
-		}
-		c.meta.Set("authorization", scheme+" "+parameter)
 	}
 	given, _ := args.Get("arguments")
 	c.wire, err = c.schema.encode(given, c.method.Input())
 	return err
+}
+
+// authorize sets the credentials of a call.
+func (c *call) authorize(scheme, parameter string) error {
+	if strings.ContainsFunc(parameter, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return errors.New("authentication: the credentials have a character that metadata cannot have")
+	}
+	c.token = parameter
+	c.meta.Set("authorization", scheme+" "+parameter)
+	return nil
 }
 
 // operation is what a call needs: DOCUMENT#SERVICE/METHOD.
@@ -185,8 +198,27 @@ func (c *call) stream(ctx context.Context) effect.Outcome {
 	return effect.Outcome{Value: expr.Array(all...)}
 }
 
-// receive makes a call and takes all messages of its answer; nil: the outcome says why there are none.
+// receive makes a call and takes all messages of its answer; nil: the outcome says why there are none. A service that
+// refuses a token gets a new one once, as over HTTP.
 func (c *call) receive(ctx context.Context, limit string) ([]expr.Value, effect.Outcome) {
+	all, out := c.once(ctx, limit)
+	if all == nil && c.policy != nil && out.Failure.Code == statuses[codes.Unauthenticated].name {
+		token, ok, err := c.client.Renewed(ctx, c.policy, c.target.guarded, c.token)
+		if err == nil && ok {
+			err = c.authorize("Bearer", token)
+		}
+		switch {
+		case err != nil:
+			return nil, refused(c.where, err)
+		case ok:
+			return c.once(ctx, limit)
+		}
+	}
+	return all, out
+}
+
+// once makes a call with the credentials that it has.
+func (c *call) once(ctx context.Context, limit string) ([]expr.Value, effect.Outcome) {
 	var err error
 	if c.conn, err = c.pool.get(c.target); err != nil {
 		return nil, refused(c.where, err)
@@ -203,7 +235,7 @@ func (c *call) receive(ctx context.Context, limit string) ([]expr.Value, effect.
 	for {
 		var wire []byte
 		err := stream.RecvMsg(&wire)
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && c.method.IsStreamingServer() {
 			return all, effect.Outcome{}
 		}
 		if err == nil {

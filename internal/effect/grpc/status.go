@@ -83,11 +83,11 @@ func (c *call) failed(ctx context.Context, err error, limit string) effect.Outco
 	case code == codes.Unavailable && c.conn.GetState() != connectivity.Ready && c.conn.cause() != nil:
 		return c.unreachable(ctx, c.conn.cause())
 	}
-	detail := strings.ToValidUTF8(st.Message(), "\ufffd")
-	if detail == "" {
-		detail = fmt.Sprintf("%s answered %s", c.where, statuses[code].name)
+	out := failure(code, strings.ToValidUTF8(st.Message(), "\ufffd"), c.details(st))
+	if f := out.Failure; f.Detail == "" {
+		f.Detail = fmt.Sprintf("%s answered %s", c.where, f.Code)
 	}
-	return failure(code, detail, c.details(st))
+	return out
 }
 
 // unreachable is the outcome of a call without a connection.

@@ -5,14 +5,19 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -140,6 +145,46 @@ func TestCredentials(t *testing.T) {
 		if f := s.invoke(i, operation, with(c.host, c.policy)).Failure; f == nil || f.Name != c.name || !strings.Contains(f.Detail, c.want) {
 			t.Errorf("%s at %s gives %+v", c.policy, c.host, f)
 		}
+	}
+}
+
+// TestRefusedTokens: one that the service does not know any more is asked for again, once.
+func TestRefusedTokens(t *testing.T) {
+	s, i := newService(t), newInvoker(t, effecthttp.Limits{})
+	tokens := 0
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		tokens++
+		fmt.Fprintf(w, `{"access_token":"t%d","expires_in":3600}`, tokens)
+	}))
+	t.Cleanup(issuer.Close)
+	good := "Bearer t1"
+	s.answer = func(out grpc.ServerStream, _ string, _ *dynamicpb.Message) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.meta.Get("authorization")[0] != good {
+			return status.Error(codes.Unauthenticated, "who are you?")
+		}
+		return out.SendMsg(s.item("x"))
+	}
+	call := func(method, policy string) effect.Outcome {
+		return s.invoke(i, "call:grpc:shop.proto#Orders/"+method, strings.ReplaceAll(s.with(method, `{}`), `"host":`, `"authentication":`+policy+`,"host":`))
+	}
+	oauth := `{"oauth2":{"authority":"` + issuer.URL + `","grant":"client_credentials","client":{"id":"me","secret":"hush"}}}`
+	for _, good = range []string{"Bearer t1", "Bearer t2", "Bearer t2"} {
+		if out := call("Watch", oauth); out.Failure != nil {
+			t.Errorf("%s: %+v", good, out.Failure)
+		}
+	}
+	good = "nobody"
+	if f := call("Place", oauth).Failure; f == nil || f.Code != "UNAUTHENTICATED" || tokens != 3 {
+		t.Errorf("after %d tokens: %+v", tokens, f)
+	}
+	if f := call("Place", `{"bearer":{"token":"T"}}`).Failure; f == nil || f.Code != "UNAUTHENTICATED" || tokens != 3 {
+		t.Errorf("after %d tokens: %+v", tokens, f)
+	}
+	issuer.Close()
+	if f := call("Place", oauth).Failure; f == nil || f.Name != effect.Authentication {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -35,6 +35,11 @@ func (c *Client) Credentials(ctx context.Context, p *auth.Policy, guarded bool) 
 	return c.auth.Credentials(ctx, p, guarded)
 }
 
+// Renewed is a token for the parameter of an authentication that a service refused; false: there is none.
+func (c *Client) Renewed(ctx context.Context, p *auth.Policy, guarded bool, refused string) (parameter string, ok bool, err error) {
+	return c.auth.Renewed(ctx, p, guarded, refused)
+}
+
 // Explain turns an error of what was dialled or requested into an [*Error], whose message may be told.
 func (c *Client) Explain(ctx context.Context, err error, timeout time.Duration) error {
 	return c.explain(ctx, err, timeout.String())
