@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -31,13 +32,10 @@ func (s *schema) encode(args expr.Value, md protoreflect.MessageDescriptor) (wir
 	}
 	m := dynamicpb.NewMessage(md)
 	if err := s.read(args, m, false); err != nil {
-		var found []error
-		c := checker{schema: s, report: func(p *problem) { found = append(found, p) }}
+		why := ""
+		c := checker{schema: s, report: func(p *problem) { why = cmp.Or(why, p.Error()) }}
 		c.message(args, md, "arguments")
-		if len(found) > 0 {
-			return nil, found[0]
-		}
-		return nil, errors.New("arguments: " + plain(err))
+		return nil, errors.New(cmp.Or(why, "arguments: "+plain(err)))
 	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }

@@ -183,7 +183,7 @@ func TestArguments(t *testing.T) {
 		`[]`:                           `arguments must be an object (shop.v1.Order), not an array`,
 	} {
 		f := s.do(i, "Place", args).Failure
-		if f == nil || f.Name != effect.Communication || !strings.Contains(f.Detail, want) || strings.Contains(f.Detail, "proto:") || strings.Contains(f.Detail, "(line") {
+		if f == nil || f.Name != effect.Communication || f.Code != effecthttp.CodeArguments || !strings.Contains(f.Detail, want) || strings.Contains(f.Detail, "proto:") || strings.Contains(f.Detail, "(line") {
 			t.Errorf("%s gives %+v, want %q", args, f, want)
 		}
 	}
@@ -233,7 +233,7 @@ func TestDeployment(t *testing.T) {
 	}
 }
 
-// TestStreamsOfTheCaller: what was deployed with a warning fails.
+// TestWhatWasWarnedOfFails: what was deployed with a warning fails.
 func TestWhatWasWarnedOfFails(t *testing.T) {
 	s, i := newService(t), newInvoker(t, effecthttp.Limits{})
 	for operation, code := range map[string]string{
@@ -249,7 +249,6 @@ func TestWhatWasWarnedOfFails(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	s, i := newService(t), newInvoker(t, effecthttp.Limits{})
 	set := &descriptorpb.FileDescriptorSet{}
-	s.schema.types.FindMessageByName("shop.v1.Order") // nothing is registered lazily
 	file := s.descriptor("Order").ParentFile()
 	set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
 	for k := range file.Imports().Len() {
