@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"path"
-	"strconv"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 )
 
 // maxHops bounds references that lead to references.
@@ -156,7 +153,7 @@ func (l *library) resolve(from *document, ref string) (place, error) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	doc := from
 	if file != "" {
-		target, err := join(from.ref, file)
+		target, err := pin.Join(from.ref, file)
 		if err != nil {
 			return place{}, broken("the reference %q in %q cannot be followed: %v", ref, from.ref, err)
 		}
@@ -164,71 +161,9 @@ func (l *library) resolve(from *document, ref string) (place, error) {
 			return place{}, broken("the reference %q in %q cannot be followed: %v", ref, from.ref, err)
 		}
 	}
-	pointer, err := url.PathUnescape(fragment)
-	if err == nil && pointer != "" && pointer[0] != '/' {
-		err = errors.New("it is an anchor, and only JSON pointers (#/…) are followed")
-	}
-	v := doc.root
-	if err == nil && pointer != "" {
-		v, err = walk(v, strings.Split(pointer[1:], "/"))
-	}
+	pointer, v, err := pin.Point(doc.root, fragment)
 	if err != nil {
 		return place{}, broken("the reference %q in %q cannot be followed: %v", ref, from.ref, err)
 	}
 	return place{doc, "#" + pointer, v}, nil
-}
-
-func walk(v expr.Value, tokens []string) (expr.Value, error) {
-	for _, token := range tokens {
-		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-		var ok bool
-		if v.IsArray() {
-			i, err := strconv.Atoi(token)
-			if ok = err == nil && i >= 0 && i < v.Len(); ok {
-				v = v.Items()[i]
-			}
-		} else {
-			v, ok = v.Get(token)
-		}
-		if !ok {
-			return expr.Null, fmt.Errorf("there is no %q", token)
-		}
-	}
-	return v, nil
-}
-
-// join resolves a reference in a document relative to that document, so that the bundle can open
-// it. A document from the network cannot refer to local files.
-func join(base, ref string) (string, error) {
-	if route.Remote(ref) {
-		return route.LowerScheme(ref), nil
-	}
-	target, err := url.Parse(ref)
-	if err != nil {
-		return "", errors.New("it is not a URI")
-	}
-	if route.Remote(base) {
-		if target.Scheme != "" {
-			return "", fmt.Errorf("a document from the network cannot refer to %q", target.Scheme+":")
-		}
-		from, err := url.Parse(base)
-		if err != nil {
-			return "", err
-		}
-		return from.ResolveReference(target).String(), nil
-	}
-	if target.Scheme != "" || strings.HasPrefix(ref, "/") {
-		return ref, nil // the bundle decides whether to open it
-	}
-	for _, prefix := range []string{"file://", "file:"} {
-		if rest, ok := strings.CutPrefix(base, prefix); ok {
-			base = rest
-			if strings.HasPrefix(rest, "/") {
-				ref = "file://" + path.Join(path.Dir(rest), ref)
-				return ref, nil
-			}
-			break
-		}
-	}
-	return path.Join(path.Dir(base), ref), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -125,7 +126,7 @@ func TestReferences(t *testing.T) {
 		{"https://x/api.yaml", "file:///etc/passwd", "!"},
 		{"https://x/api.yaml", "ftp://y/b", "!"},
 	} {
-		got, err := join(c.base, c.ref)
+		got, err := pin.Join(c.base, c.ref)
 		if err != nil {
 			got = "!"
 		}
