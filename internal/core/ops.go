@@ -374,9 +374,26 @@ func (m *machine) afterIn(in expr.Scope, s ir.Span) (Time, *Fault) {
 			}
 			return 0, &Fault{Name: FaultData, Data: shown(in), Pos: m.p.Exprs[s.Expr].Pos, Detail: fmt.Sprintf("%s gives %s, which %s%s", clip(m.p.Exprs[s.Expr].Src), clip(r.Value.String()), which, why)}
 		}
+		return m.since(in, s.Since, d)
+	}
+	return m.since(in, s.Since, calendar.Duration{Months: s.Months, Days: s.Days, Nanos: s.Nanos})
+}
+
+// since is when a duration ends that began at the instant of an expression, or begins now. It is not in the past.
+func (m *machine) since(in expr.Scope, begin ir.ExprID, d calendar.Duration) (Time, *Fault) {
+	if begin == 0 {
 		return addTo(m.now, d)
 	}
-	return addTo(m.now, calendar.Duration{Months: s.Months, Days: s.Days, Nanos: s.Nanos})
+	r, fault := m.eval(begin, in)
+	if fault != nil {
+		return 0, fault
+	}
+	t, err := time.Parse(time.RFC3339, r.Value.Str())
+	if err != nil {
+		return 0, &Fault{Name: FaultData, Pos: m.p.Exprs[begin].Pos, Detail: fmt.Sprintf("%s gives %s, which is not an instant", clip(m.p.Exprs[begin].Src), clip(r.Value.String()))}
+	}
+	at, fault := addTo(TimeOf(t), d)
+	return max(at, m.now), fault
 }
 
 // farthest is the last year a timer may point to: beyond it nanoseconds do not fit.

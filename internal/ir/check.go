@@ -120,6 +120,7 @@ func (c *checker) inner(id RegionID) {
 func (c *checker) span(spans ...Span) {
 	for _, s := range spans {
 		c.expr(s.Expr)
+		c.expr(s.Since)
 	}
 }
 

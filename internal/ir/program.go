@@ -166,6 +166,9 @@ type Span struct {
 	Nanos  int64  `json:"nanos,omitempty"`
 	Expr   ExprID `json:"expr,omitempty"`
 	Until  string `json:"until,omitempty"` // RFC 3339
+	// Since gives the instant that an amount counts from, in RFC 3339; 0: now. So a loop can have one timeout for
+	// all of its rounds.
+	Since ExprID `json:"since,omitempty"`
 }
 
 // Expr is one expression or template of a program.
