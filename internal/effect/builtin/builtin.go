@@ -6,6 +6,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/a2a"
+	"github.com/lockstep-workflows/lockstep/internal/effect/asyncapi"
 	"github.com/lockstep-workflows/lockstep/internal/effect/grpc"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mcp"
@@ -17,10 +18,11 @@ import (
 
 // Kinds know the documents of calls.
 var Kinds = pin.Kinds{
-	"openapi": openapi.Kind{},
-	"a2a":     a2a.Kind{},
-	"mcp":     mcp.Kind{},
-	"grpc":    grpc.Kind{},
+	"openapi":  openapi.Kind{},
+	"a2a":      a2a.Kind{},
+	"mcp":      mcp.Kind{},
+	"grpc":     grpc.Kind{},
+	"asyncapi": asyncapi.Kind{},
 }
 
 // Options say how calls are made.
@@ -34,9 +36,10 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 	return &route.Router{
 		HTTP: o.Client, OpenAPI: openapi.New(o.Client), Catalogue: catalogue,
 		Others: map[string]effect.Invoker{
-			"a2a":  a2a.New(o.Client),
-			"mcp":  mcp.New(o.Client, o.AllowExec),
-			"grpc": grpc.New(o.Client),
+			"a2a":      a2a.New(o.Client),
+			"mcp":      mcp.New(o.Client, o.AllowExec),
+			"grpc":     grpc.New(o.Client),
+			"asyncapi": asyncapi.New(o.Client),
 		},
 	}
 }

@@ -45,6 +45,24 @@ func (c *Client) Explain(ctx context.Context, err error, timeout time.Duration) 
 	return c.explain(ctx, err, timeout.String())
 }
 
+// Open makes a request up to the headers of its answer, whose body may be a stream without an end: the bytes of
+// it are the caller's to bound, and its time is that of ctx. The error is one for [Client.Explain].
+func (c *Client) Open(ctx context.Context, r Request) (*nethttp.Response, error) {
+	ctx, req, err := c.prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.begin(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := usable(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
+
 // Library is a client for the library of a protocol: its requests have the credentials and obey the rules of r,
 // of which only Auth, Guarded, Secret, Redirects and the URL count. The bytes of each answer are limited as
 // those of other calls; its time only by the contexts of the requests.

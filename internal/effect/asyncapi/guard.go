@@ -1,0 +1,102 @@
+package asyncapi
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"sync/atomic"
+
+	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+)
+
+// maxControlLine is how long a line of the protocol of NATS may be that is no message. That of the server's
+// greeting grows with the number of its cluster's nodes.
+const maxControlLine = 64 << 10
+
+// guard is a connection to a NATS server that does not say how much it is about to send beyond what is allowed:
+// the library makes room for as much as a message claims to have.
+//
+// Behind TLS it sees nothing; the server is known by its certificate then.
+type guard struct {
+	net.Conn
+	most  int64 // bytes of a message
+	skip  int64 // bytes of the current message that are yet to come
+	line  []byte
+	blind atomic.Bool // what follows is encrypted
+	bad   atomic.Pointer[effecthttp.Error]
+}
+
+// Write notices the beginning of TLS, which is the client's to begin.
+func (g *guard) Write(p []byte) (int, error) {
+	if len(p) > 1 && p[0] == 0x16 && p[1] == 3 {
+		g.blind.Store(true)
+	}
+	return g.Conn.Write(p)
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	if err := g.bad.Load(); err != nil {
+		return 0, err
+	}
+	n, err := g.Conn.Read(p)
+	if !g.blind.Load() {
+		if bad := g.look(p[:n]); bad != nil {
+			g.bad.Store(bad)
+			return 0, bad
+		}
+	}
+	return n, err
+}
+
+// look follows the protocol: lines, and after those of messages as many bytes as they say.
+func (g *guard) look(p []byte) *effecthttp.Error {
+	for len(p) > 0 {
+		if g.skip > 0 {
+			n := min(g.skip, int64(len(p)))
+			g.skip -= n
+			p = p[n:]
+			continue
+		}
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			end = len(p) - 1
+		}
+		g.line = append(g.line, p[:end+1]...)
+		p = p[end+1:]
+		switch {
+		case len(g.line) > maxControlLine:
+			return &effecthttp.Error{Code: effecthttp.CodeInvalid, Msg: fmt.Sprintf("the server sends a line of more than %d bytes, which NATS does not have", maxControlLine)}
+		case g.line[len(g.line)-1] != '\n':
+			return nil
+		}
+		err := g.control(bytes.Fields(g.line))
+		if g.line = g.line[:0]; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// control looks at a line of the protocol.
+func (g *guard) control(words [][]byte) *effecthttp.Error {
+	if len(words) < 2 || !bytes.EqualFold(words[0], []byte("MSG")) && !bytes.EqualFold(words[0], []byte("HMSG")) {
+		return nil
+	}
+	// Of one with headers their size comes before that of all.
+	size, err := strconv.ParseInt(string(words[len(words)-1]), 10, 64)
+	if err != nil || size < 0 {
+		return &effecthttp.Error{Code: effecthttp.CodeInvalid, Msg: "the server sends a message without its size"}
+	}
+	if bytes.EqualFold(words[0], []byte("HMSG")) {
+		headers, err := strconv.ParseInt(string(words[len(words)-2]), 10, 64)
+		if err != nil || headers < 0 || headers > size {
+			return &effecthttp.Error{Code: effecthttp.CodeInvalid, Msg: "the server sends a message whose headers have no size"}
+		}
+	}
+	if size > g.most {
+		return &effecthttp.Error{Code: effecthttp.CodeTooLarge, Msg: fmt.Sprintf("a message is larger than %d bytes (limit response-bytes)", g.most)}
+	}
+	g.skip = size + 2
+	return nil
+}
