@@ -25,6 +25,9 @@ func (c *compiler) arguments(b *callTask) (with *expression, uri string) {
 		return b.with, ""
 	}
 	out, instead := *b.with, map[*dialect.Node]*dialect.Node{}
+	if b.subscription() != nil {
+		v = numbered(v)
+	}
 	at, path := b.endpoint()
 	if at != nil {
 		if template, ok := at.uri.text(); ok && strings.Contains(template, "{") {
@@ -88,6 +91,14 @@ func (b *callTask) target() *expression {
 	return nil
 }
 
+// subscription is that of an AsyncAPI call; nil: it has none.
+func (b *callTask) subscription() *subscription {
+	if call, ok := b.args.(*asyncapiCall); ok {
+		return call.subscription
+	}
+	return nil
+}
+
 // programOf is what a process runs, as written.
 func programOf(p process) *expression {
 	switch p := p.(type) {
@@ -140,9 +151,6 @@ func (k *chain) operation(b *callTask) (op ir.Builtin, problem string) {
 	case *asyncapiCall:
 		op.Document, problem = pinned("call: "+op.Kind, call.document, "operation", cmp.Or(call.operation, call.channel))
 		op.Guarded = call.server != nil && !call.server.constant
-		if call.subscription != nil {
-			problem = "call: asyncapi with a subscription"
-		}
 	case *a2aCall:
 		if call.agentCard != nil {
 			op.Document, problem = pinned("call: "+op.Kind, call.agentCard, "")

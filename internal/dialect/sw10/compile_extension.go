@@ -102,6 +102,15 @@ func (t *task) expressions() []*expression {
 		if policy := namedPolicy(b); policy != nil {
 			out = append(out, policy.properties)
 		}
+		if s := b.subscription(); s != nil {
+			out = append(out, s.filter, s.while, s.until)
+			if s.period != nil {
+				out = append(out, s.period.expr)
+			}
+			if f := s.foreach; f != nil {
+				out = append(out, f.output.value, f.export.value)
+			}
+		}
 	case *emitTask:
 		out = append(out, b.event)
 	case *forTask:

@@ -397,7 +397,11 @@ func (k *chain) calling(b *callTask, args ir.ExprID, next ir.NodeID) ir.NodeID {
 		f.Name, f.Type, f.Operation = cmp.Or(k.inside, k.t.name.Text), b.function.Text, op.Operation()
 		f.Metadata = metadata(b.target())
 	}
-	return k.node(&ir.Call{Function: k.Function(f), Args: args, Result: asData}, next)
+	call := &ir.Call{Function: k.Function(f), Args: args, Result: asData}
+	if s := b.subscription(); s != nil {
+		return k.subscribed(call, s, k.place.Name+"/", next)
+	}
+	return k.node(call, next)
 }
 
 // notYet raises an error in the place of what cannot run yet.

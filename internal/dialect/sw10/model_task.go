@@ -258,11 +258,10 @@ func (b *listenTask) lists() []*taskList {
 }
 
 func (b *callTask) lists() []*taskList {
-	a, ok := b.args.(*asyncapiCall)
-	if !ok || a.subscription == nil || a.subscription.foreach == nil {
-		return nil
+	if s := b.subscription(); s != nil && s.foreach != nil {
+		return given(s.foreach.do)
 	}
-	return given(a.subscription.foreach.do)
+	return nil
 }
 
 // given leaves out the lists that are not there.
