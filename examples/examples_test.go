@@ -121,6 +121,7 @@ func TestFormat(t *testing.T) {
 		{"v10/*.yaml", sw10.FrontEnd{}.Schema()},
 		{"v10/mocks/*", nil},
 		{"v10/events/*", nil},
+		{"v10/documents/*", nil},
 	} {
 		var order *format.Order
 		if schema.text != nil {

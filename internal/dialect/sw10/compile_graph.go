@@ -116,6 +116,14 @@ func (t *task) does() string {
 			if operation, ok := call.operation.text(); ok {
 				return "openapi " + operation
 			}
+		case *asyncapiCall:
+			words := "send "
+			if call.subscription != nil {
+				words = "receive "
+			}
+			if name, ok := cmp.Or(call.operation, call.channel).text(); ok {
+				return words + name
+			}
 		}
 		return b.function.Text
 	case *raiseTask:

@@ -97,15 +97,22 @@ func (k *chain) part(call *ir.Call, s *subscription, inner string, done ir.NodeI
 	return k.Region(ir.Region{Name: k.place.Name, Entry: eval("[]", bound(varPart), loop), Nested: true})
 }
 
-// received makes the call, and goes to late where the time of the subscription is over.
+// received makes the call, and goes to late where the time of the subscription is over: the call and the time compete,
+// because that the time is over is no error.
 func (k *chain) received(call *ir.Call, s *subscription, late, next ir.NodeID) ir.NodeID {
 	if s.period == nil {
 		return k.node(call, next)
 	}
+	pos := s.node.IRPos()
+	eval := func(src string, next ir.NodeID) ir.NodeID {
+		return k.node(&ir.Eval{From: k.jq(src, pos), Put: asData}, next)
+	}
 	span := k.span(s.period)
-	span.Since = k.jq(fmt.Sprintf("$%s.since", varSubscription), s.node.IRPos())
-	return k.node(&ir.Enter{Region: k.Region(ir.Region{
-		Name: k.place.Name, Ref: k.t.ref, Entry: k.node(call, 0), Timeout: span,
-		Catch: []ir.Catch{{Error: "Timeout", Next: late}},
-	})}, next)
+	span.Since = k.jq(fmt.Sprintf("$%s.since", varSubscription), pos)
+	race := &ir.Fan{Join: ir.JoinFirst, Branches: []ir.FanBranch{
+		k.Branch(ir.Region{Name: k.place.Name, Entry: k.node(call, eval("{message: .}", 0)), Nested: true}),
+		k.Branch(ir.Region{Name: k.place.Name, Entry: k.node(&ir.Await{Timeout: span, OnTimeout: eval("null", 0)}, 0), Nested: true}),
+	}}
+	over := &ir.Branch{Cases: []ir.Case{{When: k.jq(". == null", pos), Next: late}}}
+	return k.node(race, k.node(over, eval(".message", next)))
 }

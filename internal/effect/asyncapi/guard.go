@@ -10,10 +10,6 @@ import (
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 )
 
-// maxControlLine is how long a line of the protocol of NATS may be that is no message. That of the server's
-// greeting grows with the number of its cluster's nodes.
-const maxControlLine = 64 << 10
-
 // guard is a connection to a NATS server that does not say how much it is about to send beyond what is allowed:
 // the library makes room for as much as a message claims to have.
 //
@@ -21,6 +17,7 @@ const maxControlLine = 64 << 10
 type guard struct {
 	net.Conn
 	most  int64 // bytes of a message
+	ahead int64 // bytes of a line of the protocol: the greeting, and what comes before a message
 	skip  int64 // bytes of the current message that are yet to come
 	line  []byte
 	blind atomic.Bool // what follows is encrypted
@@ -65,8 +62,8 @@ func (g *guard) look(p []byte) *effecthttp.Error {
 		g.line = append(g.line, p[:end+1]...)
 		p = p[end+1:]
 		switch {
-		case len(g.line) > maxControlLine:
-			return &effecthttp.Error{Code: effecthttp.CodeInvalid, Msg: fmt.Sprintf("the server sends a line of more than %d bytes, which NATS does not have", maxControlLine)}
+		case int64(len(g.line)) > g.ahead:
+			return &effecthttp.Error{Code: effecthttp.CodeTooLarge, Msg: fmt.Sprintf("a line of the protocol is larger than %d bytes (limit response-header-bytes)", g.ahead)}
 		case g.line[len(g.line)-1] != '\n':
 			return nil
 		}

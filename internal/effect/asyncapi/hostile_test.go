@@ -3,6 +3,7 @@ package asyncapi
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
@@ -162,8 +165,8 @@ func TestHostileBrokers(t *testing.T) {
 		"a message that is too large":  {func(c net.Conn) { endless(c, "MSG orders.1 1 100000\r\nx") }, effecthttp.CodeTooLarge},
 		"no size":                      {func(c net.Conn) { _, _ = io.WriteString(c, "MSG orders.1 1 x\r\n") }, effecthttp.CodeInvalid},
 		"headers without a size":       {func(c net.Conn) { _, _ = io.WriteString(c, "HMSG orders.1 1 99 5\r\n") }, effecthttp.CodeInvalid},
-		"a line without an end":        {func(c net.Conn) { endless(c, "MSG orders.1 1 1 1 1 1") }, effecthttp.CodeInvalid},
-		"an error without an end":      {func(c net.Conn) { endless(c, "-ERR ") }, effecthttp.CodeInvalid},
+		"a line without an end":        {func(c net.Conn) { endless(c, "MSG orders.1 1 1 1 1 1") }, effecthttp.CodeTooLarge},
+		"an error without an end":      {func(c net.Conn) { endless(c, "-ERR ") }, effecthttp.CodeTooLarge},
 		"goes away":                    {func(net.Conn) {}, effecthttp.CodeUnreachable},
 		"garbage":                      {func(c net.Conn) { _, _ = io.WriteString(c, "XXXX\r\n") }, effecthttp.CodeUnreachable},
 	} {
@@ -197,14 +200,14 @@ func TestGreetingWithoutEnd(t *testing.T) {
 		}
 	}()
 	i := invoker(t, effecthttp.Limits{})
-	fails(t, invoke(t, i, call(t, natsDocument(l.Addr().String()), `{"operation":"send","message":{"payload":{"id":1}}}`)), effect.Communication, effecthttp.CodeInvalid)
+	fails(t, invoke(t, i, call(t, natsDocument(l.Addr().String()), `{"operation":"send","message":{"payload":{"id":1}}}`)), effect.Communication, effecthttp.CodeTooLarge)
 }
 
 // TestGuardFollowsMessages: payloads are not looked at, wherever what was read is cut.
 func TestGuardFollowsMessages(t *testing.T) {
 	text := "INFO {}\r\nMSG a 1 8\r\nMSG b 1 \r\nHMSG a 1 12 14\r\nNATS/1.0\r\n\r\nhi\r\nmsg a b 0\r\n\r\nPING\r\nMSG a 1 99\r\n"
 	for size := 1; size <= len(text); size++ {
-		g := &guard{most: 64}
+		g := &guard{most: 64, ahead: 64}
 		var bad *effecthttp.Error
 		for rest := text; rest != "" && bad == nil; rest = rest[min(size, len(rest)):] {
 			bad = g.look([]byte(rest[:min(size, len(rest))]))
@@ -212,9 +215,24 @@ func TestGuardFollowsMessages(t *testing.T) {
 		if bad == nil || bad.Code != effecthttp.CodeTooLarge {
 			t.Errorf("by %d: %v", size, bad)
 		}
-		g = &guard{most: 64}
+		g = &guard{most: 64, ahead: 64}
 		if bad := g.look([]byte(strings.TrimSuffix(text, "MSG a 1 99\r\n"))); bad != nil {
 			t.Error(bad)
 		}
+	}
+}
+
+// TestTLS: a server whose certificate nobody vouches for is not connected to, and what it sends encrypted is not taken for
+// lines of the protocol.
+func TestTLS(t *testing.T) {
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
+	address, _ := newBroker(t, func(o *natsserver.Options) {
+		o.TLSConfig = &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12}
+		o.TLS, o.TLSTimeout = true, patience.Seconds()
+	})
+	for _, url := range []string{"nats://" + address, "tls://" + address} {
+		document := fmt.Sprintf("asyncapi: 2.6.0\nservers: {main: {url: %q, protocol: nats}}\nchannels: {x: {publish: {}}}", url)
+		fails(t, invoke(t, invoker(t, effecthttp.Limits{}), call(t, document, `{"channel":"x","message":{}}`)), effect.Communication, "certificate")
 	}
 }

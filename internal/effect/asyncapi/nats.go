@@ -55,7 +55,8 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	if d.err = err; err != nil {
 		return nil, err
 	}
-	d.last = &guard{Conn: conn, most: d.client.Limits().ResponseBytes}
+	limits := d.client.Limits()
+	d.last = &guard{Conn: conn, most: limits.ResponseBytes, ahead: limits.HeaderBytes}
 	d.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	return d.last, nil
 }

@@ -244,6 +244,20 @@ func (c *compiler) readParameters(o *operation, channel place) error {
 	}
 }
 
+// valued reports a parameter that never has a value: only a message that is sent can give one.
+func (o *operation) valued(way direction) error {
+	for _, p := range o.parameters {
+		switch {
+		case p.value != "":
+		case way == receives:
+			return broken("the parameter %q of %s has no value: the document gives it no default", p.name, o.title)
+		case p.location == "":
+			return broken("the parameter %q of %s has no value: the document gives it neither a default nor a location in the message", p.name, o.title)
+		}
+	}
+	return nil
+}
+
 // address is the address of the channel for a message, each parameter escaped; otherwise is what stands for a
 // parameter without a value; nil: there is nothing.
 func (o *operation) address(msg expr.Value, escape func(string) (string, error), otherwise *string) (string, error) {
@@ -267,7 +281,7 @@ func (o *operation) address(msg expr.Value, escape func(string) (string, error),
 		case p.location != "":
 			return "", fmt.Errorf("the parameter %q of %s has no value: the message has none at %s, and there is no default", p.name, o.title, p.location)
 		default:
-			return "", fmt.Errorf("the parameter %q of %s has no value: the document gives it neither a default nor a location in the message", p.name, o.title)
+			return "", o.valued(sends)
 		}
 		out = strings.ReplaceAll(out, "{"+p.name+"}", text)
 	}

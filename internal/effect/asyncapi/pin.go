@@ -35,7 +35,7 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		name, way := named(with)
 		o, c, err := lib.compile(ref, name, way)
 		if err == nil {
-			err = checkWith(o, with)
+			err = checkWith(o, way, with)
 		}
 		if err != nil {
 			report(err)
@@ -65,7 +65,7 @@ func named(with expr.Value) (string, direction) {
 }
 
 // checkWith checks the constants of a call as it is written.
-func checkWith(o *operation, with expr.Value) error {
+func checkWith(o *operation, way direction, with expr.Value) error {
 	at, _ := with.Get("server")
 	if !expression(at) {
 		s, err := o.choose(effect.Name(at, "name"), effect.Name(with, "protocol"))
@@ -78,6 +78,11 @@ func checkWith(o *operation, with expr.Value) error {
 		}
 		if _, err := s.address(variables); err != nil {
 			return err
+		}
+		if way == receives && s.kind() == protocolHTTP || way == sends {
+			if err := o.valued(way); err != nil {
+				return err
+			}
 		}
 	}
 	if msg, ok := with.Get("message"); ok && !expression(msg) {

@@ -22,9 +22,11 @@ channels:
   rabbits: {address: r, servers: [{$ref: "#/servers/rabbit"}]}
   proto: {address: p, messages: {m: {payload: {schemaFormat: application/vnd.google.protobuf, schema: "message M {}"}}}}
   broken: {$ref: "#/channels/missing"}
+  users: {address: "users/{user}", parameters: {user: {location: "$message.payload#/user"}}}
 operations:
   send: {action: send, channel: {$ref: "#/channels/orders"}}
   rabbit: {action: send, channel: {$ref: "#/channels/rabbits"}}
+  user: {action: send, channel: {$ref: "#/channels/users"}}
   proto: {action: send, channel: {$ref: "#/channels/proto"}}
   broken: {action: send, channel: {$ref: "#/channels/broken"}}
 `),
@@ -52,6 +54,8 @@ func TestFind(t *testing.T) {
 		`document: {endpoint: api.yaml}, operation: send, server: {name: "${ .s }"}, message: {payload: {id: a}}`:      "",
 		`document: {endpoint: api.yaml}, operation: send, server: {name: main, variables: {where: c}}, message: {}`:    "CALL003 must be one of a, b",
 		`document: {endpoint: api.yaml}, operation: send, server: {name: main, variables: {wehre: a}}, message: {}`:    `CALL003 did you mean "where"?`,
+		`document: {endpoint: api.yaml}, operation: user, message: {}`:                                                 "",
+		`document: {endpoint: api.yaml}, operation: user, subscription: {consume: {amount: 1}}`:                        "CALL003 has no value",
 		`document: {endpoint: two.yaml}, channel: a, message: {}`:                                                      "",
 		`document: {endpoint: two.yaml}, channel: b, message: {}`:                                                      "CALL003 no operation publish",
 		`document: {endpoint: two.yaml}, channel: a, subscription: {consume: {amount: 1}}`:                             "CALL003 no operation subscribe",

@@ -85,20 +85,28 @@ func (s *sessions) take(id string) *session {
 // can be resumed is resumed by the next call.
 func (s *sessions) put(id string, one *session) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[id] != nil || len(s.all) >= maxIdle {
-		one.feed.close()
-		return
+	kept := s.all[id] == nil && len(s.all) < maxIdle
+	if kept {
+		s.all[id] = one
+		one.timer = time.AfterFunc(s.idle, func() { s.expire(id, one) })
 	}
-	s.all[id] = one
-	one.timer = time.AfterFunc(s.idle, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.all[id] == one {
-			delete(s.all, id)
-			one.feed.close()
-		}
-	})
+	s.mu.Unlock()
+	if !kept {
+		one.feed.close()
+	}
+}
+
+// expire closes a session that was not used for long.
+func (s *sessions) expire(id string, one *session) {
+	s.mu.Lock()
+	there := s.all[id] == one
+	if there {
+		delete(s.all, id)
+	}
+	s.mu.Unlock()
+	if there {
+		one.feed.close()
+	}
 }
 
 // receive gets the next message of a subscription: it connects, and then waits without a place among the calls

@@ -10,8 +10,11 @@ import (
 var builtIn = map[string]bool{"http": true, "grpc": true, "openapi": true, "asyncapi": true, "a2a": true, "mcp": true}
 
 // call calls a function: one that the definition defines is run, others are the world's.
-func (in *instance) call(t *thread, def map[string]any, input any, sc scope) (any, error) {
+func (in *instance) call(t *thread, ptr string, def map[string]any, input any, sc scope) (any, error) {
 	name := text(def["call"])
+	if _, ok := object(def["with"])["subscription"]; ok && name == "asyncapi" {
+		return in.subscribe(t, ptr, object(def["with"]), input, sc)
+	}
 	var args any = map[string]any{}
 	if with, ok := def["with"]; ok {
 		var err error
@@ -28,6 +31,11 @@ func (in *instance) call(t *thread, def map[string]any, input any, sc scope) (an
 		}
 		return out, err
 	}
+	return in.made(t, name, args, sc)
+}
+
+// made makes a call that the world answers.
+func (in *instance) made(t *thread, name string, args any, sc scope) (any, error) {
 	call := Call{At: in.w.now, Function: name, Kind: name, Args: args}
 	if builtIn[name] {
 		call.Function = sc.name

@@ -30,7 +30,7 @@ func (in *instance) execute(t *thread, ptr string, def map[string]any, input any
 	case "emit":
 		out, err = in.emit(t, object(def["emit"]), input, sc)
 	case "call":
-		out, err = in.call(t, def, input, sc)
+		out, err = in.call(t, ptr, def, input, sc)
 	case "run":
 		out, err = in.runWorkflow(t, ptr, object(def["run"]), input, sc)
 	case "try":
