@@ -38,8 +38,8 @@ func readPosition(c effect.Call, v expr.Value) (position, error) {
 	if p.since, err = time.Parse(time.RFC3339Nano, effect.Name(v, "since")); err != nil || p.number < 1 {
 		return p, errors.New("its subscription does not say which message it is for")
 	}
-	// The key begins with the identity of the instance, which no later one has.
-	instance, _, _ := strings.Cut(c.Key, "/")
+	// The key is the identity of the instance, which no later one has, and the call.
+	instance := c.Key[:max(strings.LastIndexByte(c.Key, '/'), 0)]
 	sum := sha256.Sum256([]byte(strings.Join([]string{instance, effect.Name(v, "id"), effect.Name(v, "since"), c.Documents.Key}, "\x00")))
 	p.id = "lockstep-" + hex.EncodeToString(sum[:12])
 	return p, nil
