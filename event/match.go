@@ -11,6 +11,7 @@ type Filter struct {
 	Either       string // must equal the type or the id; empty: any
 	Keys         []Key
 	New          bool `json:",omitempty"` // events from before the subscription are not wanted
+	Most         int  `json:",omitempty"` // how many events a standing subscription and others of its wait want in all; 0: any number
 }
 
 // Key is a correlation attribute. Until it is fixed, an event matches with any value, or

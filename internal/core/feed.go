@@ -43,7 +43,11 @@ func (m *machine) feed(f *frame, n *ir.Node, op *ir.Feed) {
 
 func (m *machine) subscribeFeed(f *frame, t Ticket, op *ir.Feed, arm int32) {
 	id := feedEvent(op, arm)
-	m.command(Subscribe{Ticket: t, Event: id, Name: m.p.Events[id].Name, Keys: m.feedKeys(f, &m.p.Events[id])})
+	c := Subscribe{Ticket: t, Event: id, Name: m.p.Events[id].Name, Keys: m.feedKeys(f, &m.p.Events[id])}
+	if op.Ends() {
+		c.Most = int(f.fan.need - f.fan.total)
+	}
+	m.command(c)
 }
 
 // keyVar is the variable of a frame that holds a correlation key which its Feed has fixed.

@@ -39,8 +39,8 @@ const standing = 1 << 31
 // closes it. Hosts must know that before the instance has seen the event, so the ticket says it itself.
 func (t Ticket) Standing() bool { return t&standing != 0 }
 
-// SameWait reports whether two tickets are of one wait, if both are standing.
-func (t Ticket) SameWait(o Ticket) bool { return t.frame() == o.frame() }
+// Wait names what a standing ticket is part of: those of one frame belong together.
+func (t Ticket) Wait() FrameID { return t.frame() }
 
 // String is frame.number, with a + if the ticket is standing.
 func (t Ticket) String() string {
@@ -176,6 +176,7 @@ type Subscribe struct {
 	Event  ir.EventID
 	Name   string
 	Keys   []Key
+	Most   int // with a standing ticket: how many events the wait takes at most; 0: any number
 }
 
 // Key is a correlation attribute. Unless Fixed, an event matches with any value of the

@@ -211,9 +211,9 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 func (f *fold) subscribe(c core.Subscribe) {
 	f.c.Unsubscribe = slices.DeleteFunc(f.c.Unsubscribe, func(t core.Ticket) bool { return t == c.Ticket })
 	f.c.Subscribe = slices.DeleteFunc(f.c.Subscribe, func(s store.Subscription) bool { return s.Ticket == c.Ticket })
-	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{
-		Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filterOf(&f.l.prog.Events[c.Event], c.Keys),
-	})
+	filter := filterOf(&f.l.prog.Events[c.Event], c.Keys)
+	filter.Most = c.Most
+	f.c.Subscribe = append(f.c.Subscribe, store.Subscription{Instance: f.l.id, Ticket: c.Ticket, Name: c.Name, Filter: filter})
 }
 
 func (f *fold) unsubscribe(t core.Ticket) {

@@ -38,10 +38,26 @@ type decision struct {
 	store.Routing
 	row   store.Event
 	view  store.View
-	taken bool     // someone has the event
-	again bool     // it is not routed for the first time
-	notes []string // whom it is kept for, and why
-	why   []string // what differed, if nobody has it
+	given map[given]int // deliveries
+	taken bool          // someone has the event
+	again bool          // it is not routed for the first time
+	notes []string      // whom it is kept for, and why
+	why   []string      // what differed, if nobody has it
+}
+
+// given is what deliveries are counted by: a one-shot ticket, or a standing wait, in all (event 0) and by event.
+type given struct {
+	instance string
+	ticket   core.Ticket
+	wait     core.FrameID
+	event    int64
+}
+
+func givenTo(s store.Subscription, ev int64) given {
+	if s.Ticket.Standing() {
+		return given{instance: s.Instance, wait: s.Ticket.Wait(), event: ev}
+	}
+	return given{instance: s.Instance, ticket: s.Ticket}
 }
 
 // event routes one event: to subscriptions, to starts, and says why to no other.
@@ -112,24 +128,21 @@ func (r *router) comesLater(d *decision, s store.Subscription, checked map[strin
 // gave reports whether a subscription needs no further delivery: it is one-shot and has one, or its standing
 // wait has this event.
 func (d *decision) gave(ev store.Event, s store.Subscription) bool {
-	return slices.ContainsFunc(d.Deliver, func(g store.Delivery) bool {
-		if g.Instance != s.Instance {
-			return false
-		}
-		if s.Ticket.Standing() {
-			return g.Event == ev.Seq && g.Reply.Ticket.Standing() && g.Reply.Ticket.SameWait(s.Ticket)
-		}
-		return g.Reply.Ticket == s.Ticket
-	})
+	return d.given[givenTo(s, ev.Seq)] > 0
 }
 
 // give delivers an event to a subscription. Instances look themselves at the places of events that the keys of
 // standing waits name: each filter of such a wait may name others.
 func (d *decision) give(r *router, ev store.Event, s store.Subscription) {
 	d.taken = d.taken || ev.Seq == d.row.Seq
+	if d.given == nil {
+		d.given = map[given]int{}
+	}
 	keys := s.Filter.Keys
+	d.given[givenTo(s, ev.Seq)]++
 	if s.Ticket.Standing() {
 		keys = nil
+		d.given[givenTo(s, 0)]++
 	}
 	d.Deliver = append(d.Deliver, store.Delivery{
 		Event: ev.Seq, Instance: s.Instance, At: r.now,
@@ -147,7 +160,7 @@ func (r *router) visible(ev store.Event, s store.Subscription) bool {
 	return ev.Seq > s.InstanceSeq || !ev.Taken && s.Filter.Correlated()
 }
 
-// keptBatch is how many kept events one routing gives to the standing waits of an instance ("kept-batch").
+// keptBatch is how many kept events one routing gives to a standing wait ("kept-batch").
 const keptBatch = 256
 
 // fresh compares new subscriptions of an instance with kept events.
@@ -158,8 +171,8 @@ func (r *router) fresh(id string, v store.View) store.Routing {
 }
 
 // check gives kept events to the fresh subscriptions of an instance, first in, first out: the oldest to each
-// that is one-shot, and all to standing waits. It reports false where more are left; the instance stays
-// unchecked then, and nothing overtakes them.
+// that is one-shot, and to a standing wait as many as it wants. It reports false where more are left; the
+// instance stays unchecked then, and nothing overtakes them.
 func (r *router) check(d *decision, id string) (done bool) {
 	type match struct {
 		ev store.Event
@@ -177,21 +190,26 @@ func (r *router) check(d *decision, id string) (done bool) {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.ev.Seq, b.ev.Seq) })
-	room := keptBatch
+	done = true
 	for _, m := range found {
 		switch {
 		case d.gave(m.ev, m.s):
-		case !m.s.Ticket.Standing():
-			d.give(r, m.ev, m.s)
-		case room == 0:
-			return false
+		case m.s.Ticket.Standing() && d.enough(m.s):
+			done = false
 		default:
 			d.give(r, m.ev, m.s)
-			room--
 		}
 	}
-	d.Checked = append(d.Checked, id)
-	return true
+	if done {
+		d.Checked = append(d.Checked, id)
+	}
+	return done
+}
+
+// enough reports whether a standing wait gets no more kept events by this routing.
+func (d *decision) enough(s store.Subscription) bool {
+	n := d.given[givenTo(s, 0)]
+	return n >= keptBatch || s.Filter.Most > 0 && n >= s.Filter.Most
 }
 
 // start lets the event begin an instance of a definition, or belong to one that runs.

@@ -48,7 +48,7 @@
 //     ticket is standing. It counts as taken (Event.Taken) from then on, as does an event that a start used.
 //   - A subscription with a standing ticket ([core.Ticket.Standing]) stays open, and gets one event after
 //     the other. View.Subscriptions says that it is fresh while any open one of its wait is
-//     ([core.Ticket.SameWait]): then a router delivers to the wait what came before, or nothing.
+//     ([core.Ticket.Wait]): then a router delivers to the wait what came before, or nothing.
 //   - A commit that removes such a subscription, by Unsubscribe, refuses the events in the inbox for it,
 //     and removes their messages, unless the instance is over with it. Otherwise another subscription
 //     could get a later event before it gets these.

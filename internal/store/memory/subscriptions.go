@@ -25,7 +25,9 @@ func (s *subscription) held() bool {
 	if !s.row.Ticket.Standing() {
 		return s.fresh()
 	}
-	return slices.ContainsFunc(s.of.subs, func(o *subscription) bool { return o.fresh() && o.row.Ticket.SameWait(s.row.Ticket) })
+	return slices.ContainsFunc(s.of.subs, func(o *subscription) bool {
+		return o.fresh() && o.row.Ticket.Standing() && o.row.Ticket.Wait() == s.row.Ticket.Wait()
+	})
 }
 
 func (in *instance) sub(t core.Ticket) *subscription {

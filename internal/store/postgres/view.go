@@ -200,7 +200,7 @@ func (v *view) Fresh(instance string) []store.Subscription {
 	}
 	return v.subs([]look{{What: "i", C: instance}},
 		"SELECT s.id, s.inst, s.ticket, s.name, s.filter FROM ~.instances i JOIN ~.subs s ON s.inst = i.seq WHERE i.ns = $1 AND i.id = $2 AND NOT s.busy AND "+
-			"(s.fresh OR s.ticket & 2147483648 <> 0 AND EXISTS (SELECT 1 FROM ~.subs f WHERE f.inst = s.inst AND f.fresh AND NOT f.busy AND f.ticket >> 32 = s.ticket >> 32))", v.ns, instance)
+			"(s.fresh OR s.ticket & 2147483648 <> 0 AND EXISTS (SELECT 1 FROM ~.subs f WHERE f.inst = s.inst AND f.fresh AND NOT f.busy AND f.ticket & 2147483648 <> 0 AND f.ticket >> 32 = s.ticket >> 32))", v.ns, instance)
 }
 
 func (v *view) Kept(s store.Subscription) (out []store.Event) {

@@ -57,7 +57,7 @@ const (
 		"WHERE s.busy = 0 AND s.ns = ? AND s.type = ?"
 	// freshSub is whether s is fresh; if it is standing, whether one of its wait is.
 	freshSub = "CASE WHEN s.ticket & " + standing + " THEN " +
-		"EXISTS (SELECT 1 FROM subs f WHERE f.ns = s.ns AND f.inst = s.inst AND f.fresh = 1 AND f.busy = 0 AND f.ticket >> 32 = s.ticket >> 32) ELSE s.fresh END"
+		"EXISTS (SELECT 1 FROM subs f WHERE f.ns = s.ns AND f.inst = s.inst AND f.fresh = 1 AND f.busy = 0 AND f.ticket & " + standing + " AND f.ticket >> 32 = s.ticket >> 32) ELSE s.fresh END"
 	standing = "2147483648" // as core.Ticket.Standing has it
 )
 

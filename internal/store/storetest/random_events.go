@@ -168,7 +168,7 @@ func (p *pair) levelFresh(id string) {
 	}
 	all := slices.Concat(real, model)
 	for _, t := range all {
-		if slices.ContainsFunc(all, func(o core.Ticket) bool { return o != t && o.Standing() && t.Standing() && o.SameWait(t) }) {
+		if slices.ContainsFunc(all, func(o core.Ticket) bool { return o != t && o.Standing() && t.Standing() && o.Wait() == t.Wait() }) {
 			continue // it may be listed for the sake of the other
 		}
 		if slices.Contains(real, t) != slices.Contains(model, t) && inReal[t]+inModel[t] > 0 {

@@ -68,7 +68,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	RETURN QUERY SELECT s.id, s.inst, s.ticket, s.name, s.filter,
-		CASE WHEN s.ticket & 2147483648 = 0 THEN false ELSE EXISTS (SELECT 1 FROM subs f WHERE f.inst = s.inst AND f.fresh AND NOT f.busy AND f.ticket >> 32 = s.ticket >> 32 OFFSET 0) END
+		CASE WHEN s.ticket & 2147483648 = 0 THEN false ELSE EXISTS (SELECT 1 FROM subs f WHERE f.inst = s.inst AND f.fresh AND NOT f.busy AND f.ticket & 2147483648 <> 0 AND f.ticket >> 32 = s.ticket >> 32 OFFSET 0) END
 	FROM unnest(p_typs, p_matches) k(typ, match)
 	CROSS JOIN LATERAL (SELECT x.id, x.inst, x.ticket, x.name, x.filter FROM subs x WHERE x.ns = p_ns AND x.typ = k.typ AND x.match = k.match AND NOT x.busy OFFSET 0) s;
 END $$;
