@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 )
 
@@ -26,6 +27,18 @@ type Command struct {
 	Dir     string
 	Stdin   []byte
 	Timeout time.Duration
+	Named   string // what the timeout is, for messages; "": the function's timeout
+	Whole   bool   // stderr is part of the result: it is kept whole, within exec-output-bytes
+	Limits  Limits // of each process
+	// Mark is an entry of Env that no other process has. Processes that have left the group of the command
+	// are known by it, and end with it. Linux only.
+	Mark string
+}
+
+// Limits are those of each process of a command. They need /bin/sh; Memory works on Linux only.
+type Limits struct {
+	Memory int64 // bytes of heap, stack and anonymous memory; 0: no limit
+	File   int64 // bytes of a file that it writes; 0: no limit
 }
 
 // Result is how it ended.
@@ -33,7 +46,7 @@ type Result struct {
 	Code   int    // exit code
 	Signal string // that killed it, such as SIGKILL; Code is then -1
 	Stdout []byte
-	Stderr string // the end of it
+	Stderr string // the end of it, unless it is Whole
 	Cut    bool   // there was more
 }
 
@@ -46,41 +59,58 @@ var (
 // Run runs a command to its end; what it started and left behind ends with it. The error says why there is no result; a command that
 // exits with another code than 0 has one.
 func Run(ctx context.Context, c Command) (Result, error) {
-	named := "the function's timeout"
+	if c.Named == "" {
+		c.Named = "the function's timeout"
+	}
 	if c.Timeout == 0 {
-		c.Timeout, named = DefaultTimeout, "limit exec-timeout"
+		c.Timeout, c.Named = DefaultTimeout, "limit exec-timeout"
+	}
+	path := c.Argv[0]
+	if filepath.Base(path) == path { // others are relative to Dir
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return Result{}, startError(c, err)
+		}
+		path = found
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	var stdout limitedBuffer
-	stdout.full = cancel
-	var stderr tail
-	cmd := exec.CommandContext(limited, c.Argv[0], c.Argv[1:]...)
+	stdout, whole := limitedBuffer{full: cancel}, limitedBuffer{full: cancel}
+	var end tail
+	argv := c.Limits.wrap(append([]string{path}, c.Argv[1:]...))
+	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = c.Env, c.Dir
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be ours
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Stdin), &stdout, &stderr
-	cmd.WaitDelay = time.Second // for what it left behind with our pipes open
-	group(cmd)
-	err := cmd.Run()
-	if cmd.Process != nil {
-		endGroup(cmd)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Stdin), &stdout, &end
+	if c.Whole {
+		cmd.Stderr = &whole
 	}
+	cmd.WaitDelay = time.Second // for what it left behind with our pipes open
+	g := newGroup()
+	g.add(cmd)
+	err := cmd.Run()
+	g.end(cmd)
+	endMarked(c.Mark)
 	var exit *exec.ExitError
 	switch {
-	case stdout.over:
+	case stdout.over || whole.over:
 		return Result{}, ErrOutput
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
 	case limited.Err() != nil:
-		return Result{}, fmt.Errorf("%w: more than %v (%s)", ErrTimeout, c.Timeout, named)
+		return Result{}, fmt.Errorf("%w: more than %v (%s)", ErrTimeout, c.Timeout, c.Named)
 	case errors.As(err, &exit):
 	case errors.Is(err, exec.ErrWaitDelay):
 	case err != nil:
 		return Result{}, startError(c, err)
 	}
-	return Result{cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState), stdout.text.Bytes(), stderr.String(), stderr.cut}, nil
+	r := Result{cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState), stdout.text.Bytes(), end.String(), end.cut}
+	if c.Whole {
+		r.Stderr = whole.text.String()
+	}
+	return r, nil
 }
 
 // startError names a directory that is missing, for which the system blames the program.

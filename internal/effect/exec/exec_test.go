@@ -31,6 +31,12 @@ func TestMain(m *testing.M) {
 		fmt.Print("out")
 		fmt.Fprint(os.Stderr, strings.Repeat("x", 2*maxErrors)+"the end")
 		os.Exit(3)
+	case "grumble":
+		for {
+			if _, err := fmt.Fprintln(os.Stderr, strings.Repeat("x", 1<<16)); err != nil {
+				os.Exit(1)
+			}
+		}
 	case "flood":
 		for {
 			if _, err := fmt.Println(strings.Repeat("x", 1<<16)); err != nil {
@@ -73,6 +79,16 @@ func TestRunWithoutEnvironment(t *testing.T) {
 func TestRunIsBounded(t *testing.T) {
 	if _, err := Run(context.Background(), command("flood")); !errors.Is(err, ErrOutput) {
 		t.Errorf("flood: %v", err)
+	}
+	whole := command("fail")
+	whole.Whole = true
+	if r, err := Run(context.Background(), whole); err != nil || len(r.Stderr) != 2*maxErrors+len("the end") {
+		t.Errorf("whole: %v %d", err, len(r.Stderr))
+	}
+	whole = command("grumble")
+	whole.Whole = true
+	if _, err := Run(context.Background(), whole); !errors.Is(err, ErrOutput) {
+		t.Errorf("grumble: %v", err)
 	}
 	c := command("wait")
 	c.Timeout = 50 * time.Millisecond

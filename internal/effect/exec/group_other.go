@@ -8,8 +8,14 @@ import (
 )
 
 // group does nothing where there are no process groups.
-func group(*exec.Cmd) {}
+type group struct{}
 
-func endGroup(*exec.Cmd) {}
+func newGroup() *group { return &group{} }
+
+func (*group) add(*exec.Cmd) {}
+
+func (*group) end(*exec.Cmd) {}
+
+func (Limits) wrap(argv []string) []string { return argv }
 
 func signalOf(*os.ProcessState) string { return "" }

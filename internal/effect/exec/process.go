@@ -13,6 +13,7 @@ type Process struct {
 	Out io.Reader // after MaxOutput bytes its error is ErrOutput
 
 	cmd    *exec.Cmd
+	group  *group
 	kill   func()
 	unbind func() bool
 	stderr tail
@@ -28,7 +29,6 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		p.cmd.Env = []string{} // nil would be ours
 	}
 	p.cmd.WaitDelay = time.Second // for what it left behind with our pipes open
-	group(p.cmd)
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		cancel()
@@ -40,7 +40,10 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, err
 	}
 	p.In, p.Out = in, &limitedReader{out, MaxOutput}
+	p.group = newGroup()
+	p.group.add(p.cmd)
 	if err := p.cmd.Start(); err != nil {
+		p.group.end(p.cmd)
 		cancel()
 		return nil, startError(c, err)
 	}
@@ -59,7 +62,7 @@ func (p *Process) Close(ctx context.Context) Result {
 	_ = p.cmd.Wait() // the result says it all
 	p.unbind()
 	p.kill()
-	endGroup(p.cmd)
+	p.group.end(p.cmd)
 	return Result{Code: p.cmd.ProcessState.ExitCode(), Signal: signalOf(p.cmd.ProcessState), Stderr: p.stderr.String(), Cut: p.stderr.cut}
 }
 
