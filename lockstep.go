@@ -57,6 +57,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialects"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/schemas"
@@ -72,6 +73,7 @@ type Engine struct {
 	engine    *engine.Engine
 	store     stores.Opened
 	outbound  *effecthttp.Client
+	calls     *route.Router
 	public    *server.Server // serves Handler and DeviceHandler
 	private   *server.Server // serves Client, whose requests need no token
 	client    *client.Client
@@ -149,7 +151,8 @@ func (e *Engine) openAll(ctx context.Context, at stores.Address, c *config) (err
 	if err != nil {
 		return err
 	}
-	e.engine, err = engine.New(c.engine(e.store.Store, c.invoker(e.outbound)))
+	e.calls = c.router(e.outbound)
+	e.engine, err = engine.New(c.engine(e.store.Store, c.invoker(e.calls)))
 	if err != nil {
 		return err
 	}
@@ -253,6 +256,9 @@ func (e *Engine) release() error {
 	var err error
 	if e.downloads != nil {
 		err = e.downloads.Close()
+	}
+	if e.calls != nil {
+		e.calls.Close()
 	}
 	if e.outbound != nil {
 		e.outbound.Close()

@@ -16,6 +16,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/process/javascript"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/server"
@@ -26,34 +28,35 @@ type Option func(*config) error
 
 // config holds the values of the options.
 type config struct {
-	functions     functions
-	other         effect.Invoker
-	secrets       *redact.Sets
-	sink          func(context.Context, event.Event) error
-	lifecycle     func(context.Context, event.Event) error
-	namespace     string
-	node          string
-	address       string
-	timezone      string
-	eventWindow   time.Duration
-	missedFires   engine.MissedFires
-	retention     time.Duration
-	feedRetention time.Duration
-	jobRetention  []engine.JobRetention
-	maxCalls      int
-	perEndpoint   int
-	redeploy      bool
-	allowExec     bool
-	outboundAllow []string
-	sources       []event.Source
-	onRecord      func(instance string, r api.Record)
-	log           *slog.Logger
-	tokens        *server.Tokens
-	certificates  server.CertificateName
-	hosts         []string
-	origins       []string
-	downloads     string
-	memory        int64
+	functions      functions
+	other          effect.Invoker
+	secrets        *redact.Sets
+	sink           func(context.Context, event.Event) error
+	lifecycle      func(context.Context, event.Event) error
+	namespace      string
+	node           string
+	address        string
+	timezone       string
+	eventWindow    time.Duration
+	missedFires    engine.MissedFires
+	retention      time.Duration
+	feedRetention  time.Duration
+	jobRetention   []engine.JobRetention
+	maxCalls       int
+	perEndpoint    int
+	redeploy       bool
+	allowExec      bool
+	programTimeout time.Duration
+	outboundAllow  []string
+	sources        []event.Source
+	onRecord       func(instance string, r api.Record)
+	log            *slog.Logger
+	tokens         *server.Tokens
+	certificates   server.CertificateName
+	hosts          []string
+	origins        []string
+	downloads      string
+	memory         int64
 }
 
 // Check reports what is wrong with options, without opening anything. Its error is an
@@ -74,10 +77,14 @@ func configure(options []Option) (*config, error) {
 	return c, nil
 }
 
+// router makes the calls that definitions describe.
+func (c *config) router(outbound *effecthttp.Client) *route.Router {
+	return builtin.Router(builtin.Options{Client: outbound, AllowExec: c.allowExec, Timeout: c.programTimeout}, c.functions)
+}
+
 // invoker carries out calls: registered functions by name, other functions as the definition
 // says.
-func (c *config) invoker(outbound *effecthttp.Client) effect.Invoker {
-	router := builtin.Router(builtin.Options{Client: outbound, AllowExec: c.allowExec}, c.functions)
+func (c *config) invoker(router *route.Router) effect.Invoker {
 	if c.other == nil {
 		return router
 	}
@@ -257,6 +264,15 @@ func Redeploy() Option {
 func AllowExec() Option {
 	return set(func(c *config) { c.allowExec = true })
 }
+
+// ProgramTimeout limits the time of a program that a task runs. The default is 10 minutes.
+func ProgramTimeout(d time.Duration) Option {
+	return positive("ProgramTimeout", d, func(c *config) { c.programTimeout = d })
+}
+
+// RunScript lets definitions run JavaScript, with [AllowExec]. Each script runs in a process of its own: this program,
+// started once more. Call it first in main. In such a process it runs the script and does not return.
+func RunScript() { javascript.Main() }
 
 // Source brings events from elsewhere, such as a broker, until the engine is closed.
 func Source(s event.Source) Option {

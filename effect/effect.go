@@ -90,7 +90,7 @@ const (
 	Communication  = "communication"  // of the call; the Status is that of the answer
 	Authentication = "authentication" // there are no credentials: a token cannot be got
 	Authorization  = "authorization"  // a secret that is not there
-	Runtime        = "runtime"        // of a call of an agent or a tool (a2a, mcp), whatever went wrong
+	Runtime        = "runtime"        // of what was run: a program, an agent, a tool
 )
 
 // Invoker carries out calls. It is used from many goroutines at once.

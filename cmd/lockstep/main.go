@@ -19,9 +19,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli/serve"
 	"github.com/lockstep-workflows/lockstep/internal/cli/simclient"
 	"github.com/lockstep-workflows/lockstep/internal/cli/wfxctl"
+	"github.com/lockstep-workflows/lockstep/internal/effect/process/javascript"
 )
 
 func main() {
+	javascript.Main()
 	log.SetOutput(io.Discard) // net/http logs there what no user can act on
 	if wfxctl.Called(os.Args[0]) {
 		os.Exit(wfxctl.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

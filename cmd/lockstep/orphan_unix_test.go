@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -72,6 +73,50 @@ func TestSignalLeavesCommandsRunning(t *testing.T) {
 		}
 		if _, err := alive.Read(make([]byte, 1)); err != io.EOF {
 			t.Errorf("%v: the command lives on: %v", c.signal, err)
+		}
+		alive.Close()
+	}
+}
+
+// TestKilledServerLeavesProgramsRunning: what a task runs is dead when its server is, however that died, and runs
+// again with the next one.
+func TestKilledServerLeavesProgramsRunning(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "alive") // held open by the program and what it started
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := fmt.Sprintf(`trap "" TERM; exec >%s; sleep 600 & sleep 600`, pipe)
+	definition := "document: {dsl: 1.0.3, namespace: default, name: w, version: 1.0.0}\n" +
+		"do:\n- s: {run: {shell: {command: '" + command + "'}}}\n"
+	file := filepath.Join(dir, "w.yaml")
+	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"serve", "--north", "127.0.0.1:0", "--store", "sqlite:" + filepath.Join(dir, "db"), "--allow-exec"}
+	for round := range 2 {
+		p, err := launch(dir, os.Environ(), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if round == 0 {
+			var out, told strings.Builder
+			if code := lockstep([]string{"def", "apply", file, "--url", p.url}, strings.NewReader(""), &out, &told); code != 0 {
+				t.Fatal(told.String())
+			}
+			if code := lockstep([]string{"inst", "start", "w", "--url", p.url}, strings.NewReader(""), &out, &told); code != 0 {
+				t.Fatal(told.String())
+			}
+		}
+		alive, err := os.Open(pipe) // waits until the program runs
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = p.cmd.Process.Kill()
+		<-p.over
+		_ = alive.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := alive.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("the program lives on: %v", err)
 		}
 		alive.Close()
 	}

@@ -4,15 +4,19 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/process"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 )
@@ -21,6 +25,17 @@ import (
 type Catalogue struct {
 	File      string
 	AllowExec bool
+	Timeout   time.Duration // of programs that tasks run
+}
+
+// AddPrograms adds --program-timeout, for commands that make calls.
+func (f *Catalogue) AddPrograms(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.Timeout, "program-timeout", process.DefaultTimeout, "how long a program may take that a task of a definition runs")
+}
+
+// Router makes the calls of definitions.
+func (f *Catalogue) Router(client *http.Client) *route.Router {
+	return builtin.Router(builtin.Options{Client: client, AllowExec: f.AllowExec, Timeout: f.Timeout}, nil)
 }
 
 // Add adds --functions and --allow-exec.

@@ -58,6 +58,7 @@ func Command(a *cli.App) *cobra.Command {
 	a.DialectFlag(cmd, &flags.dialect)
 	f.StringVar(&flags.timezone, "timezone", "", "the default time `zone` of schedules (default local)")
 	flags.functions.Add(cmd)
+	flags.functions.AddPrograms(cmd)
 	flags.outbound.Add(cmd)
 	flags.secrets.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -12,10 +12,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/core"
-	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
+	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -33,6 +33,7 @@ type session struct {
 	flags       runFlags
 	secrets     *secrets.Store // nil: there are none
 	client      *http.Client
+	router      *route.Router
 	catalogue   *catalogue.Catalogue // nil: there is none
 	definitions []load.Definition
 	input       expr.Value
@@ -68,6 +69,7 @@ func newSession(a *cli.App, ctx context.Context, files []string, flags runFlags)
 	if s.client, err = flags.outbound.Client(s.secrets); err != nil {
 		return nil, err
 	}
+	s.router = flags.functions.Router(s.client)
 	if s.catalogue, err = flags.functions.Use(ctx, a, s.client, s.secrets); err != nil {
 		return nil, err
 	}
@@ -104,11 +106,10 @@ func (s *session) catalogued() []string {
 // invoker calls services, or answers from mocks. With mocks it calls no service, so that a misspelled name
 // never reaches one. With a catalogue besides the mocks, mocks come first.
 func (s *session) invoker() (effect.Invoker, error) {
-	router := builtin.Router(builtin.Options{Client: s.client, AllowExec: s.flags.functions.AllowExec}, nil)
 	if s.catalogue != nil {
-		router.Catalogue = s.catalogue
+		s.router.Catalogue = s.catalogue
 	}
-	live := secrets.Invoker(router, s.secrets)
+	live := secrets.Invoker(s.router, s.secrets)
 	if s.flags.mock == "" {
 		return live, nil
 	}
@@ -187,7 +188,10 @@ func (e eventEngine) Send(ctx context.Context, ev event.Event) (engine.Sent, err
 	return sent, err
 }
 
-func (s *session) close() { s.client.Close() }
+func (s *session) close() {
+	s.router.Close()
+	s.client.Close()
+}
 
 // record follows what instances do.
 func (s *session) record(id string, r core.Record) {

@@ -18,7 +18,6 @@ import (
 	"github.com/lockstep-workflows/lockstep"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
-	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 	"github.com/lockstep-workflows/lockstep/internal/server"
@@ -65,6 +64,7 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	h.logLevel = &cli.Choice{Value: level, Allowed: []string{"debug", "info", "warn", "error"}, Also: wfxLogLevels}
 	f.Var(h.logLevel, "log-level", "minimum level of the log")
 	h.functions.Add(cmd)
+	h.functions.AddPrograms(cmd)
 	h.outbound.Add(cmd)
 	h.secrets.Add(cmd)
 	h.sink.add(cmd)
@@ -124,7 +124,7 @@ func (h *hostFlags) configure(ctx context.Context, a *cli.App) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.invoker = &invoker{router: builtin.Router(builtin.Options{Client: n.client, AllowExec: h.functions.AllowExec}, nil), wait: h.unknown.Value == "wait", secrets: n.secrets}
+	n.invoker = &invoker{router: h.functions.Router(n.client), wait: h.unknown.Value == "wait", secrets: n.secrets}
 	n.invoker.use(known)
 	if n.options, err = h.options(n); err == nil {
 		err = checkOptions(n.options)
@@ -273,6 +273,7 @@ func (n *host) close() error {
 	if n.flags.sink.close != nil {
 		n.flags.sink.close()
 	}
+	n.invoker.router.Close()
 	n.client.Close()
 	return err
 }

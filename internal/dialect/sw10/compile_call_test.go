@@ -111,3 +111,24 @@ do:
 		}
 	}
 }
+
+// TestProgramsOfTasks: a process is a call whose arguments are the process as written, with return and await where
+// they are not the default.
+func TestProgramsOfTasks(t *testing.T) {
+	for _, c := range []struct{ run, operation, metadata, args string }{
+		{`{shell: {command: "echo ${HOME}", arguments: ["${ .a }"]}}`, "call:shell&", "", `{"arguments":["${ .a }"],"command":"echo ${HOME}"}`},
+		{`{shell: {command: ls}, return: all, await: true}`, "call:shell&", "", `{"command":"ls","return":"all"}`},
+		{`{script: {language: js, source: {endpoint: f.js}}, await: false}`, "call:script&:f.js", "", `{"await":false,"language":"js","source":{"endpoint":"f.js"}}`},
+		{`{container: {image: x}}`, "call:container&", `{"name":"example","namespace":"test"}`, `{"image":"x"}`},
+	} {
+		p := program(t, "- a: {run: "+c.run+"}\n")
+		if f := p.Functions[0]; f.Operation != c.operation || f.Metadata != c.metadata {
+			t.Errorf("%s: %s %s", c.run, f.Operation, f.Metadata)
+		}
+		for _, n := range p.Nodes {
+			if call, ok := n.Op.(*ir.Call); ok && p.Exprs[call.Args].Src != c.args {
+				t.Errorf("%s: %s", c.run, p.Exprs[call.Args].Src)
+			}
+		}
+	}
+}

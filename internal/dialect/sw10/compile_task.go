@@ -351,13 +351,13 @@ func (k *chain) ranProgram(b *runTask, next ir.NodeID) ir.NodeID {
 		}
 		with.src, with.constant = v.String(), false
 	}
-	call := &ir.Call{
-		Function: k.Function(ir.Function{
-			Name: cmp.Or(k.inside, k.t.name.Text), Type: op.Kind, Operation: op.Operation(), Pos: b.with.node.IRPos(),
-			Metadata: metadata(programOf(b.process)),
-		}),
-		Args: k.expr(&with),
+	f := ir.Function{Name: cmp.Or(k.inside, k.t.name.Text), Type: op.Kind, Operation: op.Operation(), Pos: b.with.node.IRPos()}
+	f.Metadata = metadata(programOf(b.process))
+	if op.Kind == runContainer { // for the name of the container
+		about, _ := expr.ParseJSON([]byte(f.Metadata)) // it is ours
+		f.Metadata = about.With("namespace", expr.String(k.d.document.namespace.Text)).With("name", expr.String(k.d.document.name.Text)).String()
 	}
+	call := &ir.Call{Function: k.Function(f), Args: k.expr(&with)}
 	if b.await {
 		call.Result = asData
 	}

@@ -3,6 +3,9 @@
 package builtin
 
 import (
+	"maps"
+	"time"
+
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/a2a"
@@ -12,6 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/effect/mcp"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
+	"github.com/lockstep-workflows/lockstep/internal/effect/process"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
@@ -23,17 +27,20 @@ var Kinds = pin.Kinds{
 	"mcp":      mcp.Kind{},
 	"grpc":     grpc.Kind{},
 	"asyncapi": asyncapi.Kind{},
+	"script":   process.Scripts{},
 }
 
 // Options say how calls are made.
 type Options struct {
 	Client    *effecthttp.Client // under whose policy they are
 	AllowExec bool               // they may run programs
+	Timeout   time.Duration      // of such a program; 0: process.DefaultTimeout
 }
 
-// Router returns an invoker of every kind of call; catalogue may be nil.
+// Router returns an invoker of every kind of call; catalogue may be nil. Close ends what its calls left behind.
 func Router(o Options, catalogue route.Catalogue) *route.Router {
-	return &route.Router{
+	programs := process.New(process.Options{Allow: o.AllowExec, Timeout: o.Timeout, Holds: o.Client.Holds})
+	r := &route.Router{
 		HTTP: o.Client, OpenAPI: openapi.New(o.Client), Catalogue: catalogue,
 		Others: map[string]effect.Invoker{
 			"a2a":      a2a.New(o.Client),
@@ -41,7 +48,10 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 			"grpc":     grpc.New(o.Client),
 			"asyncapi": asyncapi.New(o.Client),
 		},
+		Closers: []func(){programs.Close},
 	}
+	maps.Copy(r.Others, programs.Kinds())
+	return r
 }
 
 // CheckExec reports the calls of a program that run programs, for a server that does not allow it.
@@ -50,8 +60,8 @@ func CheckExec(file string, p *ir.Program) dialect.Diagnostics {
 	for _, fn := range p.Functions {
 		if b, ok := ir.BuiltinOf(fn.Operation); ok && b.Exec {
 			r.Errorf(dialect.Pos{File: file, Line: fn.Pos.Line, Column: fn.Pos.Column}, codeNoExec,
-				"%q runs a program on the server's machine, which this server does not allow", fn.Name).
-				WithHint("start the server with --allow-exec, if you trust everyone who deploys definitions to it")
+				"%q runs a program on this machine, which is not allowed here", fn.Name).
+				WithHint("allow it with --allow-exec, if you trust everyone whose definitions run here")
 		}
 	}
 	return r.Diagnostics()

@@ -159,26 +159,6 @@ func TestDeafProcessesOutliveTheirContext(t *testing.T) {
 	second()
 }
 
-func TestDaemonOutlivesItsCommand(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the environment of other processes cannot be read")
-	}
-	listener, address := listen(t)
-	mark := "EXEC_MARK=" + address
-	c := command("away", address, mark)
-	c.Mark = mark
-	done := make(chan error, 1)
-	go func() {
-		_, err := Run(context.Background(), c)
-		done <- err
-	}()
-	over := accept(t, listener)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	over()
-}
-
 // TestProcessesThatStartOthers: none of thirty, that start one another, lives on.
 func TestProcessesThatStartOthers(t *testing.T) {
 	dir := t.TempDir()

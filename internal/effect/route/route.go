@@ -86,6 +86,14 @@ type Router struct {
 	OpenAPI   effect.Invoker            // of operations of documents
 	Others    map[string]effect.Invoker // of other calls that their arguments describe, by kind
 	Catalogue Catalogue
+	Closers   []func() // of invokers that leave something behind
+}
+
+// Close ends what calls left behind. It is called when no call is made any more.
+func (r *Router) Close() {
+	for _, end := range r.Closers {
+		end()
+	}
 }
 
 // Catalogue knows functions by name.

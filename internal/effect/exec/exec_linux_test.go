@@ -1,0 +1,23 @@
+package exec
+
+import (
+	"context"
+	"testing"
+)
+
+func TestDaemonOutlivesItsCommand(t *testing.T) {
+	listener, address := listen(t)
+	mark := "EXEC_MARK=" + address
+	c := command("away", address, mark)
+	c.Mark = mark
+	done := make(chan error, 1)
+	go func() {
+		_, err := Run(context.Background(), c)
+		done <- err
+	}()
+	over := accept(t, listener)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	over()
+}
