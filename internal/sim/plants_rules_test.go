@@ -180,8 +180,8 @@ var plantsRules = []plant{
 	},
 	{
 		name: "an address that data chose need not be on the allow-list", in: "internal/effect/http", by: "internal/effect/http TestGuarded",
-		old: "	if rulesOf(ctx).guarded {\n",
-		new: "	if rulesOf(ctx).guarded && ctx == nil {\n",
+		old: "	if r.guarded {\n		return c.guarded\n",
+		new: "	if r.guarded && c == nil {\n		return c.guarded\n",
 	},
 	{
 		name: "the proxy of the environment is used", in: "internal/effect/http", by: "internal/effect/http TestProxyOfTheEnvironmentIsIgnored",
