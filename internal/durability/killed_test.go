@@ -33,6 +33,8 @@ func TestKilledAtEveryWrite(t *testing.T) {
 		{name: "after it, with an early event", story: order, early: true},
 		{name: "1.0, after it", story: journey, stride: 5},
 		{name: "1.0, before it", story: journey, before: true, stride: 5},
+		{name: "every kind of call, after it", story: kinds, stride: 4},
+		{name: "every kind of call, before it", story: kinds, before: true, stride: 4},
 	} {
 		t.Run(how.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +73,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 
 // TestKilledAfterEveryWrite: no process lives longer than one write.
 func TestKilledAfterEveryWrite(t *testing.T) {
-	for _, s := range []*story{order, journey} {
+	for _, s := range []*story{order, journey, kinds} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			want := unharmed(t, s)
@@ -144,8 +146,8 @@ func (o outcome) compare(r *run, c *client.Client, in api.Instance) error {
 			taken++
 		}
 	}
-	if len(events.Items) != len(r.events)+r.emitted || taken != r.taken+r.emitted {
-		t.Errorf("%d events are kept, %d were taken, want %d of %d", len(events.Items), taken, r.taken+r.emitted, len(r.events)+r.emitted)
+	if sent := r.sentEvents(); len(events.Items) != sent+r.emitted || taken != r.taken+r.emitted {
+		t.Errorf("%d events are kept, %d were taken, want %d of %d", len(events.Items), taken, r.taken+r.emitted, sent+r.emitted)
 	}
 	return nil
 }
@@ -165,7 +167,11 @@ func (r *run) history(c *client.Client) ([]string, error) {
 			r.t.Errorf("record %d has the number %d", i+1, rec.Seq)
 		}
 		line := fmt.Sprintf("%s %s %s %d %s", rec.Type, rec.Node, rec.Name, rec.Attempt, rec.Data)
-		out = append(out, differs.ReplaceAllString(strings.ReplaceAll(line, r.service.URL, "SERVICE"), ""))
+		line = strings.ReplaceAll(line, r.service.URL, "SERVICE")
+		for name, value := range r.beside.names {
+			line = strings.ReplaceAll(line, value, name)
+		}
+		out = append(out, differs.ReplaceAllString(line, ""))
 		what := rec.Type
 		if what == "callFailed" {
 			what = "returned"
@@ -186,13 +192,16 @@ func (r *run) history(c *client.Client) ([]string, error) {
 	return out, nil
 }
 
-// differs is what differs from run to run in an event that the instance emitted.
-var differs = regexp.MustCompile(`"id":"key:[^"]*",|"time":"[^"]*",`)
+// differs is what differs from run to run in an event that the instance emitted, and in where its subscription begins.
+var differs = regexp.MustCompile(`"id":"key:[^"]*",|"time":"[^"]*",|,"since":"[^"]*"`)
 
 // check looks at what is left when no process runs any more: the calls that were made, of
 // which it tells how many came again, and the file.
 func (r *run) check() (repeated int) {
 	r.t.Helper()
+	if r.beside.left != nil {
+		r.beside.left()
+	}
 	repeated = r.service.check(r.t, r.calls)
 	db, err := sqlite.Open(r.database, sqlite.Options{Readers: 1})
 	if err != nil {

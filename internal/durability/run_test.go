@@ -16,6 +16,7 @@ import (
 // run is one instance, from deployment to its end, through all processes.
 type run struct {
 	*story
+	beside   beside
 	t        *testing.T
 	service  *service
 	database string
@@ -29,7 +30,11 @@ type run struct {
 }
 
 func newRun(t *testing.T, s *story) *run {
-	return &run{story: s, t: t, service: newService(t), database: filepath.Join(t.TempDir(), "lockstep.db")}
+	r := &run{story: s, t: t, service: newService(t), database: filepath.Join(t.TempDir(), "lockstep.db")}
+	if s.beside != nil {
+		r.beside = s.beside(t, r.service)
+	}
+	return r
 }
 
 // live runs a process until the instance is over and was looked at, or the process is. It reports
@@ -82,6 +87,9 @@ func (r *run) drive(c *client.Client, p *process) (api.Instance, error) {
 	if !r.deployed {
 		for _, text := range r.definitions {
 			text = strings.ReplaceAll(text, "SERVICE", r.service.URL)
+			for name, value := range r.beside.names {
+				text = strings.ReplaceAll(text, name, value)
+			}
 			if _, _, err := c.DeployDefinition(ctx, []byte(text), client.Deploy{}); err != nil {
 				return api.Instance{}, err
 			}
@@ -142,7 +150,11 @@ func (r *run) tell(ctx context.Context, c *client.Client, p *process) error {
 				return err
 			}
 		}
-		if err := r.send(ctx, c, e.text); err != nil {
+		send := r.send
+		if e.subject != "" {
+			send = func(context.Context, *client.Client, string) error { return r.beside.publish(e.subject, e.text) }
+		}
+		if err := send(ctx, c, e.text); err != nil {
 			return err
 		}
 	}
@@ -164,6 +176,16 @@ func (r *run) inTime(ctx context.Context, c *client.Client, p *process, state st
 			return err
 		}
 	}
+}
+
+// sentEvents counts the events of the story; its other messages are the broker's.
+func (r *run) sentEvents() (n int) {
+	for _, e := range r.events {
+		if e.subject == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *run) send(ctx context.Context, c *client.Client, text string) error {

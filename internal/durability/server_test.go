@@ -19,9 +19,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
-	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
-	"github.com/lockstep-workflows/lockstep/internal/effect/route"
+	"github.com/lockstep-workflows/lockstep/internal/effect/process/javascript"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/server"
@@ -39,6 +39,7 @@ type command struct {
 }
 
 func TestMain(m *testing.M) {
+	javascript.Main()
 	text := os.Getenv(commandVariable)
 	if text == "" {
 		os.Exit(m.Run())
@@ -69,6 +70,8 @@ func (o command) serve() (err error) {
 		return err
 	}
 	defer outbound.Close()
+	calls := builtin.Router(builtin.Options{Client: outbound, AllowExec: true}, nil)
+	defer calls.Close()
 	var out sync.Mutex
 	say := func(line string) {
 		out.Lock()
@@ -82,14 +85,14 @@ func (o command) serve() (err error) {
 	defer listener.Close()
 	e, err := engine.New(engine.Config{
 		Store: &mortal{Store: db.Namespace("default"), n: o.Kill, before: o.Before}, Languages: languages.All(),
-		Invoker:  &route.Router{HTTP: outbound, OpenAPI: openapi.New(outbound)},
+		Invoker:  calls,
 		OnRecord: func(string, core.Record) { say("went on") },
 		OnError:  func(err error) { fmt.Fprintln(os.Stderr, err) },
 	})
 	if err != nil {
 		return err
 	}
-	s, err := server.New(server.Config{Engine: e, Registry: dialect.NewRegistry(sw05.FrontEnd{}, sw10.FrontEnd{}), Outbound: outbound})
+	s, err := server.New(server.Config{Engine: e, Registry: dialect.NewRegistry(sw05.FrontEnd{}, sw10.FrontEnd{}), Outbound: outbound, AllowExec: true})
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,9 @@ type request struct{ key, what string }
 type service struct {
 	*httptest.Server
 	mu    sync.Mutex
-	seen  []request // in order, with repetitions
-	tries []string  // the keys of calls of what is down at first
+	seen  []request               // in order, with repetitions
+	tries []string                // the keys of calls of what is down at first
+	paths map[string]http.Handler // that are served in another way
 
 	raced func()          // says that the call came that loses the race
 	race  <-chan struct{} // closed then: before that nobody wins it
@@ -55,13 +56,32 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	race := make(chan struct{})
-	s := &service{raced: sync.OnceFunc(func() { close(race) }), race: race}
+	s := &service{raced: sync.OnceFunc(func() { close(race) }), race: race, paths: map[string]http.Handler{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
 }
 
+// note keeps a call that came.
+func (s *service) note(key, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, request{key, what})
+}
+
+// handle serves a path in another way.
+func (s *service) handle(path string, h http.Handler) { s.paths[path] = h }
+
+// document serves a text.
+func (s *service) document(path, text string) {
+	s.handle(path, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }))
+}
+
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := s.paths[r.URL.Path]; h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
 	if r.Method == http.MethodGet {
 		fmt.Fprint(w, strings.ReplaceAll(document, "SERVICE", s.URL))
 		return
@@ -70,9 +90,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // whoever called is dead
 	}
-	s.mu.Lock()
-	s.seen = append(s.seen, request{r.Header.Get("Idempotency-Key"), fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body)})
-	s.mu.Unlock()
+	s.note(r.Header.Get("Idempotency-Key"), fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, body))
 	var in struct {
 		Order, Item, Branch string
 		N                   int
