@@ -86,7 +86,7 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 		if !i.allowExec || !b.Exec {
 			return jsonrpc.Failed(where, &effecthttp.Error{Code: effecthttp.CodeRefused, Msg: "this server does not run programs; start it with --allow-exec"})
 		}
-		where, open, err = overStdio(stdio)
+		where, open, err = overStdio(stdio, i.client.Holds)
 	} else {
 		http, _ := transport.Get("http")
 		where, open, err = i.overHTTP(http, r, b, credentials)

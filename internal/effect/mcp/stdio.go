@@ -25,13 +25,17 @@ type stdioSession struct {
 }
 
 // overStdio reads the transport {command, arguments, environment}. The program gets the environment that is
-// given, and PATH.
-func overStdio(transport expr.Value) (where string, open func(context.Context) (session, error), err error) {
+// given, and PATH. Its command line, which everybody on the machine can read, has no secret that holds knows.
+func overStdio(transport expr.Value, holds func(expr.Value) bool) (where string, open func(context.Context) (session, error), err error) {
 	name := effect.Name(transport, "command")
 	if name == "" || strings.ContainsRune(name, 0) {
 		return "", nil, errors.New("transport.stdio.command must be the name of a program")
 	}
 	command := exec.Command{Argv: []string{name}}
+	given, _ := transport.Get("command")
+	if holds(given) {
+		return "", nil, errors.New("transport.stdio.command holds a secret, which lists of processes would show")
+	}
 	arguments, _ := transport.Get("arguments")
 	if !arguments.IsNull() && !arguments.IsArray() {
 		return "", nil, errors.New("transport.stdio.arguments must be an array, not " + arguments.Kind().WithArticle())
@@ -39,6 +43,9 @@ func overStdio(transport expr.Value) (where string, open func(context.Context) (
 	for i, a := range arguments.Items() {
 		if a.Kind() != expr.KindString || strings.ContainsRune(a.Str(), 0) {
 			return "", nil, fmt.Errorf("transport.stdio.arguments[%d] must be a text without the character U+0000", i)
+		}
+		if holds(a) {
+			return "", nil, fmt.Errorf("transport.stdio.arguments[%d] holds a secret, which lists of processes would show; pass it by environment", i)
 		}
 		command.Argv = append(command.Argv, a.Str())
 	}

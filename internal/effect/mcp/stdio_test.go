@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/expr"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 )
 
@@ -144,5 +145,23 @@ func TestPrograms(t *testing.T) {
 	f := called(t, i, "call:mcp", "", `{"method":"tools/list"`+stdio("never")).Failure // not marked as one that runs a program
 	if f == nil || f.Code != effecthttp.CodeRefused {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestSecretsInCommandLine: everybody on the machine can read it.
+func TestSecretsInCommandLine(t *testing.T) {
+	c, err := effecthttp.New(effecthttp.Options{Holds: func(v expr.Value) bool { return strings.Contains(v.String(), "s3cret") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for transport, want := range map[string]string{
+		`{"command":"/bin/s3cret"}`:                    `call "f": transport.stdio.command holds a secret, which lists of processes would show`,
+		`{"command":"x","arguments":["a","-ps3cret"]}`: `call "f": transport.stdio.arguments[1] holds a secret, which lists of processes would show; pass it by environment`,
+	} {
+		f := called(t, New(c, true), "call:mcp&", "", `{"method":"tools/list","transport":{"stdio":`+transport+`}}`).Failure
+		if f == nil || f.Code != effecthttp.CodeArguments || f.Detail != want {
+			t.Errorf("%s:\n got %+v\nwant %s", transport, f, want)
+		}
 	}
 }
