@@ -71,6 +71,8 @@ func container(in *reader, c effect.Call) *program {
 	for _, entry := range in.environment() { // after what the client needs itself
 		if name, _, _ := strings.Cut(entry, "="); slices.Contains(engineVariables, name) {
 			in.fail("the environment variable %s is that of the container engine; set it in the command", name)
+		} else if strings.HasSuffix(name, "*") { // podman would pass on all variables of its own that begin so
+			in.fail("%q is not the name of an environment variable", name)
 		}
 		p.env = append(p.env, entry)
 	}
@@ -97,7 +99,7 @@ func (b *box) run(in *reader, c effect.Call) []string {
 	argv = append(argv, "--env", keyVariable)
 	for _, m := range in.get("environment").Members() {
 		if !m.Value.IsNull() {
-			argv = append(argv, "--env", m.Key)
+			argv = append(argv, "--env", in.argument("the name of an environment variable", expr.String(m.Key)))
 		}
 	}
 	image := in.argument("image", expr.String(in.need("image")))

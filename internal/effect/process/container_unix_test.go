@@ -85,6 +85,8 @@ func TestContainer(t *testing.T) {
 		{"an option as image", `{"image": "--privileged"}`, `runtime invalid-arguments: run "task": image must not begin with -: "--privileged"`, ""},
 		{"a name", `{"image": "x", "name": "-a"}`, `runtime invalid-arguments: run "task": "-a" cannot be the name of a container: letters, digits, _, . and - can stand in it, and it begins with a letter or a digit`, ""},
 		{"a variable of the engine", `{"image": "x", "environment": {"DOCKER_HOST": "tcp://elsewhere"}}`, `runtime invalid-arguments: run "task": the environment variable DOCKER_HOST is that of the container engine; set it in the command`, ""},
+		{"all variables of the engine", `{"image": "x", "environment": {"DOCKER_*": "x"}}`, `runtime invalid-arguments: run "task": "DOCKER_*" is not the name of an environment variable`, ""},
+		{"a secret as the name of a variable", `{"image": "x", "environment": {"hunter2": "x"}}`, `runtime invalid-arguments: run "task": the name of an environment variable holds a secret, which lists of processes would show; pass it by environment or stdin`, ""},
 		{"a duration", `{"image": "x", "lifetime": {"cleanup": "eventually", "after": 3}}`, `runtime invalid-arguments: run "task": lifetime.after: it must be a duration, not a number`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
