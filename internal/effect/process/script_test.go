@@ -19,6 +19,7 @@ func scriptOf(language, code, more string) string {
 }
 
 func TestJavaScript(t *testing.T) {
+	const unshown = `{"code":1,"stderr":"Uncaught exception, which cannot be shown\n","stdout":"a\n"}`
 	r := runner(t, Options{})
 	for _, c := range []struct{ name, code, more, want string }{
 		{"console", `console.log("a", 1, null, undefined, true, {a: [1]}, [2]); console.error("e"); console.info("i"); console.warn("w")`, `, "return": "all"`,
@@ -37,6 +38,10 @@ func TestJavaScript(t *testing.T) {
 		{"a rejection that is caught", `Promise.reject(new Error("late")).catch(e => console.log(e.message))`, ``, `"late\n"`},
 		{"no program", `const = 1`, `, "return": "code"`, `1`},
 		{"endless recursion", `function f() { return 1 + f() } f()`, `, "return": "stderr"`, `"Uncaught RangeError: maximum call stack size exceeded\n"`},
+		{"no JSON", `JSON.stringify = 1; delete globalThis.JSON; console.log({a: 1})`, ``, `"{\"a\":1}\n"`},
+		{"an exception that cannot be shown", `console.log("a"); throw Object.create(null)`, `, "return": "all"`, unshown},
+		{"a rejection that cannot be shown", `console.log("a"); Promise.reject({toJSON() { throw 1 }, toString() { throw 2 }})`, `, "return": "all"`, unshown},
+		{"an exitCode that throws", `console.log("a"); process.exitCode = {valueOf() { throw 1 }}`, `, "return": "all"`, unshown},
 		{"another file", `try { require('fs').readFileSync('/etc/passwd') } catch (e) { console.log(e.message) }`, ``, `"/etc/passwd cannot be read: readFileSync is for stdin only, 0 or /dev/stdin\n"`},
 		{"another module", `try { require('child_process') } catch (e) { console.log(e.message) }`, ``, `"there is no module \"child_process\": scripts have fs, for readFileSync of stdin, and process\n"`},
 	} {

@@ -45,10 +45,11 @@ func Main() {
 
 // script is a script that runs.
 type script struct {
-	vm       *goja.Runtime
-	out, err *bufio.Writer
-	process  *goja.Object
-	rejected map[*goja.Promise]bool // and nothing takes what they were rejected with
+	vm        *goja.Runtime
+	out, err  *bufio.Writer
+	process   *goja.Object
+	stringify goja.Callable          // JSON.stringify as it was before the script could change it
+	rejected  map[*goja.Promise]bool // and nothing takes what they were rejected with
 }
 
 func run(variables, file string, args []string) (code int) {
@@ -64,6 +65,16 @@ func run(variables, file string, args []string) (code int) {
 	if err == nil {
 		_, err = s.vm.RunScript("script.js", imports(string(text)))
 	}
+	// What is shown, and the exit code, may be the script's own objects, whose functions may throw again.
+	if thrown := s.vm.Try(func() { code = s.end(err) }); thrown != nil {
+		fmt.Fprintln(s.err, "Uncaught exception, which cannot be shown")
+		return 1
+	}
+	return code
+}
+
+// end is the exit code of a script that ended with an error, if not nil.
+func (s *script) end(err error) int {
 	for p := range s.rejected {
 		if err == nil {
 			err = errors.New(s.show(p.Result()))
@@ -118,6 +129,7 @@ func (s *script) prepare(variables, file string, args []string) error {
 	for _, a := range args {
 		argv = append(argv, a)
 	}
+	s.stringify, _ = goja.AssertFunction(s.vm.Get("JSON").ToObject(s.vm).Get("stringify"))
 	s.process = s.vm.NewObject()
 	log, complain := s.printer(s.out), s.printer(s.err)
 	fs := s.object(member{"readFileSync", s.readFile})
@@ -241,8 +253,7 @@ func (s *script) show(v goja.Value) string {
 		}
 		return v.String()
 	}
-	stringify, _ := goja.AssertFunction(s.vm.Get("JSON").ToObject(s.vm).Get("stringify"))
-	if text, err := stringify(goja.Undefined(), v); err == nil && !goja.IsUndefined(text) {
+	if text, err := s.stringify(goja.Undefined(), v); err == nil && !goja.IsUndefined(text) {
 		return text.String()
 	}
 	return v.String()
