@@ -21,3 +21,19 @@ func TestDaemonOutlivesItsCommand(t *testing.T) {
 	}
 	over()
 }
+
+func TestDaemonOutlivesItsProcess(t *testing.T) {
+	listener, address := listen(t)
+	mark := "EXEC_MARK=" + address
+	c := command("away", address, mark)
+	c.Mark = mark
+	p, err := Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := accept(t, listener)
+	if r := p.Close(t.Context()); r.Code != 0 {
+		t.Errorf("%+v", r)
+	}
+	over()
+}

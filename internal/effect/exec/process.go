@@ -16,14 +16,15 @@ type Process struct {
 	group  *group
 	kill   func()
 	unbind func() bool
+	mark   string
 	stderr tail
 }
 
-// Start starts a command; Stdin and Timeout of it mean nothing. It is killed, with what it started, when ctx
+// Start starts a command; Stdin, Timeout and Limits of it mean nothing. It is killed, with what it started, when ctx
 // ends. Close must be called.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &Process{cmd: exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...), kill: cancel}
+	p := &Process{cmd: exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...), kill: cancel, mark: c.Mark}
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = c.Env, c.Dir, &p.stderr
 	if p.cmd.Env == nil {
 		p.cmd.Env = []string{} // nil would be ours
@@ -63,6 +64,7 @@ func (p *Process) Close(ctx context.Context) Result {
 	p.unbind()
 	p.kill()
 	p.group.end(p.cmd)
+	endMarked(p.mark)
 	return Result{Code: p.cmd.ProcessState.ExitCode(), Signal: signalOf(p.cmd.ProcessState), Stderr: p.stderr.String(), Cut: p.stderr.cut}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ type stdioSession struct {
 	lines   *bufio.Reader
 	ready   []jsonrpc.Message // that were read, and not yet returned
 }
+
+// markVariable tells the processes of a call from all others, so that those that left its group end with it, too.
+const markVariable = "LOCKSTEP_SESSION"
 
 // overStdio reads the transport {command, arguments, environment}. The program gets the environment that is
 // given, and PATH. Its command line, which everybody on the machine can read, has no secret that holds knows.
@@ -59,12 +63,14 @@ func overStdio(transport expr.Value, holds func(expr.Value) bool) (where string,
 		return "", nil, errors.New("transport.stdio.environment must be an object, not " + environment.Kind().WithArticle())
 	}
 	for _, m := range environment.Members() {
-		if m.Key == "" || strings.ContainsAny(m.Key, "=\x00") || m.Value.Kind() != expr.KindString || strings.ContainsRune(m.Value.Str(), 0) {
+		if m.Key == "" || m.Key == markVariable || strings.ContainsAny(m.Key, "=\x00") || m.Value.Kind() != expr.KindString || strings.ContainsRune(m.Value.Str(), 0) {
 			return "", nil, fmt.Errorf("transport.stdio.environment: %q must be the name of a variable, and its value a text without the character U+0000", m.Key)
 		}
 		command.Env = append(command.Env, m.Key+"="+m.Value.Str())
 	}
 	return fmt.Sprintf("program %q", name), func(ctx context.Context) (session, error) {
+		command.Mark = markVariable + "=" + rand.Text()
+		command.Env = append(command.Env, command.Mark)
 		p, err := exec.Start(ctx, command)
 		if err != nil {
 			return nil, &effecthttp.Error{Code: effecthttp.CodeUnreachable, Msg: fmt.Sprintf("the program cannot be started: %v", err)}

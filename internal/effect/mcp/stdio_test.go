@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -87,13 +88,14 @@ func TestMethodsOverStdio(t *testing.T) {
 	}
 }
 
-// TestEnvironment: a program gets its arguments as they are, what the call gives it, PATH, and nothing else.
+// TestEnvironment: a program gets its arguments as they are, what the call gives it, PATH, a mark, and nothing else.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("SECRET_OF_OURS", "x")
 	i := New(client(t, effecthttp.Limits{}), true)
 	out := called(t, i, "call:mcp&", "", `{"method":"tools/list"`+stdio("env"))
-	want := fmt.Sprintf(`["PATH=%s","GORACE=atexit_sleep_ms=0","MCP_TEST=env","a b","$HOME"]`, os.Getenv("PATH"))
-	if out.Failure != nil || out.Value.String() != want {
+	want := fmt.Sprintf(`["PATH=%s","GORACE=atexit_sleep_ms=0","MCP_TEST=env","LOCKSTEP_SESSION=‹random›","a b","$HOME"]`, os.Getenv("PATH"))
+	got := regexp.MustCompile(`(LOCKSTEP_SESSION=)\w+`).ReplaceAllString(out.Value.String(), "${1}‹random›")
+	if out.Failure != nil || got != want {
 		t.Errorf("%s %+v\nwant %s", out.Value, out.Failure, want)
 	}
 }
