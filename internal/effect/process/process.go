@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,7 +133,7 @@ func (r *Runner) run(ctx context.Context, p *program) effect.Outcome {
 	if err != nil {
 		return effect.Fail(p.failure(err))
 	}
-	defer func() { _ = os.RemoveAll(filepath.Dir(folder)) }()
+	defer remove(filepath.Dir(folder))
 	command := exec.Command{
 		Argv: p.argv, Env: p.env, Dir: folder, Stdin: p.stdin, Limits: p.limits, Whole: true,
 		Timeout: r.options.Timeout, Named: "limit program-timeout",
@@ -178,6 +179,20 @@ func (p *program) folder() (string, error) {
 		_ = os.RemoveAll(base)
 	}
 	return folder, err
+}
+
+// remove removes a folder, also where a program took away the right to read or change folders in it.
+func remove(folder string) {
+	if os.RemoveAll(folder) == nil {
+		return
+	}
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, _ error) error {
+		if entry != nil && entry.IsDir() { // no link to one
+			_ = os.Chmod(path, 0o700) // before it is read
+		}
+		return nil
+	})
+	_ = os.RemoveAll(folder)
 }
 
 // result is what a task returns (Open Workflow §Run).

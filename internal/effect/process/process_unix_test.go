@@ -81,6 +81,23 @@ func TestCancelledTaskLeavesProcesses(t *testing.T) {
 	}
 }
 
+// TestFoldersWithoutRights: nothing of a program's folder is left. Root has all rights anyway.
+func TestFoldersWithoutRights(t *testing.T) {
+	r := runner(t, Options{}) // which looks for what is left
+	outside := t.TempDir()
+	if err := os.Chmod(outside, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{`mkdir -p a/b/c; ln -s "$1" a/b/link; chmod 0 a/b/c a/b a`, `touch a; chmod 500 .; chmod 0 ..`, `cd ..; rm -r work; ln -s "$1" work; chmod 500 .`} {
+		if got := outcome(invoke(t, r, "shell", `{"command": `+quote(command)+`, "arguments": [`+quote(outside)+`], "return": "code"}`)); got != "0" {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+	if info, err := os.Stat(outside); err != nil || info.Mode().Perm() != 0o500 {
+		t.Errorf("the target of a link: %v %v", info.Mode(), err)
+	}
+}
+
 // TestDetached: a program that nothing waits for runs, and ends with the runner.
 func TestDetached(t *testing.T) {
 	r := runner(t, Options{})
