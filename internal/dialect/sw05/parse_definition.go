@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // definitions reads functions, events or retries: an array, or the URI of a
@@ -73,9 +74,14 @@ func (p *parser) function(w *workflow, n *dialect.Node, shared bool) {
 }
 
 // operation checks the name of a workflow whose jobs are created, and warns of an OpenAPI
-// document without the operation that is meant.
+// document without the operation that is meant. Calls that their arguments describe are those of another
+// dialect, whose compiler says what they may reach.
 func (p *parser) operation(n *dialect.Node) {
 	if jobs(p.Reporter, &p.Hinter).Operation(n) {
+		return
+	}
+	if strings.HasPrefix(n.Text, ir.BuiltinScheme) {
+		p.Errorf(n, codeOutOfPlace, "operation %q is not the address of a service, an operation of a document or a job", n.Text)
 		return
 	}
 	uri, id, ok := strings.Cut(n.Text, "#")
