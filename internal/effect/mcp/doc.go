@@ -21,7 +21,7 @@
 //   - The request of tools/call has the idempotency key of the call in _meta.idempotencyKey, and over HTTP every
 //     method has it as a header. What the definition gives itself takes precedence.
 //   - timeout takes the place of the limit call-timeout, and covers the session. A call that may take longer than
-//     call-timeout takes no place among those in flight.
+//     call-timeout takes no place among those in flight, and one of a program has a place among programs instead.
 //   - transport.options has no meaning, and is ignored with a warning.
 //
 // # Failures

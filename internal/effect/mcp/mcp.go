@@ -32,13 +32,16 @@ const CodeTool = "tool-error"
 type Invoker struct {
 	client    *effecthttp.Client
 	allowExec bool
+	places    chan struct{} // as many as programs may run
 }
 
 var _ effect.Invoker = (*Invoker)(nil)
 
 // New returns an invoker that calls through the client. Servers that are programs are started only if exec is
 // allowed.
-func New(client *effecthttp.Client, allowExec bool) *Invoker { return &Invoker{client, allowExec} }
+func New(client *effecthttp.Client, allowExec bool) *Invoker {
+	return &Invoker{client, allowExec, make(chan struct{}, maxPrograms)}
+}
 
 // request is what a call asks for.
 type request struct {
@@ -59,6 +62,9 @@ type session interface {
 	// end ends the session. Where it returns text, that is what the server has to say of its end.
 	end(ctx context.Context) string
 }
+
+// maxPrograms is how many programs run at a time (limit mcp-programs).
+const maxPrograms = 32
 
 // endWait is how long the end of a session may take, beside the time of the call (limit mcp-session-end).
 const endWait = 2 * time.Second
@@ -82,7 +88,9 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	}
 	transport, _ := args.Get("transport")
 	var open func(ctx context.Context) (session, error)
-	if stdio, ok := transport.Get("stdio"); ok && !stdio.IsNull() {
+	stdio, _ := transport.Get("stdio")
+	program := !stdio.IsNull()
+	if program {
 		if !i.allowExec || !b.Exec {
 			return jsonrpc.Failed(where, &effecthttp.Error{Code: effecthttp.CodeRefused, Msg: "this server does not run programs; start it with --allow-exec"})
 		}
@@ -95,6 +103,17 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 		return jsonrpc.Failed(fmt.Sprintf("call %q", c.Function), err)
 	}
 	run := func(ctx context.Context) effect.Outcome { return i.run(ctx, r, where, open) }
+	if program {
+		return effect.Outcome{Wait: func(ctx context.Context) effect.Outcome {
+			select {
+			case i.places <- struct{}{}:
+				defer func() { <-i.places }()
+				return run(ctx)
+			case <-ctx.Done():
+				return jsonrpc.Failed(where, i.client.Explain(ctx, ctx.Err(), r.deadline.After))
+			}
+		}}
+	}
 	if r.deadline.After > i.client.Limits().Timeout {
 		return effect.Outcome{Wait: run}
 	}

@@ -128,6 +128,26 @@ func TestHostilePrograms(t *testing.T) {
 	}
 }
 
+// TestProgramsWaitForAPlace: a call without one starts nothing, and ends with its context.
+func TestProgramsWaitForAPlace(t *testing.T) {
+	i := New(client(t, effecthttp.Limits{}), true)
+	for range maxPrograms {
+		i.places <- struct{}{}
+	}
+	call := effect.Call{Function: "f", Operation: "call:mcp&", Args: value(t, `{"method":"tools/list"`+stdio("counterpart"))}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if f := i.Invoke(t.Context(), call).Wait(ctx).Failure; f == nil || f.Code != effecthttp.CodeCancelled {
+		t.Errorf("without a place: %+v", f)
+	}
+	done := make(chan effect.Outcome)
+	go func() { done <- i.Invoke(t.Context(), call).Wait(t.Context()) }()
+	<-i.places
+	if out := <-done; out.Failure != nil || len(i.places) != maxPrograms-1 {
+		t.Errorf("with a place: %+v; %d are taken", out.Failure, len(i.places))
+	}
+}
+
 // TestPrograms: what cannot be started.
 func TestPrograms(t *testing.T) {
 	i := New(client(t, effecthttp.Limits{}), true)
