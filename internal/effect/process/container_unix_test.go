@@ -60,7 +60,7 @@ const (
 
 // containerCall runs a container.
 func containerCall(ctx context.Context, r *Runner, args expr.Value) effect.Outcome {
-	out := r.Kinds()["container"].Invoke(ctx, effect.Call{Key: "i-1/1.1", Function: "task", Args: args, Metadata: `{"namespace": "prod", "name": "flow"}`})
+	out := r.Kinds()["container"].Invoke(ctx, effect.Call{Key: "i-1/1.1", Function: "task", Operation: "call:container&", Args: args, Metadata: `{"namespace": "prod", "name": "flow"}`})
 	for out.Wait != nil {
 		out = out.Wait(ctx)
 	}

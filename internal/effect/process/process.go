@@ -15,6 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/effect/exec"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // Limits of programs.
@@ -96,7 +97,8 @@ type program struct {
 }
 
 func (r *Runner) call(kind string, read func(*reader, effect.Call) *program, c effect.Call) effect.Outcome {
-	if !r.options.Allow {
+	// Only what is marked was checked when it was deployed, maybe by another server, which does not allow it.
+	if b, _ := ir.BuiltinOf(c.Operation); !r.options.Allow || !b.Exec {
 		return effect.Fail(effect.Failure{Name: effect.NotFound, Detail: fmt.Sprintf(
 			"run %q: it runs a program on the server's machine, which is not allowed here; --allow-exec allows it", c.Function)})
 	}

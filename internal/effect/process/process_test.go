@@ -40,7 +40,7 @@ func invoke(t *testing.T, r *Runner, kind, args string) effect.Outcome {
 }
 
 func wait(ctx context.Context, r *Runner, kind string, args expr.Value) effect.Outcome {
-	out := r.Kinds()[kind].Invoke(ctx, effect.Call{Key: "i-1/1.1", Function: "task", Args: args})
+	out := r.Kinds()[kind].Invoke(ctx, effect.Call{Key: "i-1/1.1", Function: "task", Operation: "call:" + kind + "&", Args: args})
 	for out.Wait != nil {
 		out = out.Wait(ctx)
 	}
@@ -67,6 +67,21 @@ func outcome(out effect.Outcome) string {
 		return f.Name + " " + f.Code + ": " + f.Detail
 	}
 	return out.Value.String()
+}
+
+// TestUnmarkedCall: neither without the permission of the operator, nor a call that was not deployed as one that runs
+// a program.
+func TestUnmarkedCall(t *testing.T) {
+	for kind := range kinds {
+		for operation, allow := range map[string]bool{"call:" + kind + "&": false, "call:" + kind: true, "": true} {
+			r := New(Options{Allow: allow})
+			out := r.Kinds()[kind].Invoke(t.Context(), effect.Call{Function: "task", Operation: operation, Args: value(t, `{"command": "true"}`)})
+			if out.Wait != nil || out.Failure == nil || out.Failure.Name != effect.NotFound {
+				t.Errorf("%s %q, allowed: %t: %+v", kind, operation, allow, out)
+			}
+			r.Close()
+		}
+	}
 }
 
 func TestShell(t *testing.T) {

@@ -114,7 +114,7 @@ func TestUnknownLanguage(t *testing.T) {
 // TestSourceIsPinned: the text from when the definition was deployed is run.
 func TestSourceIsPinned(t *testing.T) {
 	r := runner(t, Options{})
-	call := effect.Call{Function: "task", Args: value(t, `{"language": "js", "source": {"endpoint": "f.js"}}`)}
+	call := effect.Call{Function: "task", Operation: "call:script&:f.js", Args: value(t, `{"language": "js", "source": {"endpoint": "f.js"}}`)}
 	out := r.Kinds()["script"].Invoke(t.Context(), call)
 	if f := out.Failure; f == nil || !strings.Contains(f.Detail, "CALL001") {
 		t.Errorf("without a document: %+v", out)
