@@ -12,7 +12,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
 )
 
-// maxSchemaValues is how many values the schemas of one message have in all ("asyncapi-schema-values").
+// maxSchemaValues is how many values the schemas of one operation have in all ("asyncapi-schema-values"). Messages may
+// refer to the same schema, each of which has a copy of it.
 const maxSchemaValues = 100_000
 
 // message is one that an operation may send or receive.
@@ -76,7 +77,7 @@ func (c *compiler) schema(msg place, key, format string) (expr.Program, error) {
 	if !jsonSchema(format) {
 		return nil, fmt.Errorf("its schema is of the format %s, and only JSON Schema is understood", format)
 	}
-	b := bundler{c: c, names: map[string]string{}, left: maxSchemaValues}
+	b := bundler{c: c, names: map[string]string{}}
 	root, err := b.schema(p)
 	if err != nil {
 		return nil, err
@@ -102,15 +103,14 @@ type bundler struct {
 	c     *compiler
 	names map[string]string // in $defs, by document and pointer
 	defs  []expr.Member
-	left  int
 }
 
 // plain are keywords whose values are data, not schemas.
 var plain = []string{"const", "default", "enum", "example", "examples"}
 
 func (b *bundler) schema(p place) (expr.Value, error) {
-	if b.left--; b.left < 0 {
-		return expr.Null, fmt.Errorf("the schema has more than %d values (limit asyncapi-schema-values)", maxSchemaValues)
+	if b.c.left--; b.c.left < 0 {
+		return expr.Null, fmt.Errorf("the schemas have more than %d values (limit asyncapi-schema-values)", maxSchemaValues)
 	}
 	switch {
 	case p.IsArray():

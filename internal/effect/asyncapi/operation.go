@@ -43,6 +43,7 @@ type compiler struct {
 	*library
 	root  place
 	major int
+	left  int      // values of schemas that there may still be
 	notes []string // what is not checked
 }
 
@@ -52,7 +53,7 @@ func (l *library) compile(ref, name string, way direction) (*operation, *compile
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &compiler{library: l, root: place{doc: doc, Value: doc.root}}
+	c := &compiler{library: l, root: place{doc: doc, Value: doc.root}, left: maxSchemaValues}
 	if c.major, err = doc.version(); err != nil {
 		return nil, c, err
 	}

@@ -85,3 +85,23 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemasOfManyMessages: the limit is for all messages of an operation, which may have the same large schema.
+func TestSchemasOfManyMessages(t *testing.T) {
+	document := `{"asyncapi": "2.6.0", "channels": {"c": {"publish": {"message": {"oneOf": [` + strings.Repeat(`{"$ref": "#/m"}, `, 999) +
+		`{"$ref": "#/m"}]}}}}, "m": {"payload": {"enum": [1], "allOf": [` + strings.Repeat(`{}, `, 3000) + `{}]}}}`
+	lib := newLibrary(func(string) ([]byte, error) { return []byte(document), nil })
+	o, c, err := lib.compile("api.json", "c", sends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, m := range o.messages {
+		if m.payload != nil {
+			checked++
+		}
+	}
+	if len(o.messages) != 1000 || checked == 0 || checked > maxSchemaValues/3000 || !strings.Contains(c.notes[0], "asyncapi-schema-values") {
+		t.Errorf("%d of %d schemas are checked: %s", checked, len(o.messages), c.notes[0])
+	}
+}
