@@ -33,8 +33,8 @@ type httpFeed struct {
 	cancel  context.CancelFunc // ends the request
 	body    io.ReadCloser      // nil: none is open
 	read    func() (expr.Value, error)
-	pending []expr.Value
-	polled  bool // the last message was of a document: the next one may be the same
+	pending []expr.Value // payloads: as messages they would take much more memory
+	polled  bool         // the last message was of a document: the next one may be the same
 }
 
 // lines are media types with a JSON value on each line.
@@ -164,9 +164,9 @@ func (f *httpFeed) message(ctx context.Context) (expr.Value, error) {
 			return v, err
 		}
 	}
-	msg := f.pending[0]
+	payload := f.pending[0]
 	f.pending = f.pending[1:]
-	return msg, nil
+	return f.target.inbound(payload, nil), nil
 }
 
 // drop ends the answer.
@@ -203,9 +203,7 @@ func (f *httpFeed) whole(most int64) (expr.Value, error) {
 	if v.Len() == 0 {
 		return expr.Null, io.EOF
 	}
-	for _, item := range v.Items() {
-		f.pending = append(f.pending, f.target.inbound(item, nil))
-	}
+	f.pending = v.Items()
 	return expr.Null, nil
 }
 

@@ -229,3 +229,18 @@ func TestStatusOfAStream(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestListOfMessages: what waits for its turn takes no more memory than the list did.
+func TestListOfMessages(t *testing.T) {
+	document, _ := streamer(t, "application/json\n[1,2,3]", "")
+	i := invoker(t, effecthttp.Limits{})
+	s := subscribe(t, document, `"channel":"prices",`)
+	s.want(i, "1")
+	for _, one := range i.sessions.all {
+		if got := fmt.Sprint(one.feed.(*httpFeed).pending); got != "[2 3]" {
+			t.Errorf("kept: %s", got)
+		}
+	}
+	s.want(i, "2")
+	s.want(i, "3")
+}
