@@ -3,9 +3,11 @@ package asyncapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	nethttp "net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -18,10 +20,10 @@ func (t *target) request(method string, msg expr.Value) (effecthttp.Request, err
 		Method: method, Auth: t.auth, Guarded: t.guarded, Secret: t.secret, Redirects: effecthttp.RedirectNever,
 	}
 	address, err := t.address(msg, func(value string) (string, error) {
-		if value == "." || value == ".." {
-			return "", errors.New("it would leave its place in the path")
+		if value == "" || value == "." || value == ".." {
+			return "", fmt.Errorf("%q would leave its place in the path", value)
 		}
-		return url.PathEscape(value), nil
+		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20"), nil // it may stand in a query
 	}, nil)
 	if err != nil {
 		return r, err

@@ -262,7 +262,7 @@ func (o *operation) valued(way direction) error {
 // address is the address of the channel for a message, each parameter escaped; otherwise is what stands for a
 // parameter without a value; nil: there is nothing.
 func (o *operation) address(msg expr.Value, escape func(string) (string, error), otherwise *string) (string, error) {
-	out := o.channel
+	var values []string
 	for _, p := range o.parameters {
 		value, ok := located(p.location, msg)
 		if !ok {
@@ -284,7 +284,7 @@ func (o *operation) address(msg expr.Value, escape func(string) (string, error),
 		default:
 			return "", o.valued(sends)
 		}
-		out = strings.ReplaceAll(out, "{"+p.name+"}", text)
+		values = append(values, "{"+p.name+"}", text)
 	}
-	return out, nil
+	return strings.NewReplacer(values...).Replace(o.channel), nil
 }

@@ -49,6 +49,9 @@ channels:
   plain: {publish: {}, subscribe: {}}
   avro: {publish: {message: {schemaFormat: application/vnd.apache.avro, payload: {type: record}}}}
   heard: {subscribe: {}}
+  "find?in={in}&of={of}":
+    parameters: {in: {location: "$message.payload#/in"}, of: {location: "$message.payload#/of"}}
+    publish: {}
 `, host, host)
 	for _, c := range []struct{ with, want string }{
 		{
@@ -57,6 +60,10 @@ channels:
 		},
 		{`{"channel":"/users/{user}/orders","message":{"payload":7}}`, `PUT|/v1/users/nobody/orders?v=2|application/vnd.order+json||instance/1.1|7`},
 		{`{"channel":"plain","protocol":"http","message":{"headers":{"Idempotency-Key":"mine"}}}`, `POST|/v1/plain|||mine|`},
+		{ // data adds no parameter to a query, nor is the value of one looked for in that of another
+			`{"channel":"find?in={in}&of={of}","server":{"name":"main"},"message":{"payload":{"in":"a+b&of=c#d","of":"{in}"}}}`,
+			`POST|/v1/find?in=a%2Bb%26of%3Dc%23d&of=%7Bin%7D|application/vnd.order+json||instance/1.1|{"in":"a+b&of=c#d","of":"{in}"}`,
+		},
 		{`{"channel":"avro","server":{"name":"main"},"message":{"payload":{}}}`, `POST|/v1/avro|application/vnd.order+json||instance/1.1|{}`},
 	} {
 		got = ""
@@ -71,6 +78,7 @@ channels:
 	for with, says := range map[string]string{
 		`{"channel":"/users/{user}/orders","message":{"payload":{"user":"teapot"}}}`:                    "418",
 		`{"channel":"/users/{user}/orders","message":{"payload":{"user":".."}}}`:                        "leave its place",
+		`{"channel":"/users/{user}/orders","message":{"payload":{"user":""}}}`:                          "leave its place",
 		`{"channel":"/users/{user}/orders","message":{"payload":"x"}}`:                                  "it fits none of the 2 messages",
 		`{"channel":"/users/{user}/orders","server":{"name":"broker"},"message":{"payload":1}}`:         "protocol kafka cannot be used by this server",
 		`{"channel":"plain","protocol":"amqp","message":{}}`:                                            "protocol amqp cannot be used by this server",
@@ -164,5 +172,26 @@ func TestOutboundPolicy(t *testing.T) {
 		text := strings.ReplaceAll(document, "PROTOCOL", protocol)
 		fails(t, invoke(t, i, call(t, text, `{"operation":"send","message":{"payload":{"id":1}}}`)), effect.Communication, "outbound policy refuses")
 		fails(t, subscribe(t, strings.ReplaceAll(text, ".{id}", ""), `"operation":"receive",`).next(i), effect.Communication, "outbound policy refuses")
+	}
+}
+
+// TestSubjectOfData: a value is one part of a subject, as it is.
+func TestSubjectOfData(t *testing.T) {
+	at := func(name string) parameter { return parameter{name: name, location: "$message.payload#/" + name} }
+	to := &target{operation: &operation{title: "channel", channel: "a.{x}.{y}", parameters: []parameter{at("x"), at("y")}}}
+	for payload, want := range map[string]string{
+		`{"x":"{y}","y":"1"}`:    "a.{y}.1",
+		`{"x":"ünï","y":"{x}"}`:  "a.ünï.{x}",
+		`{"x":">","y":"1"}`:      "",
+		`{"x":"*","y":"1"}`:      "",
+		`{"x":"b.c","y":"1"}`:    "",
+		`{"x":"b c","y":"1"}`:    "",
+		`{"x":"b\r\nc","y":"1"}`: "",
+		`{"x":"","y":"1"}`:       "",
+	} {
+		got, err := to.subject(value(t, `{"payload":`+payload+`}`), sends)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q %v, want %q", payload, got, err, want)
+		}
 	}
 }
