@@ -43,13 +43,6 @@ func invoker(t *testing.T, limits effecthttp.Limits) *Invoker {
 	t.Cleanup(client.Close)
 	i := New(client)
 	i.pause = time.Millisecond
-	t.Cleanup(func() {
-		i.sessions.mu.Lock()
-		defer i.sessions.mu.Unlock()
-		for _, one := range i.sessions.all {
-			one.feed.close()
-		}
-	})
 	return i
 }
 

@@ -38,10 +38,11 @@ type ready struct {
 	err       error
 }
 
-// New returns an invoker that connects through the client.
+// New returns an invoker that connects through the client. Its connections are closed with those of the client.
 func New(client *effecthttp.Client) *Invoker {
 	i := &Invoker{client: client, pause: time.Second, operations: map[string]ready{}}
 	i.sessions.init()
+	client.OnClose(i.sessions.empty)
 	return i
 }
 

@@ -178,7 +178,7 @@ func (f *httpFeed) drop() {
 	}
 }
 
-func (f *httpFeed) close() { f.drop() }
+func (f *httpFeed) close(bool) { f.drop() }
 
 // whole reads a document of JSON: a message, or an array of them.
 func (f *httpFeed) whole(most int64) (expr.Value, error) {

@@ -84,7 +84,7 @@ func (f *subjectFeed) next(ctx context.Context) (expr.Value, error) {
 	}
 }
 
-func (f *subjectFeed) close() { f.broker.Close() }
+func (f *subjectFeed) close(bool) { f.broker.Close() }
 
 // streamFeed is a subject that a stream captures. The id of a message is its sequence in the stream, from which
 // a later process goes on, so that none is lost and none comes twice.
@@ -181,8 +181,12 @@ func (f *streamFeed) ack() {
 	}
 }
 
-// close ends the feed. A message that was given minutes ago is stored.
-func (f *streamFeed) close() {
+// close ends the feed. A message that may not be stored is given back, for a call that is made again.
+func (f *streamFeed) close(stored bool) {
+	if f.unacked != nil && !stored {
+		_ = f.unacked.Nak() // without it the message comes again after ackWait
+		f.unacked = nil
+	}
 	f.ack()
 	_ = f.FlushTimeout(time.Second)
 	f.broker.Close()

@@ -49,7 +49,8 @@ func readPosition(c effect.Call, v expr.Value) (position, error) {
 type feed interface {
 	// next blocks until there is a message, or ctx ends. A feed that fails is closed and not used again.
 	next(ctx context.Context) (expr.Value, error)
-	close()
+	// close ends the feed. Stored: the instance has the message that was given last.
+	close(stored bool)
 }
 
 // session is a feed between two calls.
@@ -92,7 +93,7 @@ func (s *sessions) put(id string, one *session) {
 	}
 	s.mu.Unlock()
 	if !kept {
-		one.feed.close()
+		one.feed.close(false)
 	}
 }
 
@@ -105,7 +106,19 @@ func (s *sessions) expire(id string, one *session) {
 	}
 	s.mu.Unlock()
 	if there {
-		one.feed.close()
+		one.feed.close(true) // minutes ago
+	}
+}
+
+// empty closes all, when the process ends. What was given last may not be stored.
+func (s *sessions) empty() {
+	s.mu.Lock()
+	all := s.all
+	s.all = map[string]*session{}
+	s.mu.Unlock()
+	for _, one := range all {
+		one.timer.Stop()
+		one.feed.close(false)
 	}
 }
 
@@ -122,7 +135,7 @@ func (i *Invoker) receive(ctx context.Context, c effect.Call, t target, subscrip
 		i.sessions.put(at.id, one)
 		return effect.Outcome{Value: one.last}
 	case one != nil && one.number != at.number-1: // another process was asked meanwhile
-		one.feed.close()
+		one.feed.close(one.number < at.number)
 		one = nil
 	}
 	if one == nil {
@@ -134,7 +147,7 @@ func (i *Invoker) receive(ctx context.Context, c effect.Call, t target, subscrip
 	return effect.Outcome{Wait: func(ctx context.Context) effect.Outcome {
 		msg, err := one.feed.next(ctx)
 		if err != nil {
-			one.feed.close()
+			one.feed.close(true) // or it would not have been asked for the next one
 			if _, ok := errors.AsType[*status](err); !ok {
 				err = i.client.Explain(ctx, err, i.client.Limits().Timeout)
 			}

@@ -244,3 +244,33 @@ func TestListOfMessages(t *testing.T) {
 	s.want(i, "2")
 	s.want(i, "3")
 }
+
+// TestQueueOfAProcessThatEnds: a message of a work queue that was given, but may not be stored, is given again to the call
+// that is made again; what is stored is not.
+func TestQueueOfAProcessThatEnds(t *testing.T) {
+	address, _ := newBroker(t, nil)
+	_, js := client(t, address)
+	ctx := context.Background()
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders.>"}, Retention: jetstream.WorkQueuePolicy}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		if _, err := js.Publish(ctx, "orders.1", fmt.Appendf(nil, `{"id":%d}`, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := subscribe(t, natsDocument(address), `"operation":"receive",`)
+	first := invoker(t, effecthttp.Limits{})
+	s.want(first, `{"id":0}`)
+	if out := s.next(first); out.Failure != nil { // and it is not stored
+		t.Fatal(out.Failure)
+	}
+	first.client.Close()
+	if n := len(first.sessions.all); n > 0 {
+		t.Errorf("%d sessions are left", n)
+	}
+	second := invoker(t, effecthttp.Limits{})
+	s.want(second, `{"id":1}`)
+	second.client.Close()
+	s.want(invoker(t, effecthttp.Limits{}), `{"id":2}`)
+}
