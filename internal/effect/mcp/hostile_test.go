@@ -229,8 +229,10 @@ func TestSecretsStay(t *testing.T) {
 	if out.Failure != nil || <-reached != "" {
 		t.Errorf("%+v", out.Failure)
 	}
-	out = called(t, New(c, false), "call:mcp", url, `{"method":"tools/list","parameters":{"q":"s3cret"}`+to)
-	if f := out.Failure; f == nil || f.Code != effecthttp.CodeRefused || len(reached) > 0 {
-		t.Errorf("%+v", f)
+	for _, secret := range []string{`"parameters":{"q":"s3cret"}`, `"client":{"name":"s3cret","version":"1"}`} {
+		out = called(t, New(c, false), "call:mcp", url, `{"method":"tools/list",`+secret+to)
+		if f := out.Failure; f == nil || f.Code != effecthttp.CodeRefused || len(reached) > 0 {
+			t.Errorf("%s: %+v", secret, f)
+		}
 	}
 }

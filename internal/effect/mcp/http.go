@@ -43,7 +43,7 @@ func (i *Invoker) overHTTP(transport expr.Value, r request, b ir.Builtin, creden
 	header.Del(headerSession)
 	header.Del(headerVersion)
 	s.Endpoint = jsonrpc.Endpoint{URL: target, Header: header, HTTP: i.client.Library(effecthttp.Request{
-		URL: target, Auth: credentials, Guarded: b.Guarded, Secret: i.client.Holds(r.parameters),
+		URL: target, Auth: credentials, Guarded: b.Guarded, Secret: i.client.Holds(r.parameters) || i.client.Holds(r.info),
 	})}
 	return s.Where("POST"), func(context.Context) (session, error) { return s, nil }, nil
 }
