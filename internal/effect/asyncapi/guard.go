@@ -2,6 +2,7 @@ package asyncapi
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
@@ -11,25 +12,23 @@ import (
 )
 
 // guard is a connection to a NATS server that does not say how much it is about to send beyond what is allowed:
-// the library makes room for as much as a message claims to have.
-//
-// Behind TLS it sees nothing; the server is known by its certificate then.
+// the library makes room for as much as a message claims to have, and a claim that is too large ends the process. So
+// the guard is what encrypts: it must see what comes.
 type guard struct {
 	net.Conn
+	host  string
 	most  int64 // bytes of a message
 	ahead int64 // bytes of a line of the protocol: the greeting, and what comes before a message
 	skip  int64 // bytes of the current message that are yet to come
 	line  []byte
-	blind atomic.Bool // what follows is encrypted
 	bad   atomic.Pointer[effecthttp.Error]
 }
 
-// Write notices the beginning of TLS, which is the client's to begin.
-func (g *guard) Write(p []byte) (int, error) {
-	if len(p) > 1 && p[0] == 0x16 && p[1] == 3 {
-		g.blind.Store(true)
-	}
-	return g.Conn.Write(p)
+// encrypt begins TLS, before anything was written. What came in plaintext does not count.
+func (g *guard) encrypt(with *tls.Config) {
+	with = with.Clone()
+	with.ServerName = g.host
+	g.Conn, g.skip, g.line = tls.Client(g.Conn, with), 0, nil
 }
 
 func (g *guard) Read(p []byte) (int, error) {
@@ -37,11 +36,9 @@ func (g *guard) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := g.Conn.Read(p)
-	if !g.blind.Load() {
-		if bad := g.look(p[:n]); bad != nil {
-			g.bad.Store(bad)
-			return 0, bad
-		}
+	if bad := g.look(p[:n]); bad != nil {
+		g.bad.Store(bad)
+		return 0, bad
 	}
 	return n, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -222,8 +223,8 @@ func TestGuardFollowsMessages(t *testing.T) {
 	}
 }
 
-// TestTLS: a server whose certificate nobody vouches for is not connected to, and what it sends encrypted is not taken for
-// lines of the protocol.
+// TestTLS: a server whose certificate nobody vouches for is not connected to. Of one that is trusted no more is believed
+// than of others.
 func TestTLS(t *testing.T) {
 	web := httptest.NewTLSServer(nil)
 	defer web.Close()
@@ -234,5 +235,31 @@ func TestTLS(t *testing.T) {
 	for _, url := range []string{"nats://" + address, "tls://" + address} {
 		document := fmt.Sprintf("asyncapi: 2.6.0\nservers: {main: {url: %q, protocol: nats}}\nchannels: {x: {publish: {}}}", url)
 		fails(t, invoke(t, invoker(t, effecthttp.Limits{}), call(t, document, `{"channel":"x","message":{}}`)), effect.Communication, "certificate")
+
+		trusting := invoker(t, effecthttp.Limits{})
+		trusting.tls.RootCAs = x509.NewCertPool()
+		trusting.tls.RootCAs.AddCert(web.Certificate())
+		if out := invoke(t, trusting, call(t, document, `{"channel":"x","message":{}}`)); out.Failure != nil {
+			t.Error(out.Failure)
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.WriteString(conn, `INFO {"tls_required":true,"max_payload":9}`+"\r\n")
+				server := tls.Server(conn, web.TLS)
+				_, _ = server.Read(make([]byte, 64<<10))
+				_, _ = io.WriteString(server, "PONG\r\nMSG x 1 9000000000000000000\r\nx")
+			}
+		}()
+		document = strings.ReplaceAll(document, address, l.Addr().String())
+		fails(t, invoke(t, trusting, call(t, document, `{"channel":"x","message":{}}`)), effect.Communication, effecthttp.CodeTooLarge)
 	}
 }

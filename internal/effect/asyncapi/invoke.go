@@ -2,6 +2,7 @@ package asyncapi
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -23,6 +24,7 @@ const maxOperations = 256
 // Invoker sends and receives messages as pinned documents describe.
 type Invoker struct {
 	client   *effecthttp.Client
+	tls      *tls.Config // of NATS
 	sessions sessions
 	pause    time.Duration // before a stream is asked for again; grows with each failure
 
@@ -40,7 +42,7 @@ type ready struct {
 
 // New returns an invoker that connects through the client. Its connections are closed with those of the client.
 func New(client *effecthttp.Client) *Invoker {
-	i := &Invoker{client: client, pause: time.Second, operations: map[string]ready{}}
+	i := &Invoker{client: client, tls: &tls.Config{MinVersion: tls.VersionTLS12}, pause: time.Second, operations: map[string]ready{}}
 	i.sessions.init()
 	client.OnClose(i.sessions.empty)
 	return i

@@ -34,6 +34,7 @@ type broker struct {
 type dialer struct {
 	client  *effecthttp.Client
 	guarded bool
+	tls     *tls.Config
 
 	mu   sync.Mutex
 	ctx  context.Context // while the first connection is made
@@ -56,9 +57,19 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	limits := d.client.Limits()
-	d.last = &guard{Conn: conn, most: limits.ResponseBytes, ahead: limits.HeaderBytes}
+	host, _, _ := net.SplitHostPort(address) // or it could not have been dialled
+	d.last = &guard{Conn: conn, host: host, most: limits.ResponseBytes, ahead: limits.HeaderBytes}
 	d.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	return d.last, nil
+}
+
+// SkipTLSHandshake is what the library asks once it knows that a new connection must be encrypted, and has written
+// nothing: the guard does that.
+func (d *dialer) SkipTLSHandshake() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last.encrypt(d.tls)
+	return true
 }
 
 // why is what the library does not say of an error.
@@ -79,7 +90,7 @@ func (i *Invoker) connect(ctx context.Context, t target, reconnects int) (broker
 	limits := i.client.Limits()
 	connecting, cancel := context.WithTimeout(ctx, limits.Timeout)
 	defer cancel()
-	d := &dialer{client: i.client, guarded: t.guarded, ctx: connecting}
+	d := &dialer{client: i.client, guarded: t.guarded, tls: i.tls, ctx: connecting}
 	options := []nats.Option{
 		nats.Name("lockstep"), nats.Timeout(limits.Timeout), nats.SetCustomDialer(d), nats.SkipHostLookup(), nats.NoCallbacksAfterClientClose(),
 		nats.IgnoreDiscoveredServers(), // data of the server does not choose where credentials go
@@ -87,7 +98,7 @@ func (i *Invoker) connect(ctx context.Context, t target, reconnects int) (broker
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the library would print them
 	}
 	if t.base.Scheme == "tls" || t.server.secure {
-		options = append(options, nats.Secure(&tls.Config{ServerName: t.base.Hostname(), MinVersion: tls.VersionTLS12}))
+		options = append(options, nats.Secure())
 	}
 	if t.auth != nil {
 		credentials, err := i.credentials(connecting, t)
