@@ -85,7 +85,7 @@ states:
 	want := `order | Order {{ literal }} | 1.10 |  | sw05 1 true
 {"team":"shop"} [{"id":"kpi"}] {"required":["id"],"type":"object"} 1 description "for {{ $.who }}"
 [{f   0 {"image":"cow"} {10 3}}] B {k  0 0} "x"
-[0 1] true 3600000000000 { 0 2 * * * {false 0 0 0 0 } {false 0 0 0 0 }  false}
+[0 1] true 3600000000000 { 0 2 * * * {false 0 0 0 0  0} {false 0 0 0 0  0}  false}
 [{First one event     true false false {"x":1} {14 3}}] [{First First next   false}] 6
 `
 	if got != want {

@@ -116,10 +116,10 @@ do:
 // they are not the default.
 func TestProgramsOfTasks(t *testing.T) {
 	for _, c := range []struct{ run, operation, metadata, args string }{
-		{`{shell: {command: "echo ${HOME}", arguments: ["${ .a }"]}}`, "call:shell&", "", `{"arguments":["${ .a }"],"command":"echo ${HOME}"}`},
-		{`{shell: {command: ls}, return: all, await: true}`, "call:shell&", "", `{"command":"ls","return":"all"}`},
-		{`{script: {language: js, source: {endpoint: f.js}}, await: false}`, "call:script&:f.js", "", `{"await":false,"language":"js","source":{"endpoint":"f.js"}}`},
-		{`{container: {image: x}}`, "call:container&", `{"name":"example","namespace":"test"}`, `{"image":"x"}`},
+		{`{shell: {command: "echo ${HOME}", arguments: ["${ .a }"]}}`, "call:shell&", `{"target":"echo ${HOME}"}`, `{"arguments":["${ .a }"],"command":"echo ${HOME}"}`},
+		{`{shell: {command: ls}, return: all, await: true}`, "call:shell&", `{"target":"ls"}`, `{"command":"ls","return":"all"}`},
+		{`{script: {language: js, source: {endpoint: f.js}}, await: false}`, "call:script&:f.js", `{"target":"js"}`, `{"await":false,"language":"js","source":{"endpoint":"f.js"}}`},
+		{`{container: {image: x}}`, "call:container&", `{"name":"example","namespace":"test","target":"x"}`, `{"image":"x"}`},
 	} {
 		p := program(t, "- a: {run: "+c.run+"}\n")
 		if f := p.Functions[0]; f.Operation != c.operation || f.Metadata != c.metadata {
