@@ -72,15 +72,21 @@ func TestContainer(t *testing.T) {
 	r := runner(t, Options{Holds: func(v expr.Value) bool { return strings.Contains(v.String(), "hunter2") }})
 	for _, c := range []struct{ name, args, want, log string }{
 		{"an image", `{"image": "hello-world"}`, `"A= KEY=i-1/1.1 SECRET=\n"`, find + head + " <--pull> <missing> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <hello-world>\n"},
-		{"everything", `{"image": "alpine:3", "name": "mine", "command": "cat; echo $1", "arguments": ["a b", "-x"], "ports": {"8080": 80, "127.0.0.1:53": "53/udp"},
+		{
+			"everything", `{"image": "alpine:3", "name": "mine", "command": "cat; echo $1", "arguments": ["a b", "-x"], "ports": {"8080": 80, "127.0.0.1:53": "53/udp"},
 			"volumes": {"/data": "/srv:ro"}, "environment": {"A": "hunter2", "B": null}, "stdin": "in", "pullPolicy": "always", "lifetime": {"cleanup": "always"}, "return": "all"}`,
 			`{"code":0,"stderr":"warned\n","stdout":"A=hunter2 KEY=i-1/1.1 SECRET=\nin"}`,
 			find + "podman <run> <--name> <mine> <--label> <lockstep.call=‹id›> <--rm> <--pull> <always> <--interactive> <--publish> <127.0.0.1:53:53/udp> <--publish> <8080:80> " +
-				"<--volume> </data:/srv:ro> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <--env> <A> <alpine:3> <sh> <-c> <cat; echo $1> <sh> <a b> <-x>\n"},
-		{"arguments of the image's own command", `{"image": "x", "arguments": ["a"], "pullPolicy": "never", "lifetime": {"cleanup": "never"}, "return": "code"}`, `0`,
-			find + head + " <--pull> <never> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <x> <a>\n"},
-		{"removed later", `{"image": "x", "lifetime": {"cleanup": "eventually", "after": {"hours": 1000}}, "return": "none"}`, `null`,
-			find + head + " <--pull> <missing> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <x>\n"},
+				"<--volume> </data:/srv:ro> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <--env> <A> <alpine:3> <sh> <-c> <cat; echo $1> <sh> <a b> <-x>\n",
+		},
+		{
+			"arguments of the image's own command", `{"image": "x", "arguments": ["a"], "pullPolicy": "never", "lifetime": {"cleanup": "never"}, "return": "code"}`, `0`,
+			find + head + " <--pull> <never> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <x> <a>\n",
+		},
+		{
+			"removed later", `{"image": "x", "lifetime": {"cleanup": "eventually", "after": {"hours": 1000}}, "return": "none"}`, `null`,
+			find + head + " <--pull> <missing> <--env> <LOCKSTEP_IDEMPOTENCY_KEY> <x>\n",
+		},
 		{"a secret in the command", `{"image": "x", "command": "echo hunter2"}`, `runtime invalid-arguments: run "task": command holds a secret, which lists of processes would show; pass it by environment or stdin`, ""},
 		{"an option as image", `{"image": "--privileged"}`, `runtime invalid-arguments: run "task": image must not begin with -: "--privileged"`, ""},
 		{"a name", `{"image": "x", "name": "-a"}`, `runtime invalid-arguments: run "task": "-a" cannot be the name of a container: letters, digits, _, . and - can stand in it, and it begins with a letter or a digit`, ""},

@@ -99,8 +99,10 @@ func TestShell(t *testing.T) {
 		{"stdin", `{"command": "cat", "stdin": "a\nb"}`, `"a\nb"`},
 		{"stdin of a value", `{"command": "cat", "stdin": {"a": [1, null]}}`, `"{\"a\":[1,null]}"`},
 		{"no stdin", `{"command": "cat; echo over"}`, `"over\n"`},
-		{"environment", `{"command": "echo $A $LOCKSTEP_IDEMPOTENCY_KEY; env | cut -d= -f1 | sort | tr '\\n' ' '", "environment": {"A": "b", "N": 7, "NONE": null}}`,
-			`"b i-1/1.1\nA LOCKSTEP_IDEMPOTENCY_KEY N PATH PWD TMPDIR "`},
+		{
+			"environment", `{"command": "echo $A $LOCKSTEP_IDEMPOTENCY_KEY; env | cut -d= -f1 | sort | tr '\\n' ' '", "environment": {"A": "b", "N": 7, "NONE": null}}`,
+			`"b i-1/1.1\nA LOCKSTEP_IDEMPOTENCY_KEY N PATH PWD TMPDIR "`,
+		},
 		{"an empty folder", `{"command": "ls -A; test \"$PWD\" = \"$TMPDIR\" && mkdir -p a/b && touch a/b/c && chmod 500 a && echo ok"}`, `"ok\n"`},
 		{"the shell's own signal", `{"command": "kill -TERM $$"}`, `runtime SIGTERM: run "task": the program was killed by signal SIGTERM`},
 		{"a group that it ends itself", `{"command": "trap 'exit 5' TERM; kill 0; sleep 60", "return": "code"}`, `5`},

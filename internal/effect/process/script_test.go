@@ -22,8 +22,10 @@ func TestJavaScript(t *testing.T) {
 	const unshown = `{"code":1,"stderr":"Uncaught exception, which cannot be shown\n","stdout":"a\n"}`
 	r := runner(t, Options{})
 	for _, c := range []struct{ name, code, more, want string }{
-		{"console", `console.log("a", 1, null, undefined, true, {a: [1]}, [2]); console.error("e"); console.info("i"); console.warn("w")`, `, "return": "all"`,
-			`{"code":0,"stderr":"e\nw\n","stdout":"a 1 null undefined true {\"a\":[1]} [2]\ni\n"}`},
+		{
+			"console", `console.log("a", 1, null, undefined, true, {a: [1]}, [2]); console.error("e"); console.info("i"); console.warn("w")`, `, "return": "all"`,
+			`{"code":0,"stderr":"e\nw\n","stdout":"a 1 null undefined true {\"a\":[1]} [2]\ni\n"}`,
+		},
 		{"the specification's example", "const [_, __, arg0, arg1] = process.argv;\nconsole.log('arg > ', arg0, arg1)", `, "arguments": ["hello", "world"]`, `"arg >  hello world\n"`},
 		{"stdin by import", "// first\nimport { readFileSync } from 'node:fs';\nconst stdin = readFileSync(process.stdin.fd, 'utf8');\nconsole.log('stdin > ', stdin)", `, "stdin": "Hello Workflow"`, `"stdin >  Hello Workflow\n"`},
 		{"stdin by require", `console.log(JSON.parse(require('fs').readFileSync('/dev/stdin', 'utf8')).a + 1)`, `, "stdin": {"a": 1}`, `"2\n"`},
