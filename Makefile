@@ -68,7 +68,7 @@ ui-check: page-tools ## build the page elsewhere and compare it with internal/ui
 	  (cd internal/ui && npx tsc --noEmit && npx vite build --logLevel warn --outDir "$$elsewhere" --emptyOutDir) && \
 	  diff -r "$$elsewhere" internal/ui/dist || { echo 'internal/ui/dist is not what internal/ui/src gives; run make ui and commit it'; exit 1; }
 
-postgres: ## the PostgreSQL server and the PgBouncer that tests start, where they are missing
+postgres: ## the PostgreSQL server, the PgBouncer and the Python that tests start, where they are missing
 	@.ci/postgres-tools || true # the tests that need them fail by themselves then, the others run
 
 page-tools: ## what the page is built and tested with: Node packages, Chromium

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -115,9 +114,6 @@ operations:
 
 // counterparts starts everything that the kinds reach.
 func counterparts(t *testing.T, s *service) beside {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("Python is not installed: ", err)
-	}
 	broker, js := newBroker(t)
 	for _, subject := range []string{"told", "heard"} {
 		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: subject, Subjects: []string{subject}}); err != nil {
