@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/cli/local"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 )
 
 // pollEvery is how often files are checked. Notifications would need a library for each operating system.
@@ -170,7 +172,10 @@ func (w *watcher) keeps(file string) {
 // deploy deploys one definition. The name is empty if nothing changed.
 func (w *watcher) deploy(ctx context.Context, d load.Definition, owner map[string]string) (string, error) {
 	if d.Program != nil {
-		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, w.host.flags.functions.AllowExec)...)
+		if !w.host.flags.functions.AllowExec && builtin.CheckExec(d.File, d.Program).HasErrors() {
+			return "", errors.New("it runs programs on this machine, and is skipped; --allow-exec allows that")
+		}
+		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, true)...)
 		d.Diagnostics.Sort()
 	}
 	if d.Program == nil || d.Diagnostics.HasErrors() {
