@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -150,12 +149,7 @@ func (r *reader) argv(list *dialect.Node, c *command) {
 }
 
 func (c *command) invoke(ctx context.Context, _ *Catalogue, call effect.Call, s *secrets) (effect.Outcome, error) {
-	run := exec.Command{Dir: c.dir, Timeout: c.timeout, Env: []string{keyVariable + "=" + call.Key}}
-	for _, name := range []string{"PATH", "SYSTEMROOT"} {
-		if value, ok := os.LookupEnv(name); ok {
-			run.Env = append(run.Env, name+"="+value)
-		}
-	}
+	run := exec.Command{Dir: c.dir, Timeout: c.timeout, Env: append(exec.Path(), keyVariable+"="+call.Key)}
 	for i, a := range c.argv {
 		text, err := a.fill(call.Args)
 		if err != nil {

@@ -41,6 +41,18 @@ type Limits struct {
 	File   int64 // bytes of a file that it writes; 0: no limit
 }
 
+// Path is what every program needs of the environment of this process, as entries of Env. Where one name has several,
+// the last counts.
+func Path() []string {
+	var out []string
+	for _, name := range []string{"PATH", "SYSTEMROOT"} { // without the second one nothing runs on Windows
+		if value, ok := os.LookupEnv(name); ok {
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
+}
+
 // Result is how it ended.
 type Result struct {
 	Code   int    // exit code

@@ -53,11 +53,7 @@ func overStdio(transport expr.Value, holds func(expr.Value) bool) (where string,
 		}
 		command.Argv = append(command.Argv, a.Str())
 	}
-	for _, name := range []string{"PATH", "SYSTEMROOT"} {
-		if value, ok := os.LookupEnv(name); ok {
-			command.Env = append(command.Env, name+"="+value)
-		}
-	}
+	command.Env = append(command.Env, exec.Path()...)
 	environment, _ := transport.Get("environment")
 	if !environment.IsNull() && !environment.IsObject() {
 		return "", nil, errors.New("transport.stdio.environment must be an object, not " + environment.Kind().WithArticle())

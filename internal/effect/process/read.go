@@ -2,7 +2,6 @@ package process
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -108,17 +107,6 @@ func (r *reader) environment() (out []string) {
 			r.fail("the environment variable %s holds the character U+0000", m.Key)
 		case !m.Value.IsNull():
 			out = append(out, m.Key+"="+text)
-		}
-	}
-	return out
-}
-
-// path is the PATH of this process, before what the task gives: the last entry of a name counts.
-func path() []string {
-	var out []string
-	for _, name := range []string{"PATH", "SYSTEMROOT"} { // without the second one nothing runs on Windows
-		if value, ok := os.LookupEnv(name); ok {
-			out = append(out, name+"="+value)
 		}
 	}
 	return out

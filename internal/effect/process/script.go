@@ -43,7 +43,7 @@ func script(in *reader, c effect.Call) *program {
 		}
 		code = c.Documents.All[c.Documents.Root-1].Text
 	}
-	p := &program{stdin: in.stdin(), env: append(path(), in.environment()...), limits: in.limits}
+	p := &program{stdin: in.stdin(), env: append(exec.Path(), in.environment()...), limits: in.limits}
 	list, named := in.arguments()
 	switch language := in.need("language"); language {
 	case "js":

@@ -3,6 +3,7 @@ package process
 import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/exec"
 )
 
 // shell reads Open Workflow §Shell Process. The command is a file, of which a list of processes shows the name only; its
@@ -14,6 +15,6 @@ func shell(in *reader, _ effect.Call) *program {
 	}
 	return &program{
 		files: map[string]string{"command": in.need("command")}, argv: append([]string{"sh", "../command"}, list...),
-		stdin: in.stdin(), env: append(path(), in.environment()...), limits: in.limits,
+		stdin: in.stdin(), env: append(exec.Path(), in.environment()...), limits: in.limits,
 	}
 }
