@@ -3,12 +3,13 @@
 // caller says what "now" is, so the same inputs give the same instants on
 // every machine and on every replay.
 //
-// Five notations, each with one parser:
+// Six notations, each with one parser:
 //
 //	ParseDuration   P2DT3H4M               how long: delays, timeouts, retry delays
 //	ParseInstant    2020-03-20T13:00:00Z   one moment: v0.1 "delay until"
 //	ParseInterval   <start>/<end> ...      a window in which starts are allowed
 //	ParseRepeat     R5/PT15M               how often, and how far apart
+//	ParseRepeating  R/<start>/PT6H ...     how far apart, from an instant or up to one
 //	ParseCron       0 0/15 * * * ?         fire times, in a time zone
 //
 // Every parser fails with a *SyntaxError that carries the byte offset of the
@@ -45,7 +46,7 @@
 //	syntax.go      SyntaxError
 //	duration.go    Duration and its arithmetic; duration_parse.go its grammar
 //	instant.go     instants
-//	interval.go    Interval and Repeat
+//	interval.go    Interval and Repeat; repeating.go Repeating
 //	cron.go        Cron.Next: the search, field by field
 //	cron_days.go   which days of a month match, with L, W and #
 //	cron_parse.go  the expression; cron_field.go one field; cron_special.go L, W, #
