@@ -23,6 +23,19 @@ const (
 	// LooseLang is JSON text in which every string is an expression, with ${ } or without. Where it
 	// does not compile, or fails, it stands for itself.
 	LooseLang = "jqloose"
+
+	// These three see what the scope lends, as long as the data is an object.
+
+	// SelectLang is an expression that selects something: a value, or the list of several. No value,
+	// and null, are nothing: jq cannot tell a path that leads nowhere from one to null.
+	SelectLang = "jqs"
+	// StrictLang is a condition that is true or false. Null and no value are false, anything else is
+	// an error.
+	StrictLang = "jqsif"
+	// TextLang is JSON text in which ${ expression } stands for a value, also inside other text; see
+	// [Parts]. Several values are the list of them, none is null. Inside other text a string is as it
+	// is, null is nothing, and other values are JSON.
+	TextLang = "jqst"
 )
 
 // Limits of the source of one expression. Compiling refuses what exceeds them.
@@ -58,7 +71,7 @@ var (
 // of runtime in all of them.
 func Languages(runtime expr.Value) expr.Languages {
 	out := expr.Languages{}
-	for _, lang := range []string{Lang, ConditionLang, TemplateLang, LooseLang} {
+	for _, lang := range []string{Lang, ConditionLang, TemplateLang, LooseLang, SelectLang, StrictLang, TextLang} {
 		out[lang] = Compiler{lang, runtime}
 	}
 	return out
@@ -66,7 +79,8 @@ func Languages(runtime expr.Value) expr.Languages {
 
 // Compile implements [expr.Compiler].
 func (c Compiler) Compile(src string) (expr.Program, error) {
-	if c.lang == TemplateLang || c.lang == LooseLang {
+	switch c.lang {
+	case TemplateLang, LooseLang, TextLang:
 		return c.template(src)
 	}
 	return c.expression(src)
@@ -77,7 +91,7 @@ func (c Compiler) expression(src string) (*expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expression{checked: checked, condition: c.lang == ConditionLang, runtime: c.runtime}, nil
+	return &expression{checked: checked, lang: c.lang, runtime: c.runtime}, nil
 }
 
 // checked is an expression that compiles.
@@ -148,9 +162,9 @@ func (c *checked) machine() (*machine, int) {
 // expression is a compiled expression.
 type expression struct {
 	*checked
-	condition bool
-	runtime   expr.Value
-	machines  cache.Copies[machine]
+	lang     string
+	runtime  expr.Value
+	machines cache.Copies[machine]
 }
 
 // Weight implements [expr.Weighed].
@@ -163,14 +177,22 @@ func (e *expression) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) 
 
 // EvalIn implements [expr.Scoped].
 func (e *expression) EvalIn(in expr.Scope, b *expr.Budget) (expr.Result, error) {
+	if e.lang == SelectLang || e.lang == StrictLang {
+		if err := lend(&in, b); err != nil {
+			return expr.Result{}, err
+		}
+	}
 	v, err := e.value(in, b)
+	if e.lang == StrictLang {
+		v, err = decide(v, err)
+	}
 	if err != nil {
 		return expr.Result{}, err
 	}
-	if e.condition {
+	if e.lang == ConditionLang {
 		v = expr.Bool(isTrue(v))
 	}
-	return expr.Result{Value: v}, nil
+	return expr.Result{Value: v, Missing: e.lang == SelectLang && v.IsNull()}, nil
 }
 
 func (e *expression) value(in expr.Scope, b *expr.Budget) (expr.Value, error) {
@@ -236,6 +258,9 @@ func (e *expression) run(m *machine, data expr.Value, vars []expr.Value) (expr.V
 		if given[i], err = m.input(v, e.vars[i].need, 0); err != nil {
 			return expr.Null, err
 		}
+	}
+	if e.lang == SelectLang || e.lang == TextLang {
+		return m.all(input, given)
 	}
 	var result any
 	n := 0

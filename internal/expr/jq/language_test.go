@@ -201,6 +201,17 @@ func sameAsFilter(t *testing.T, src string, v expr.Value, results []expr.Value, 
 	if fails != (err != nil) || !fails && !expr.Equal(r.Value, want) {
 		t.Errorf("%q of %.80v: %v, %v; as a filter: %v, %v", src, v, r.Value, err, results, failed)
 	}
+	if len(results) > 1 {
+		want = expr.Array(results...)
+	}
+	e.lang, b = SelectLang, expr.NewBudget()
+	r, err = e.EvalIn(expr.Scope{Data: v, Vars: &vars{values: map[string]expr.Value{"now": expr.Float(1772357405.25)}}}, &b)
+	if limit := (*expr.LimitError)(nil); errors.As(err, &limit) {
+		return
+	}
+	if (failed != nil) != (err != nil) || err == nil && (!expr.Equal(r.Value, want) || r.Missing != want.IsNull()) {
+		t.Errorf("%q of %.80v selects %v, %v; as a filter: %v, %v", src, v, r.Value, err, results, failed)
+	}
 }
 
 // An expression asks for the variables that it uses, and names one that is missing.

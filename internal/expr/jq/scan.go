@@ -85,7 +85,9 @@ func textEnd(src string, i int) (end int, inner bool) {
 func commentEnd(src string, i int) int {
 	for ; i < len(src) && src[i] != '\n' && src[i] != '\r'; i++ {
 		if src[i] == '\\' && i+1 < len(src) {
-			i++
+			if i++; strings.HasPrefix(src[i:], "\r\n") {
+				i++
+			}
 		}
 	}
 	return i

@@ -26,14 +26,15 @@ type piece struct {
 	isObject bool
 	part     int        // of an expression: how many are before it
 	text     expr.Value // of an expression in a loose template: what it is written as
+	parts    []*piece   // of a text with expressions in it: strings and expressions
 }
 
-func (p *piece) isConstant() bool { return p.expr == nil && p.items == nil }
+func (p *piece) isConstant() bool { return p.expr == nil && p.items == nil && p.parts == nil }
 
 // template is a template with expressions.
 type template struct {
 	root   *piece
-	loose  bool
+	lang   string
 	weight int
 }
 
@@ -46,7 +47,7 @@ func (c Compiler) template(src string) (expr.Program, error) {
 		}
 		return nil, err
 	}
-	b := builder{compiler: c, loose: c.lang == LooseLang}
+	b := builder{compiler: c}
 	root, err := b.value(v)
 	if err != nil {
 		return nil, b.located(src, err)
@@ -54,13 +55,12 @@ func (c Compiler) template(src string) (expr.Program, error) {
 	if root.isConstant() {
 		return constant(root.constant), nil
 	}
-	return &template{root, b.loose, b.weight}, nil
+	return &template{root, c.lang, b.weight}, nil
 }
 
 // builder compiles the values of a template, in the order in which they are filled.
 type builder struct {
 	compiler Compiler
-	loose    bool
 	parts    int // expressions so far
 	weight   int // theirs
 
@@ -113,15 +113,23 @@ func (b *builder) value(v expr.Value) (*piece, error) {
 }
 
 func (b *builder) text(v expr.Value) (*piece, error) {
+	if b.compiler.lang == TextLang {
+		return b.mixed(v)
+	}
 	src, offset, ok := Embedded(v.Str())
 	if !ok {
-		if !b.loose {
+		if b.compiler.lang != LooseLang {
 			return &piece{constant: v}, nil
 		}
 		src = v.Str()
 	}
+	return b.embedded(v, src, offset)
+}
+
+// embedded compiles an expression at an offset of a string.
+func (b *builder) embedded(v expr.Value, src string, offset int) (*piece, error) {
 	e, err := b.compiler.expression(src)
-	if err != nil && b.loose {
+	if err != nil && b.compiler.lang == LooseLang {
 		return &piece{constant: v}, nil
 	}
 	if err != nil {
@@ -152,6 +160,11 @@ func (t *template) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 
 // EvalIn implements [expr.Scoped].
 func (t *template) EvalIn(in expr.Scope, b *expr.Budget) (expr.Result, error) {
+	if t.lang == TextLang {
+		if err := lend(&in, b); err != nil {
+			return expr.Result{}, err
+		}
+	}
 	if t.root.expr != nil { // there is no other, so that the error need not say which
 		v, err := t.expression(t.root, in, b)
 		return expr.Result{Value: v}, err
@@ -173,6 +186,12 @@ func (t *template) fill(p *piece, in expr.Scope, b *expr.Budget, depth int) (exp
 		}
 		if err != nil {
 			return expr.Null, &expr.PartError{Part: p.part, Src: strings.TrimSpace(p.expr.src), Err: err}
+		}
+		return v, nil
+	case p.parts != nil:
+		v, src, err := t.text(p, in, b)
+		if err != nil {
+			return expr.Null, &expr.PartError{Part: p.part, Src: src, Err: err}
 		}
 		return v, nil
 	case p.items != nil:
@@ -198,7 +217,7 @@ func (t *template) fill(p *piece, in expr.Scope, b *expr.Budget, depth int) (exp
 // expression evaluates a string. In a loose template it stands for itself where that fails.
 func (t *template) expression(p *piece, in expr.Scope, b *expr.Budget) (expr.Value, error) {
 	v, err := p.expr.value(in, b)
-	if err != nil && t.loose {
+	if err != nil && t.lang == LooseLang {
 		limit := (*expr.LimitError)(nil)
 		if !errors.As(err, &limit) && !errors.Is(err, expr.ErrStopped) {
 			return p.text, nil
