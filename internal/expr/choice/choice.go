@@ -1,4 +1,4 @@
-// Package choice is the language of conditions in SWITCH states of Serverless Workflow 0.1:
+// Package choice is the language of conditions in switch states of Serverless Workflow 0.1 and 0.2:
 // comparisons of the value at a path with a constant, joined by and, or and not.
 //
 // The source of a program is the JSON text of a [Condition]: what a front-end writes
@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/expr/regex"
 )
 
 // Lang is the name of the language.
@@ -31,6 +32,10 @@ const (
 	Exists             = "exists"
 	// IsObject is for front-ends: whether the path selects an object.
 	IsObject = "object"
+	// Holds is a path by itself, and holds as a condition of 0.5 does.
+	Holds = "holds"
+	// Matches compares text with a regular expression.
+	Matches = "matches"
 )
 
 // The ways to join conditions.
@@ -41,7 +46,7 @@ const (
 )
 
 var signs = map[string]string{
-	Equal: "=", Less: "<", LessOrEqual: "≤", Greater: ">", GreaterOrEqual: "≥", Exists: "exists", IsObject: "is an object",
+	Equal: "=", Less: "<", LessOrEqual: "≤", Greater: ">", GreaterOrEqual: "≥", Exists: "exists", IsObject: "is an object", Holds: "holds", Matches: "matches",
 	TextEqual: "=", TextLess: "<", TextLessOrEqual: "≤", TextGreater: ">", TextGreaterOrEqual: "≥",
 }
 
@@ -63,6 +68,7 @@ type Condition struct {
 
 	Path  string
 	Value expr.Value
+	Some  bool // a path with several matches: one of them is enough
 }
 
 // Source writes a condition as the text that [Compiler] reads. The same condition
@@ -77,6 +83,10 @@ func (c Condition) value() expr.Value {
 		}
 		return expr.Object(expr.Member{Key: c.Op, Value: expr.Array(items...)})
 	}
+	if c.Some {
+		c.Some = false
+		return c.value().With("some", expr.Bool(true))
+	}
 	return expr.Object(
 		expr.Member{Key: "op", Value: expr.String(c.Op)},
 		expr.Member{Key: "path", Value: expr.String(c.Path)},
@@ -87,7 +97,10 @@ func (c Condition) value() expr.Value {
 // Compiler compiles conditions.
 type Compiler struct{}
 
-var _ expr.Compiler = Compiler{}
+var (
+	_ expr.Compiler = Compiler{}
+	_ expr.Scoped   = program{}
+)
 
 // Compile reads what [Source] writes.
 func (Compiler) Compile(src string) (expr.Program, error) {
@@ -112,6 +125,8 @@ type node struct {
 	path  expr.Program
 	value expr.Value
 	want  expr.Value // value as a number, null if it is not one
+	some  bool
+	match *regex.Pattern // of Matches
 }
 
 func compile(v expr.Value, depth int) (node, error) {
@@ -144,6 +159,15 @@ func compile(v expr.Value, depth int) (node, error) {
 	}
 	n.value, _ = v.Get("value")
 	n.want = number(n.value)
+	some, _ := v.Get("some")
+	n.some = some.Bool()
+	if n.op == Matches {
+		pattern, bad := regex.Compile(n.value.Text(), 0)
+		if bad != nil {
+			return node{}, bad
+		}
+		n.match = pattern
+	}
 	var err error
 	if n.path, err = (jsonpath.Compiler{}).Compile(path.Str()); err != nil {
 		return node{}, err
@@ -156,6 +180,9 @@ func (n *node) weight() int {
 	total := 0
 	if w, ok := n.path.(expr.Weighed); ok {
 		total = w.Weight()
+	}
+	if n.match != nil {
+		total += n.match.Weight()
 	}
 	for i := range n.items {
 		total += n.items[i].weight()
@@ -188,27 +215,32 @@ func (p program) Weight() int { return p.weight }
 
 // Eval decides the condition.
 func (p program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
-	ok, err := p.root.holds(data, b)
+	return p.EvalIn(expr.Scope{Data: data}, b)
+}
+
+// EvalIn implements [expr.Scoped].
+func (p program) EvalIn(in expr.Scope, b *expr.Budget) (expr.Result, error) {
+	ok, err := p.root.holds(in, b)
 	return expr.Result{Value: expr.Bool(ok)}, err
 }
 
-func (n *node) holds(data expr.Value, b *expr.Budget) (bool, error) {
+func (n *node) holds(in expr.Scope, b *expr.Budget) (bool, error) {
 	if err := b.Step(1); err != nil {
 		return false, err
 	}
 	switch n.op {
 	case And, Or:
 		for i := range n.items {
-			if ok, err := n.items[i].holds(data, b); err != nil || ok == (n.op == Or) {
+			if ok, err := n.items[i].holds(in, b); err != nil || ok == (n.op == Or) {
 				return ok, err
 			}
 		}
 		return n.op == And, nil
 	case Not:
-		ok, err := n.items[0].holds(data, b)
+		ok, err := n.items[0].holds(in, b)
 		return !ok && err == nil, err
 	}
-	r, err := n.path.Eval(data, b)
+	r, err := n.path.(expr.Scoped).EvalIn(in, b)
 	if err != nil {
 		return false, err
 	}
@@ -217,8 +249,18 @@ func (n *node) holds(data expr.Value, b *expr.Budget) (bool, error) {
 		return r.Missing == IsFalse(n.value), nil
 	case IsObject:
 		return !r.Missing && r.Value.IsObject(), nil
+	case Holds:
+		return r.True(), nil
 	}
 	if r.Missing { // every comparison with a missing value is false
+		return false, nil
+	}
+	if n.some && r.List {
+		for _, item := range r.Value.Items() {
+			if ok, err := n.compare(item, b); ok || err != nil {
+				return ok, err
+			}
+		}
 		return false, nil
 	}
 	return n.compare(r.Value, b)
@@ -227,6 +269,12 @@ func (n *node) holds(data expr.Value, b *expr.Budget) (bool, error) {
 // compare compares what was selected with the value (semantics.md §Control flow:
 // Switch). Values that have no order compare false.
 func (n *node) compare(v expr.Value, b *expr.Budget) (bool, error) {
+	if n.match != nil {
+		if v.IsNull() || v.IsArray() || v.IsObject() {
+			return false, nil
+		}
+		return n.match.Match(v.Text(), b)
+	}
 	if !IsText(n.op) && !n.want.IsNull() {
 		if err := b.Step(len(v.Str()) / 32); err != nil {
 			return false, err

@@ -180,3 +180,38 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// TestSomeMatchesAndHolds: of several values one is enough where it says so; a regular expression is for the whole
+// text; a path by itself holds as a condition of 0.5 does.
+func TestSomeMatchesAndHolds(t *testing.T) {
+	some := Condition{Op: Equal, Path: "$.a[*]", Value: expr.Int(2), Some: true}
+	all := some
+	all.Some = false
+	word := Condition{Op: Matches, Path: "$.w", Value: expr.String("[a-z]+")}
+	path := Condition{Op: Holds, Path: "$.p"}
+	for _, c := range []struct {
+		condition Condition
+		data      string
+		want      bool
+	}{
+		{some, `{"a":[1,2]}`, true},
+		{some, `{"a":[1]}`, false},
+		{some, `{"a":[]}`, false},
+		{all, `{"a":[1,2]}`, false},
+		{word, `{"w":"abc"}`, true},
+		{word, `{"w":"abc1"}`, false},
+		{word, `{"w":["abc"]}`, false},
+		{word, `{}`, false},
+		{path, `{"p":0}`, true},
+		{path, `{"p":false}`, false},
+		{path, `{"p":[]}`, false},
+		{path, `{}`, false},
+	} {
+		if got := holds(t, c.condition, c.data); got != c.want {
+			t.Errorf("%s of %s is %t", Source(c.condition), c.data, got)
+		}
+	}
+	if _, err := (Compiler{}).Compile(Source(Condition{Op: Matches, Path: "$.w", Value: expr.String("[")})); err == nil {
+		t.Error("a broken regular expression compiles")
+	}
+}
