@@ -23,6 +23,7 @@ import (
 //	stop STATE                   pause before it
 //	job                          the program is one
 //	variables                    its expressions see variables, and its input is any value
+//	warn                         violations of its schemas are warnings, one by one
 //	error FAULT TYPE STATUS      how a fault looks as an error object; - is all others
 //	node [@entered|@left] NAME op {json} [-> next] [=> out]   the next node, from 1
 func assemble(text string) (*Program, error) {
@@ -66,6 +67,8 @@ func assemble(text string) (*Program, error) {
 			p.InputSchema, p.OutputSchema = ir.ExprID(in), ir.ExprID(out)
 		case "job":
 			p.Job = true
+		case "warn":
+			p.WarnInput, p.WarnOutput = true, true
 		case "variables":
 			p.Variables, p.AnyInput = true, true
 		case "error":

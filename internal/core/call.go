@@ -19,7 +19,7 @@ func (m *machine) scoped(f *frame, scope *ir.Pick) (expr.Scope, *Fault) {
 	if fault != nil || !ok {
 		return m.scope(f), fault // selects nothing: not filtered
 	}
-	return expr.Scope{Data: v}, nil
+	return m.alone(f, v), nil
 }
 
 // arguments are what a function is called with.
@@ -108,7 +108,9 @@ func (m *machine) spawn(f *frame, n *ir.Node, op *ir.Spawn) {
 			m.raise(f, fault)
 			return
 		}
-		input = r.Value
+		if !r.Missing {
+			input = r.Value
+		}
 	}
 	if !input.IsObject() && !m.p.AnyInput {
 		m.raise(f, &Fault{Name: FaultData, Data: input, Detail: fmt.Sprintf("the input of workflow %q must be an object, not %s", op.Workflow, input.Kind().WithArticle())})
@@ -116,9 +118,10 @@ func (m *machine) spawn(f *frame, n *ir.Node, op *ir.Spawn) {
 	}
 	f.tickets++
 	t := ticket(f.id, f.tickets)
-	m.command(Spawn{Ticket: t, Workflow: op.Workflow, Version: op.Version, Latest: op.Latest, Input: input, Wait: op.Wait})
+	awaited := op.Wait || op.Continue && m.host.Awaited
+	m.command(Spawn{Ticket: t, Workflow: op.Workflow, Version: op.Version, Latest: op.Latest, Input: input, Wait: awaited, Continue: op.Continue && !awaited})
 	m.record(Record{Type: RecSpawned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: t, Data: input, HasData: true})
-	if !op.Wait {
+	if !awaited && !op.Continue {
 		m.advance(f, n)
 		return
 	}
@@ -132,6 +135,10 @@ func (m *machine) childEnded(f *frame, in Reply) {
 	op, ok := n.Op.(*ir.Spawn)
 	if !ok {
 		m.breakf("frame %d waits for a child at a node that starts none", f.id)
+		return
+	}
+	if op.Continue && !m.host.Awaited && in.Fault == nil { // it has begun
+		m.advance(f, n)
 		return
 	}
 	m.record(Record{Type: RecChildEnded, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: in.Ticket, Data: in.Value, HasData: in.Fault == nil && !in.None, Fault: in.Fault})

@@ -161,7 +161,7 @@ func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
 	}
 	out = f.bulk.write(out, w, Page{Frame: f.id, Part: partData}, f.values(), s.knownTo(f))
 	values := f.varValues()
-	if len(values) > 0 || f.began != 0 || f.varBulk.apart { // pages of before there were variables end here
+	if len(values) > 0 || f.began != 0 || f.varBulk.apart || f.delays != nil { // pages of before there were variables end here
 		w.int(int64(f.began))
 		w.uint(uint64(len(f.vars)))
 		for _, b := range f.vars {
@@ -169,6 +169,12 @@ func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
 		}
 		w.bool(len(values) > len(f.vars))
 		out = f.varBulk.write(out, w, Page{Frame: f.id, Part: partVars}, values, nil)
+	}
+	if f.delays != nil { // pages of before delays were carried on end here
+		w.uint(uint64(len(f.delays)))
+		for _, d := range f.delays {
+			w.int(int64(d))
+		}
 	}
 	return append(out, Page{Frame: f.id, Data: w.buf})
 }
@@ -362,6 +368,11 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func(part i
 	if len(r.data) > 0 {
 		f.decodeVars(r, func() *reader { return apart(partVars) })
 	}
+	if len(r.data) > 0 {
+		for range r.count() {
+			f.delays = append(f.delays, Time(r.int()))
+		}
+	}
 	if !f.fits(p) {
 		r.fail()
 		return
@@ -434,7 +445,8 @@ func (f *frame) fits(p *Program) bool {
 	if f.kind == kindUndo && int(f.slot) >= len(p.Regions) {
 		return false
 	}
-	return len(f.attempts) == 0 || len(f.attempts) == len(r.Catch)
+	counted := len(f.attempts) == 0 || len(f.attempts) == len(r.Catch)
+	return counted && (len(f.delays) == 0 || len(f.delays) == len(r.Catch))
 }
 
 func (s *State) decodeResult(page Page, r *reader) {

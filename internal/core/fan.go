@@ -49,8 +49,8 @@ func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
 			return
 		}
 		fan.items, fan.total = items, int32(len(items))
-		if most > 0 && most < int64(fan.limit) {
-			fan.limit = int32(most)
+		if most > 0 {
+			fan.limit = int32(min(most, int64(len(items))))
 		}
 	}
 	need, fault := m.count(f, op.Need, "n")
@@ -124,7 +124,11 @@ func (m *machine) count(f *frame, id ir.ExprID, what string) (int64, *Fault) {
 func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 	fan := f.fan
 	lent := m.overlay(f.data, f.under)
-	for fan.next < fan.total && fan.live < fan.limit && f.fan == fan && !m.s.status.Final() && m.broken == nil { // a launch may fail the fan
+	limit := min(fan.limit, int32(m.p.Limits.FanInFlight))
+	for fan.next < fan.total && fan.live < limit && f.fan == fan && !m.s.status.Final() && m.broken == nil { // a launch may fail the fan
+		if fan.live > 0 && op.Each != nil && op.Each.Batch && fan.next%fan.limit == 0 {
+			break // the next batch waits for this one
+		}
 		slot := fan.next
 		fan.next++
 		f.dirty = true
@@ -147,7 +151,10 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 				m.join(f, n, op)
 				return
 			}
-			if !op.Each.Carry {
+			switch {
+			case len(op.Each.In) > 0:
+				data = f.data.WithPath(op.Each.In, fan.items[slot])
+			case !op.Each.Carry:
 				data = expr.Object(expr.Member{Key: op.Each.Var, Value: fan.items[slot]})
 				under = lent
 			}
@@ -163,7 +170,10 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 		} else {
 			fan.live++
 		}
-		m.enter(parent, kind, region, data, under).slot = slot
+		child := m.enter(parent, kind, region, data, under)
+		if child.slot = slot; kind == kindDetached {
+			m.keepVars(f, child)
+		}
 	}
 	if f.fan == fan && fan.need == 0 {
 		m.join(f, n, op) // nothing to wait for: no items, or every branch is detached

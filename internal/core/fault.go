@@ -146,7 +146,10 @@ func matches(c *ir.Catch, f *Fault) bool {
 	if c.Any {
 		return false
 	}
-	named := c.Error != "" && (c.Error == f.Name || c.Error == f.Title || c.Error == f.Type)
+	if len(c.When) > 0 {
+		return matchesOne(c.When, f)
+	}
+	named := c.Error != "" && f.called(c.Error)
 	if c.Code == "" {
 		return named
 	}
@@ -157,6 +160,24 @@ func matches(c *ir.Catch, f *Fault) bool {
 	uncoded := f.Code == "" && f.Status == ""
 	return named && (coded || uncoded) || f.Name == FaultUnnamed && coded
 }
+
+// matchesOne reports whether one of several selections is meant for the fault: see [ir.Match].
+func matchesOne(list []ir.Match, f *Fault) bool {
+	return slices.ContainsFunc(list, func(m ir.Match) bool {
+		if m.Code != "" && (m.Error == "" || f.Code != "" || f.Status != "") {
+			if m.Code != f.Code && m.Code != f.Status {
+				return false
+			}
+		} else if m.Error != "" && !f.called(m.Error) {
+			return false
+		}
+		return (m.Type == "" || m.Type == f.Type) && (m.Status == "" || m.Status == cmp.Or(f.Status, f.Code)) &&
+			(m.Instance == "" || m.Instance == f.Instance)
+	})
+}
+
+// called reports whether that is the name, title or type of the fault.
+func (f *Fault) called(name string) bool { return name == f.Name || name == f.Title || name == f.Type }
 
 // catchFor finds the handler of a fault in the region of a frame: a specific definition
 // beats a wildcard, whatever their order. A condition that cannot be evaluated is a fault that
@@ -170,7 +191,7 @@ func (m *machine) catchFor(f *frame, fault *Fault) (handler int, instead *Fault)
 	for i := range r.Catch {
 		c := &r.Catch[i]
 		specific := matches(c, fault)
-		if !specific && (!c.Any || wild >= 0) {
+		if !specific && (!c.Any || wild >= 0) || matchesOne(c.Except, fault) {
 			continue
 		}
 		switch ok, instead := m.selects(f, c, c.Only, fault); {
@@ -190,7 +211,7 @@ func (m *machine) selects(f *frame, c *ir.Catch, only *ir.ErrorFilter, fault *Fa
 	if only == nil {
 		return true, nil
 	}
-	object := ErrorObject(fault)
+	object := m.p.errorObject(fault)
 	for _, want := range only.With {
 		have, _ := object.Get(want.Name)
 		if v, err := expr.ParseJSON([]byte(want.Value)); err != nil || !expr.Equal(v, have) {
@@ -204,7 +225,14 @@ func (m *machine) selects(f *frame, c *ir.Catch, only *ir.ErrorFilter, fault *Fa
 		if cond.id == 0 {
 			continue
 		}
-		r, instead := m.eval(cond.id, m.handlerScope(f, c, object))
+		in := m.handlerScope(f, c, object)
+		if !m.p.Variables {
+			lent := lentError(object)
+			if in.Lent = m.overlay(lent, in.Lent); !in.Data.IsObject() {
+				in.Data = lent // it has no names that paths could begin with
+			}
+		}
+		r, instead := m.eval(cond.id, in)
 		if instead != nil {
 			instead.Node, instead.Instance = m.stateOf(f), m.p.Regions[f.region].Ref
 			m.p.typed(instead)
@@ -256,6 +284,33 @@ func ErrorObject(f *Fault) expr.Value {
 	for _, m := range []struct{ key, text string }{{"title", f.Title}, {"detail", f.Detail}} {
 		if m.text != "" {
 			out = out.With(m.key, expr.String(m.text))
+		}
+	}
+	return out
+}
+
+// errorObject is a fault as expressions of the program see it. In programs without error types it has a name and a
+// message instead of a type and a title.
+func (p *Program) errorObject(f *Fault) expr.Value {
+	if len(p.Errors) > 0 {
+		return ErrorObject(f)
+	}
+	out := expr.Object(expr.Member{Key: "name", Value: expr.String(f.Name)})
+	for _, m := range []struct{ key, text string }{{"message", f.Detail}, {"code", f.Code}, {"status", f.Status}} {
+		if m.text != "" {
+			out = out.With(m.key, expr.String(m.text))
+		}
+	}
+	return out
+}
+
+// lentError is what paths see of an error object where the data has nothing of that name: the error itself, and by
+// their own names the members that say which it is.
+func lentError(object expr.Value) expr.Value {
+	out := expr.Object(expr.Member{Key: "error", Value: object})
+	for _, key := range []string{"name", "message"} {
+		if v, ok := object.Get(key); ok {
+			out = out.With(key, v)
 		}
 	}
 	return out
@@ -346,6 +401,12 @@ func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
 	parent.data, parent.dirty = f.input, true
 	if op, ok := m.p.Nodes[c.Next].Op.(*ir.Enter); ok && op.Takes != "" {
 		parent.bind(caughtError, ErrorObject(fault))
+	}
+	if c.Put != nil {
+		if failed := m.put(parent, &m.p.Nodes[c.Next], c.Put, m.p.errorObject(fault), false); failed != nil {
+			m.raise(parent, failed)
+			return true
+		}
 	}
 	m.goTo(parent, c.Next)
 	return true

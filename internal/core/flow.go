@@ -20,7 +20,7 @@ func (m *machine) leave(f *frame, out ir.NodeID) {
 		return
 	case kindDetached:
 		m.remove(f)
-		if r := m.s.root(); r.phase == phaseParked && len(m.s.frames) == 1 {
+		if r := m.s.root(); r.phase == phaseParked && !m.lingers() {
 			m.finish(Completed, r.data, nil, false)
 		}
 		return
@@ -77,7 +77,7 @@ func (m *machine) end(f *frame, op *ir.End) {
 		violations, fault := m.violations(m.p.OutputSchema, out)
 		if fault == nil && len(violations) > 0 {
 			text := "the workflow output does not adhere to its schema: " + describe(violations)
-			if m.p.WarnSchemas {
+			if m.p.WarnSchemas || m.p.WarnOutput {
 				m.warn(f, &m.p.Nodes[f.node], "%s", text)
 			} else {
 				fault = &Fault{Name: FaultSchema, Detail: text, Data: out, Final: true, Pos: m.p.Exprs[m.p.OutputSchema].Pos}
@@ -92,11 +92,16 @@ func (m *machine) end(f *frame, op *ir.End) {
 		m.finish(Failed, out, &Fault{Name: op.Fail, Detail: fmt.Sprintf("the workflow ended with status %s", op.Fail), Node: m.p.Nodes[f.node].Name}, false)
 		return
 	}
-	if !op.Terminate && f.kind == kindRoot && slices.ContainsFunc(m.s.frames, func(o *frame) bool { return o.kind == kindDetached }) {
+	if !op.Terminate && f.kind == kindRoot && m.lingers() {
 		f.phase, f.dirty = phaseParked, true
 		return
 	}
 	m.finish(Completed, out, nil, op.Terminate && !op.Own)
+}
+
+// lingers reports whether there are detached frames that the end of the instance waits for.
+func (m *machine) lingers() bool {
+	return slices.ContainsFunc(m.s.frames, func(f *frame) bool { return f.kind == kindDetached && !m.p.Regions[f.region].Daemon })
 }
 
 // finish ends the instance: every frame but the root is closed. The root of a

@@ -217,14 +217,16 @@ func (m *machine) holes(f *frame, n *ir.Node, r expr.Result) {
 
 // pick selects and shapes a part of a value. It reports false where nothing is selected.
 func (m *machine) pick(p *ir.Pick, from expr.Scope) (expr.Value, bool, *Fault) {
-	if p.Expr == 0 {
-		return from.Data, true, nil
+	v := from.Data
+	if p.Expr != 0 {
+		r, fault := m.eval(p.Expr, from)
+		if fault != nil || r.Missing {
+			return expr.Null, false, fault
+		}
+		v = r.Value
+	} else if p.Wrap != ir.WrapOther {
+		return v, true, nil
 	}
-	r, fault := m.eval(p.Expr, from)
-	if fault != nil || r.Missing {
-		return expr.Null, false, fault
-	}
-	v := r.Value
 	switch p.Wrap {
 	case ir.WrapSingle:
 		if v.IsArray() {
@@ -234,6 +236,10 @@ func (m *machine) pick(p *ir.Pick, from expr.Scope) (expr.Value, bool, *Fault) {
 	case ir.WrapMatches:
 		if items := v.Items(); len(items) == 1 && items[0].IsObject() {
 			return items[0], true, nil
+		}
+	case ir.WrapOther:
+		if v.IsObject() || v.IsNull() {
+			return v, true, nil
 		}
 	default:
 		return v, true, nil
@@ -266,7 +272,7 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 	}
 	if there {
 		var fault *Fault
-		if value, there, fault = m.pick(&p.Pick, expr.Scope{Data: value}); fault != nil {
+		if value, there, fault = m.pick(&p.Pick, m.alone(f, value)); fault != nil {
 			return fault
 		}
 	}
@@ -293,9 +299,12 @@ func (m *machine) put(f *frame, n *ir.Node, p *ir.Put, value expr.Value, event b
 		m.collect(f, expr.Null.WithPath(p.Path, value))
 		return m.setData(f, f.data.WithPath(p.Path, value))
 	}
+	if !value.IsNull() && len(p.Path) > 0 {
+		value = expr.Null.WithPath(p.Path, value)
+	}
 	m.collect(f, value)
 	if !value.IsObject() {
-		if !value.IsNull() {
+		if !value.IsNull() && (p.Warn || !f.gather) {
 			m.warn(f, n, "the result is %s, not an object: it is not merged into the state data", value.Kind().WithArticle())
 		}
 		return nil

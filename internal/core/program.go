@@ -79,7 +79,7 @@ func Link(p *ir.Program, langs expr.Languages, jobs Model) (*Program, error) {
 // CheckInput returns why an instance cannot be started with an input: how it violates the
 // model, or the definition's schema unless such violations are warnings.
 func (p *Program) CheckInput(data expr.Value) []expr.Value {
-	if violations := p.Model.CheckInput(data); len(violations) > 0 || p.WarnSchemas {
+	if violations := p.Model.CheckInput(data); len(violations) > 0 || p.WarnSchemas || p.WarnInput {
 		return violations
 	}
 	m := machine{p: p}

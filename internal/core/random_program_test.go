@@ -44,9 +44,13 @@ func (g *gen) span() ir.Span {
 }
 
 func (g *gen) put() ir.Put {
-	switch g.r.Intn(5) {
+	switch g.r.Intn(7) {
 	case 0:
 		return ir.Put{}
+	case 5:
+		return ir.Put{Mode: ir.PutMerge, Path: []string{"s"}}
+	case 6:
+		return ir.Put{Mode: ir.PutMerge, Pick: ir.Pick{Expr: g.expr("$.k1"), Wrap: ir.WrapOther, Key: "w"}}
 	case 1:
 		return ir.Put{Mode: ir.PutReplace, Path: []string{"r"}}
 	case 2:
@@ -85,11 +89,22 @@ func (g *gen) catches(id ir.RegionID, next ir.NodeID, canNext bool) {
 	r := &g.p.Regions[id]
 	for range g.r.Intn(3) {
 		c := ir.Catch{Any: g.r.Intn(3) == 0}
-		if !c.Any {
-			c.Error = []string{"E1", "E2", "Timeout"}[g.r.Intn(3)]
+		name := []string{"E1", "E2", "Timeout"}[g.r.Intn(3)]
+		switch {
+		case c.Any:
+		case g.r.Intn(2) == 0:
+			c.Error = name
+		default:
+			c.When = []ir.Match{{Error: name}, {Type: "t", Status: "404"}}
+		}
+		if g.r.Intn(4) == 0 {
+			c.Except = []ir.Match{{Error: "E1", Code: "1"}}
 		}
 		if g.r.Intn(2) == 0 {
 			c.Retry = &ir.Retry{Delay: g.span(), Max: 1 + g.r.Intn(3), JitterMillis: int64(g.r.Intn(2) * 100)}
+			if c.Retry.Carry = g.r.Intn(2) == 0; c.Retry.Carry {
+				c.Retry.Add, c.Retry.Factor, c.Retry.AtMost = g.span(), float64(g.r.Intn(3)), g.span()
+			}
 		}
 		if canNext && g.r.Intn(2) == 0 {
 			c.Next = next
@@ -140,7 +155,7 @@ func (g *gen) op(depth int, next ir.NodeID, listens int, listen []ir.EventID) ir
 		for i := range a.Arms {
 			a.Arms[i].Stay = a.Need == 1 && a.Arms[i].Offer != nil && g.r.Intn(2) == 0
 		}
-		if len(a.Arms) == 0 || g.r.Intn(2) == 0 {
+		if len(a.Arms) == 0 && g.r.Intn(6) > 0 || g.r.Intn(2) == 0 {
 			a.Timeout = g.span()
 			a.OnTimeout = next
 		}
@@ -157,6 +172,7 @@ func (g *gen) op(depth int, next ir.NodeID, listens int, listen []ir.EventID) ir
 			r := g.region(depth-1, "branch")
 			g.catches(r, 0, false)
 			f.Branches = append(f.Branches, ir.FanBranch{Region: r, Detached: g.r.Intn(5) == 0})
+			g.p.Regions[r].Daemon = g.r.Intn(2) == 0
 		}
 		if g.r.Intn(3) == 0 {
 			f.Need = g.expr(fmt.Sprintf("%q", strconv.Itoa(g.r.Intn(3))))
@@ -170,11 +186,14 @@ func (g *gen) op(depth int, next ir.NodeID, listens int, listen []ir.EventID) ir
 			Each: &ir.Each{Over: g.expr("$.items"), Body: r, Var: "it"},
 		}
 		if g.r.Intn(2) == 0 {
-			f.Each.Max = g.expr(`"1"`)
+			f.Each.Max = g.expr(fmt.Sprintf("%q", strconv.Itoa(1+g.r.Intn(3))))
+			f.Each.Batch = g.r.Intn(2) == 0
 		}
 		n.Op = f
 	case 13:
-		n.Op = &ir.Spawn{Workflow: "w", Wait: g.r.Intn(2) == 0, Result: g.put()}
+		s := &ir.Spawn{Workflow: "w", Wait: g.r.Intn(2) == 0, Result: g.put()}
+		s.Continue = !s.Wait && g.r.Intn(2) == 0
+		n.Op = s
 	case 14:
 		switch g.r.Intn(4) {
 		case 0:

@@ -41,6 +41,7 @@ func TestRandomPrograms(t *testing.T) {
 // twin advances one instance in memory and one from pages.
 type twin struct {
 	p     *Program
+	host  Host
 	now   Time
 	mem   *State
 	pages map[pageKey][]byte
@@ -60,7 +61,7 @@ func runRandom(t *testing.T, seed int64) *twin {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewSource(seed * 7919))
-	d := &twin{p: p, now: 1e18, pages: map[pageKey][]byte{}, open: map[Ticket]WaitKind{}}
+	d := &twin{p: p, host: Host{Awaited: seed%2 == 0}, now: 1e18, pages: map[pageKey][]byte{}, open: map[Ticket]WaitKind{}}
 	data := value(`{"items":[{"a":1},{"a":2},{"a":3}],"order":1}`)
 	if seed%3 == 0 { // values that get pages of their own
 		data = data.With("large", expr.String(strings.Repeat("x", inlineBytes)))
@@ -150,8 +151,8 @@ func (d *twin) step(inputs ...Input) {
 		if d.bad != "" {
 			return
 		}
-		a, errA := Step(d.p, d.mem, d.now, in)
-		b, errB := Step(d.p, stored, d.now, in)
+		a, errA := StepFor(d.host, d.p, d.mem, d.now, in)
+		b, errB := StepFor(d.host, d.p, stored, d.now, in)
 		switch {
 		case fmt.Sprint(errA) != fmt.Sprint(errB):
 			d.fail("errors differ: %v | %v", errA, errB)
@@ -197,7 +198,7 @@ func (d *twin) commands(in Input, list []Command) {
 		case Offers:
 			opened(c.Ticket, WaitOffer, false)
 		case Spawn:
-			if c.Wait {
+			if c.Wait || c.Continue {
 				opened(c.Ticket, WaitChild, false)
 			}
 		case Cancel:
@@ -296,9 +297,9 @@ func dump(s *State) string {
 	fmt.Fprintf(&b, "%s paused=%t undoing=%t next=%d steps=%d out=%s in=%s labels=%s keys=%v undo=%v stash=%d fault=%t\n",
 		s.status, s.paused, s.undoing, s.nextFrame, s.steps, s.output, s.given, s.labels, s.keys, s.done.regions, len(s.stash), s.fault != nil)
 	for _, f := range s.frames {
-		fmt.Fprintf(&b, "%d<%d kind=%d phase=%d R%d@%d slot=%d data=%s in=%s under=%s delta=%s again=%s@%d+%d gather=%t attempts=%v/%d tickets=%d waits=%v heard=%v taken=%v",
+		fmt.Fprintf(&b, "%d<%d kind=%d phase=%d R%d@%d slot=%d data=%s in=%s under=%s delta=%s again=%s@%d+%d gather=%t attempts=%v/%v/%d tickets=%d waits=%v heard=%v taken=%v",
 			f.id, f.parent, f.kind, f.phase, f.region, f.node, f.slot, f.data, f.input, f.under, f.delta, f.again, f.againAt, f.againLen,
-			f.gather, f.attempts, f.attempt, f.tickets, f.waits, f.heard, f.taken)
+			f.gather, f.attempts, f.delays, f.attempt, f.tickets, f.waits, f.heard, f.taken)
 		if x := f.fan; x != nil {
 			fmt.Fprintf(&b, " fan=%d/%d/%d/%d/%d/%d/%d", x.total, x.next, x.live, x.ended, x.need, x.limit, x.held)
 			for _, r := range x.results {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/fnv"
 	"math"
@@ -29,7 +30,7 @@ func (m *machine) retry(f *frame, r *ir.Region, i int, fault *Fault) bool {
 		return false
 	}
 	sees := m.handlerScope(f, &r.Catch[i], ErrorObject(fault))
-	at, lateFault := m.backOff(f, sees, policy, int64(f.attempts[i])+1)
+	at, lateFault := m.backOff(f, sees, policy, i)
 	if lateFault != nil {
 		m.raise(m.s.frame(f.parent), lateFault)
 		return true
@@ -48,6 +49,12 @@ func (m *machine) retry(f *frame, r *ir.Region, i int, fault *Fault) bool {
 	m.forgetFan(f)
 	m.closeWaits(f, func(w wait) bool { return w.kind != WaitListen && w.kind != WaitTotal })
 	f.taken = nil
+	if policy.Carry {
+		if f.delays == nil {
+			f.delays = make([]Time, len(r.Catch))
+		}
+		f.delays[i] = at - m.now
+	}
 	f.attempts[i]++
 	f.attempt++
 	f.phase, f.faulted = phaseWait, false
@@ -60,17 +67,40 @@ func (m *machine) retry(f *frame, r *ir.Region, i int, fault *Fault) bool {
 	return true
 }
 
-// backOff is when the k-th retry begins: see [ir.Retry].
-func (m *machine) backOff(f *frame, in expr.Scope, p *ir.Retry, k int64) (Time, *Fault) {
-	at, fault := m.afterIn(in, p.Delay)
-	if fault != nil {
-		return 0, fault
-	}
-	if p.Factor != 0 {
-		if at, fault = addTo(m.now, calendar.Duration{Nanos: scaled(int64(at-m.now), math.Pow(p.Factor, float64(k-1)))}); fault != nil {
-			return 0, fault
+// backOff is when the next retry of the i-th Catch begins: see [ir.Retry].
+func (m *machine) backOff(f *frame, in expr.Scope, p *ir.Retry, i int) (at Time, fault *Fault) {
+	if p.Carry && f.delays != nil && f.attempts[i] > 0 {
+		if at, fault = m.delayed(in, p, m.now+f.delays[i], 1); fault == nil {
+			at, fault = m.multiplied(at, cmp.Or(p.Factor, 1))
+		}
+	} else if at, fault = m.afterIn(in, p.Delay); fault == nil && !p.Carry {
+		retries := int64(f.attempts[i])
+		if p.Factor != 0 {
+			at, fault = m.multiplied(at, math.Pow(p.Factor, float64(retries)))
+		}
+		if fault == nil {
+			at, fault = m.delayed(in, p, at, retries)
 		}
 	}
+	if fault == nil && !p.Carry {
+		at, fault = m.bounded(in, p, at)
+	}
+	if fault == nil {
+		at, fault = m.jittered(f, in, p, at)
+	}
+	if fault == nil && p.Carry {
+		at, fault = m.bounded(in, p, at)
+	}
+	return at, fault
+}
+
+// multiplied is an instant after a factor of the time that it is from now.
+func (m *machine) multiplied(at Time, by float64) (Time, *Fault) {
+	return addTo(m.now, calendar.Duration{Nanos: scaled(int64(at-m.now), by)})
+}
+
+// delayed is an instant later by what is added to the delay so many times.
+func (m *machine) delayed(in expr.Scope, p *ir.Retry, at Time, times int64) (Time, *Fault) {
 	step := calendar.Duration{Months: p.Add.Months, Days: p.Add.Days, Nanos: p.Add.Nanos}
 	if p.Add.Expr != 0 {
 		added, fault := m.afterIn(in, p.Add)
@@ -79,20 +109,24 @@ func (m *machine) backOff(f *frame, in expr.Scope, p *ir.Retry, k int64) (Time, 
 		}
 		step.Nanos = int64(added - m.now)
 	}
-	add, ok := step.Times(k - 1)
+	add, ok := step.Times(times)
 	if !ok {
 		return 0, &Fault{Name: FaultData, Detail: "the retry delay overflows (limit timer-horizon)"}
 	}
-	if at, fault = addTo(at, add); fault != nil {
-		return 0, fault
+	return addTo(at, add)
+}
+
+// bounded is an instant no later than the longest delay.
+func (m *machine) bounded(in expr.Scope, p *ir.Retry, at Time) (Time, *Fault) {
+	if !p.AtMost.Set {
+		return at, nil
 	}
-	if p.AtMost.Set {
-		most, fault := m.afterIn(in, p.AtMost)
-		if fault != nil {
-			return 0, fault
-		}
-		at = min(at, most)
-	}
+	most, fault := m.afterIn(in, p.AtMost)
+	return min(at, most), fault
+}
+
+// jittered is an instant changed by jitter, and not in the past.
+func (m *machine) jittered(f *frame, in expr.Scope, p *ir.Retry, at Time) (Time, *Fault) {
 	if p.JitterFrom.Set {
 		from, fault := m.afterIn(in, p.JitterFrom)
 		if fault != nil {

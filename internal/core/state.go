@@ -74,6 +74,7 @@ type frame struct {
 	againLen int       // how much of the delta a retry keeps
 	stopped  ir.NodeID // where it paused because it was told to stop there
 	attempts []int32   // retries so far, per Catch
+	delays   []Time    // the delay before the last retry, per Catch, where one carries it on
 	attempt  int32     // of the region, from 1
 	tickets  uint32    // the last number given out
 	waits    []wait

@@ -18,6 +18,7 @@ func Step(p *Program, s *State, now Time, in Input) (Result, error) {
 type Host struct {
 	ID      string // of the instance
 	Created Time
+	Awaited bool // another instance waits for its end; never changes
 	// Identity begins the ids of its events: see [Host.Key].
 	Identity string
 	Secrets  expr.Value // an object: the secrets that the program may see
@@ -115,7 +116,7 @@ func (m *machine) start(in Start) error {
 	if len(in.Events) == 0 {
 		if violations := m.checkInput(in.Data); len(violations) > 0 {
 			text := "the workflow input does not adhere to its schema: " + describe(violations)
-			if !m.p.WarnSchemas {
+			if !m.p.WarnSchemas && !m.p.WarnInput {
 				return &Rejected{Msg: text}
 			}
 			m.record(Record{Type: RecWarning, Text: text})
@@ -165,14 +166,15 @@ func (m *machine) run() {
 }
 
 // runnable is the frame that goes on: the oldest. Where frames share a context, what stands first in
-// the definition goes on as far as it can before what follows it.
+// the definition goes on as far as it can before what follows it, and a detached frame before all others: it began
+// earlier than what the others do next.
 func (m *machine) runnable() *frame {
 	var first *frame
 	for _, f := range m.s.frames {
 		if f.phase != phaseRun {
 			continue
 		}
-		if !m.p.Variables {
+		if !m.p.Variables || f.kind == kindDetached {
 			return f
 		}
 		if first == nil || m.precedes(f, first) {
@@ -281,6 +283,7 @@ func (m *machine) fired(f *frame, w wait) {
 		if w.kind == WaitTotal && f.kind != kindRoot && f.kind != kindDetached {
 			// The time for all attempts is over: nothing inside can handle that.
 			f, fault.Node, fault.Pos = m.s.frame(f.parent), m.p.Nodes[f.node].Name, m.p.Nodes[f.node].Pos
+			m.p.typed(fault)
 		}
 		m.raise(f, fault)
 	}

@@ -39,6 +39,7 @@ type host struct {
 	now   Time
 	pages map[[2]int64][]byte
 	alive bool
+	host  Host
 }
 
 func newHost(t testing.TB, p *Program) *host {
@@ -63,8 +64,8 @@ func (h *host) state() *State {
 }
 
 func (h *host) step(in Input) (Result, error) {
-	first, err := Step(h.p, h.state(), h.now, in)
-	second, err2 := Step(h.p, h.state(), h.now, in)
+	first, err := StepFor(h.host, h.p, h.state(), h.now, in)
+	second, err2 := StepFor(h.host, h.p, h.state(), h.now, in)
 	if fmt.Sprint(err) != fmt.Sprint(err2) || show(h.p, first) != show(h.p, second) {
 		h.t.Fatalf("the same step differs the second time:\n%s\n%s", show(h.p, first), show(h.p, second))
 	}
@@ -97,6 +98,9 @@ func (h *host) do(cmd, input string) string {
 	head, rest, _ := strings.Cut(strings.TrimSpace(input), " ")
 	var in Input
 	switch cmd {
+	case "awaited": // another instance waits for this one
+		h.host.Awaited = true
+		return ""
 	case "start":
 		in = h.startInput(input)
 	case "reply", "fault":
@@ -108,7 +112,8 @@ func (h *host) do(cmd, input string) string {
 		switch {
 		case cmd == "fault":
 			r.Fault = &Fault{}
-			r.Fault.Name, r.Fault.Code, _ = strings.Cut(rest, " ")
+			f := append(strings.Fields(rest), "", "", "", "")
+			r.Fault.Name, r.Fault.Code, r.Fault.Status, r.Fault.Type = f[0], strings.Trim(f[1], "-"), strings.Trim(f[2], "-"), f[3]
 		case rest == "none":
 			r.None = true
 		case strings.HasPrefix(rest, "terminate "):
@@ -242,6 +247,9 @@ func showCommand(p *Program, c Command) string {
 	case Offers:
 		return fmt.Sprintf("offer %s %v", c.Ticket, c.Offers)
 	case Spawn:
+		if c.Continue {
+			return fmt.Sprintf("spawn %s %s %s continue", c.Ticket, c.Workflow, c.Input)
+		}
 		return fmt.Sprintf("spawn %s %s %s wait=%t", c.Ticket, c.Workflow, c.Input, c.Wait)
 	case Emit:
 		return fmt.Sprintf("emit %s %s data=%s attrs=%v", c.Ticket, c.Type, c.Data, c.Attrs)

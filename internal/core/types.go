@@ -203,6 +203,7 @@ type Spawn struct {
 	Latest            bool // the highest semantic version, not the one deployed last
 	Input             expr.Value
 	Wait              bool
+	Continue          bool // it goes on for this instance, which ends when it has begun: the answer says so
 }
 
 // Emit sends an event; the ticket is its identity.

@@ -23,6 +23,17 @@ func (f *frame) bind(name string, v expr.Value) {
 	f.vars = append(f.vars, binding{name, v})
 }
 
+// keepVars gives a detached frame the variables of where it began, which may end before it does.
+func (m *machine) keepVars(from, to *frame) {
+	for f := from; f != nil && f.kind != kindRoot; f = m.s.frame(f.parent) {
+		for _, b := range slices.Concat(f.vars, m.loopVars(f)) {
+			if !slices.ContainsFunc(to.vars, func(own binding) bool { return own.name == b.name }) {
+				to.bind(b.name, b.value)
+			}
+		}
+	}
+}
+
 // unbind forgets a variable of the frame.
 func (f *frame) unbind(name string) {
 	if i := slices.IndexFunc(f.vars, func(b binding) bool { return b.name == name }); i >= 0 {
@@ -47,6 +58,13 @@ func (m *machine) scope(f *frame, own ...binding) expr.Scope {
 	if m.p.Variables {
 		in.Vars = &variables{m, f, own}
 	}
+	return in
+}
+
+// alone is what expressions of a frame see of a value that is not its data: that alone, and the variables.
+func (m *machine) alone(f *frame, v expr.Value) expr.Scope {
+	in := m.scope(f)
+	in.Data, in.Lent = v, expr.Null
 	return in
 }
 

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -182,10 +183,7 @@ func (w *walker) enter(id ir.RegionID) []Part {
 // handlers notes what a state does about its errors, apart from where it goes.
 func (w *walker) handlers(region *ir.Region) {
 	for _, c := range region.Catch {
-		k := catch{name: c.Error}
-		if c.Any {
-			k.name = "*"
-		}
+		k := catch{name: catchName(c)}
 		if c.Retry != nil {
 			k.retries = c.Retry.Max
 		}
@@ -196,12 +194,34 @@ func (w *walker) handlers(region *ir.Region) {
 		}
 		if k.retries > 0 {
 			on := "any error"
-			if !c.Any {
-				on = "error " + c.Error
+			switch {
+			case k.name != "*":
+				on = "error " + k.name
+			case c.Only != nil && len(w.r.p.Errors) == 0: // it bears its condition
+				on = c.Retry.Name
 			}
 			w.in.notes = append(w.in.notes, count(k.retries, "retry", "retries")+" on "+on)
 		}
 	}
+}
+
+// catchName names the errors that a catch is for; * are all.
+func catchName(c ir.Catch) string {
+	if len(c.When) == 0 {
+		if c.Any {
+			return "*"
+		}
+		return c.Error
+	}
+	var names []string
+	for _, m := range c.When {
+		name := cmp.Or(m.Error, m.Code, m.Type[strings.LastIndexByte(m.Type, '/')+1:], m.Status, m.Instance)
+		if name == "" {
+			return "*"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // sends names the events that a way out of the state produces, as part of a label.
@@ -244,7 +264,7 @@ func (w *walker) undoes(id ir.NodeID) bool {
 func (w *walker) await(op *ir.Await) ([]Part, bool) {
 	limit := spanText(op.Timeout)
 	if len(op.Arms) == 0 {
-		return []Part{{Kind: PartWait, Text: "wait " + limit}}, true
+		return []Part{{Kind: PartWait, Text: strings.TrimSpace("wait " + limit)}}, true
 	}
 	if w.node.Type == "switch" {
 		w.in.timeout = limit
@@ -285,11 +305,34 @@ func (w *walker) await(op *ir.Await) ([]Part, bool) {
 
 // branchParts lists what a branch does: its states, where it has any.
 func (w *walker) branchParts(id ir.RegionID) []Part {
-	entry := w.r.p.Regions[id].Entry
-	if entry > 0 && int(entry) < len(w.r.p.Nodes) && w.r.p.Nodes[entry].Mark == ir.MarkEntered {
+	if entry := w.firstState(id); entry != 0 {
 		return w.states(entry)
 	}
 	return w.enter(id)
+}
+
+// firstState is the entry of the state that a region begins with, also where it stands in a region of its own; 0
+// where there is none.
+func (w *walker) firstState(id ir.RegionID) ir.NodeID {
+	if id <= 0 || int(id) >= len(w.r.p.Regions) || w.r.p.Regions[id].Nested {
+		return 0
+	}
+	entry := w.r.p.Regions[id].Entry
+	if entry <= 0 || int(entry) >= len(w.r.p.Nodes) {
+		return 0
+	}
+	if w.r.p.Nodes[entry].Mark == ir.MarkEntered {
+		return entry
+	}
+	switch op := w.r.p.Nodes[entry].Op.(type) {
+	case *ir.Enter:
+		return w.firstState(op.Region)
+	case *ir.Fan:
+		if op.Join == ir.JoinFirst && len(op.Branches) == 1 {
+			return w.firstState(op.Branches[0].Region)
+		}
+	}
+	return 0
 }
 
 func (w *walker) fan(op *ir.Fan) Part {
@@ -298,7 +341,7 @@ func (w *walker) fan(op *ir.Fan) Part {
 		if src := w.exprText(op.Each.Over); src != "" {
 			text += " of " + src
 		}
-		part := Part{Kind: PartEach, Text: text, Parts: w.enter(op.Each.Body)}
+		part := Part{Kind: PartEach, Text: text, Parts: w.branchParts(op.Each.Body)}
 		if while := w.exprText(op.Each.While); while != "" {
 			part.Note = "while " + while
 		}

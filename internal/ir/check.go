@@ -3,6 +3,7 @@ package ir
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Check reports the first reference that does not hold. A program that passes
@@ -42,6 +43,7 @@ func (p *Program) Check() error {
 	c.span(p.Start.Window)
 	c.expr(p.Start.Read)
 	c.needs(p.Start)
+	c.schedule(p.Start.Schedule)
 	if p.Job {
 		c.job()
 	}
@@ -111,6 +113,27 @@ func (c *checker) needs(s Start) {
 	}
 }
 
+func (c *checker) schedule(s *Schedule) {
+	if s == nil {
+		return
+	}
+	c.span(s.Every, s.After)
+	for _, bound := range []string{s.From, s.Until} {
+		if bound == "" {
+			continue
+		}
+		if _, err := time.Parse(time.RFC3339, bound); err != nil {
+			c.fail("the bound %q of a schedule is not an instant", bound)
+		}
+		if !s.Every.Set && s.Cron == "" {
+			c.fail("a schedule with a bound and nothing to repeat")
+		}
+	}
+	if s.Back && (!s.Every.Set || s.Until == "") {
+		c.fail("a schedule counts back from no instant")
+	}
+}
+
 func (c *checker) inner(id RegionID) {
 	if id <= 0 || int(id) >= len(c.p.Regions) {
 		c.fail("no region %d", id)
@@ -127,7 +150,7 @@ func (c *checker) span(spans ...Span) {
 func (c *checker) pick(p Pick) {
 	c.expr(p.Expr)
 	switch p.Wrap {
-	case WrapNever, WrapSingle, WrapAlways, WrapMatches:
+	case WrapNever, WrapSingle, WrapAlways, WrapMatches, WrapOther:
 	default:
 		c.fail("unknown wrap %q", p.Wrap)
 	}
@@ -167,7 +190,13 @@ func (c *checker) region(r Region) {
 	}
 	for _, k := range r.Catch {
 		c.node(k.Next)
+		if len(k.When) > 0 && (k.Any || k.Error != "" || k.Code != "") {
+			c.fail("a catch of a list and of something else")
+		}
 		c.filter(k.Only)
+		if k.Put != nil {
+			c.put(*k.Put)
+		}
 		if y := k.Retry; y != nil {
 			if y.Max < 0 || y.Factor < 0 || y.JitterTo.Set != y.JitterFrom.Set {
 				c.fail("a retry that cannot be: %+v", *y)
@@ -223,6 +252,9 @@ func (c *checker) op(op Op) {
 		if op.Each != nil {
 			c.expr(op.Each.Over, op.Each.Max, op.Each.While)
 			c.inner(op.Each.Body)
+			if op.Each.Batch && op.Each.Max == 0 {
+				c.fail("batches without a size")
+			}
 		}
 		switch op.Join {
 		case JoinMerge, JoinAppend, JoinArray, JoinFirst, JoinLast, JoinDrop:
@@ -249,6 +281,9 @@ func (c *checker) op(op Op) {
 	case *Spawn:
 		c.expr(op.From)
 		c.put(op.Result)
+		if op.Wait && op.Continue {
+			c.fail("an instance cannot both wait for another and be continued by it")
+		}
 	case *End:
 		c.end(op)
 	case *Raise:
@@ -276,9 +311,6 @@ func (c *checker) await(op *Await) {
 	c.node(op.OnTimeout)
 	if op.Need < 0 || op.Need > len(op.Arms) || len(op.Arms) > 0 && op.Need == 0 {
 		c.fail("need %d of %d arms", op.Need, len(op.Arms))
-	}
-	if len(op.Arms) == 0 && !op.Timeout.Set {
-		c.fail("an await that waits for nothing")
 	}
 	for _, a := range op.Arms {
 		c.arm(a)

@@ -100,7 +100,14 @@ func TestCheckFindsEveryBadReference(t *testing.T) {
 		"arm event":          func(p *Program) { p.Nodes[4].Op.(*Await).Arms[0].Event = 1 },
 		"arm next":           func(p *Program) { p.Nodes[4].Op.(*Await).Arms[0].Next = 99 },
 		"need":               func(p *Program) { p.Nodes[4].Op.(*Await).Need = 2 },
-		"waits for nothing":  func(p *Program) { p.Nodes[4].Op = &Await{} },
+		"needs no arm":       func(p *Program) { p.Nodes[4].Op = &Await{Need: 1} },
+		"list and wildcard":  func(p *Program) { p.Regions[1].Catch[0] = Catch{When: []Match{{}}, Any: true} },
+		"batch of any size":  func(p *Program) { p.Nodes[7].Op.(*Fan).Each.Max, p.Nodes[7].Op.(*Fan).Each.Batch = 0, true },
+		"waits and is over":  func(p *Program) { p.Nodes[9].Op = &Spawn{Workflow: "w", Wait: true, Continue: true} },
+		"no instant":         func(p *Program) { p.Start.Schedule = &Schedule{Cron: "0 * * * *", Until: "tomorrow"} },
+		"bound of nothing":   func(p *Program) { p.Start.Schedule = &Schedule{From: "2026-01-01T00:00:00Z"} },
+		"back from nowhere":  func(p *Program) { p.Start.Schedule = &Schedule{Every: Span{Set: true, Days: 1}, Back: true} },
+		"wrap":               func(p *Program) { p.Nodes[1].Op.(*Eval).Put.Pick.Wrap = "x" },
 		"timeout":            func(p *Program) { p.Nodes[4].Op.(*Await).Timeout.Expr = 9 },
 		"emitted event":      func(p *Program) { p.Nodes[5].Op.(*Emit).Event = 5 },
 		"branch":             func(p *Program) { p.Nodes[6].Op.(*Fan).Branches[0].Region = 7 },
@@ -131,7 +138,10 @@ func TestCheckFindsEveryBadReference(t *testing.T) {
 			}
 		})
 	}
-	if err := whole().Check(); err != nil {
+	p := whole()
+	p.Nodes[4].Op = &Await{} // waits until something around it ends
+	p.Start.Schedule = &Schedule{Every: Span{Set: true, Days: 1}, Until: "2026-01-01T00:00:00+01:00", Back: true}
+	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
 }

@@ -37,7 +37,8 @@ type Call struct {
 	Result   Put        `json:"result,omitzero"`
 }
 
-// Await waits until Need of its arms are satisfied, or until the timeout.
+// Await waits until Need of its arms are satisfied, or until the timeout. One without arms and timeout
+// waits until something around it ends.
 //
 // With Need 1 it goes on at the arm's Next; else all arms' values are put in
 // order of the arms and it goes on at the node's Next. After the timeout it goes
@@ -105,14 +106,20 @@ type FanBranch struct {
 // with; Var and At are variables: the item, and its index from 0. While is asked before each
 // item, with the data that it would get and its variables; the first time that it is false,
 // the fan ends.
+//
+// With Batch the items come in batches of Max: the next batch begins when all items of the one
+// before have ended.
 type Each struct {
 	Over  ExprID   `json:"over"`
 	Body  RegionID `json:"body"`
 	Var   string   `json:"var"`
 	Max   ExprID   `json:"max,omitempty"` // how many at once; 0 or none: the engine's limit
+	Batch bool     `json:"batch,omitempty"`
 	Carry bool     `json:"carry,omitempty"`
 	At    string   `json:"at,omitempty"`
 	While ExprID   `json:"while,omitempty"`
+	// In is instead of Var: the data of an item is that of the state, with the item at this path.
+	In []string `json:"in,omitempty"`
 }
 
 // Feed takes events until it has enough of them: one for each of Events where All is set, else
@@ -159,12 +166,17 @@ type Enter struct {
 	Takes  string   `json:"takes,omitempty"`
 }
 
-// Spawn starts an instance of another definition. Its input is what From gives (0: the frame's data).
+// Spawn starts an instance of another definition. Its input is what From gives, or the frame's data
+// where From is 0 or selects nothing.
+//
+// With Continue the new instance takes the place of this one, which is about to end: it is waited for
+// only if another instance waits for this one.
 type Spawn struct {
 	Workflow string `json:"workflow"`
 	Version  string `json:"version,omitempty"` // "": the one deployed last
 	Latest   bool   `json:"latest,omitempty"`  // instead, the highest semantic version
 	Wait     bool   `json:"wait,omitempty"`
+	Continue bool   `json:"continue,omitempty"` // instead of Wait
 	From     ExprID `json:"from,omitempty"`
 	Result   Put    `json:"result,omitzero"`
 }

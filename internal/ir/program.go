@@ -37,6 +37,8 @@ type Program struct {
 	InputSchema  ExprID  `json:"inputSchema,omitempty"` // schema programs give a list of violations
 	OutputSchema ExprID  `json:"outputSchema,omitempty"`
 	WarnSchemas  bool    `json:"warnSchemas,omitempty"` // violations are warnings (--schemas=warn)
+	WarnInput    bool    `json:"warnInput,omitempty"`   // those of InputSchema are
+	WarnOutput   bool    `json:"warnOutput,omitempty"`  // those of OutputSchema are
 	Labels       []Label `json:"labels,omitempty"`      // shown on the instance, computed from its input
 
 	// Variables says that expressions see variables: those that Put and Each name, nearest frame
@@ -104,21 +106,38 @@ type Region struct {
 	Listen  []EventID `json:"listen,omitempty"`  // subscribed while the region lives; arms refer to them
 	Collect bool      `json:"collect,omitempty"` // its frame collects a delta
 	Nested  bool      `json:"nested,omitempty"`  // states in it are inside of a state
+	Daemon  bool      `json:"daemon,omitempty"`  // of a detached branch: the instance does not wait for it, and cancels it when it ends
 }
 
 // Catch handles faults of a region. A specific match beats Any; among those the
 // first wins.
 //
-// Only narrows it further. Its expressions see the region's input, and the error object as the
+// When, instead of Error, Code and Any, lists what it is for: any one must match, which is specific, and none of
+// Except. Only narrows it further. Its expressions see the region's input, and the error object as the
 // variable As. The handler sees that if it is an Enter that takes it.
 type Catch struct {
-	Error string       `json:"error,omitempty"` // name, title or type of the fault
-	Code  string       `json:"code,omitempty"`
-	Any   bool         `json:"any,omitempty"`
-	Only  *ErrorFilter `json:"only,omitempty"`
-	As    string       `json:"as,omitempty"`
-	Retry *Retry       `json:"retry,omitempty"`
-	Next  NodeID       `json:"next,omitempty"` // in the frame that entered the region, with the region's input as data; 0: the fault climbs on
+	Error  string       `json:"error,omitempty"` // name, title or type of the fault
+	Code   string       `json:"code,omitempty"`
+	Any    bool         `json:"any,omitempty"`
+	When   []Match      `json:"when,omitempty"`
+	Except []Match      `json:"except,omitempty"`
+	Only   *ErrorFilter `json:"only,omitempty"`
+	As     string       `json:"as,omitempty"`
+	Retry  *Retry       `json:"retry,omitempty"`
+	Put    *Put         `json:"put,omitempty"`  // of the error object, into the data that Next begins with
+	Next   NodeID       `json:"next,omitempty"` // in the frame that entered the region, with the region's input as data; 0: the fault climbs on
+}
+
+// Match selects faults: all that it says must hold; one that says nothing selects every fault.
+//
+// Code decides where the fault has a code or a status, which one of must equal it; Error, its name, title or
+// type, decides where the fault has neither, or where there is no Code.
+type Match struct {
+	Error    string `json:"error,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Status   string `json:"status,omitempty"`   // the status, or the code of a fault without one
+	Instance string `json:"instance,omitempty"` // a JSON pointer
 }
 
 // ErrorFilter selects faults: the error object has the members With, When holds, and Except does not.
@@ -138,12 +157,16 @@ type Member struct {
 // Delay·Factor^(k−1) + (k−1)·Add, at most AtMost, changed by jitter: by a part of it, by
 // JitterAtMost more or less, or by something between JitterFrom and JitterTo more.
 //
+// With Carry each delay is made of the one before, as it was taken: (that + Add)·Factor, changed by jitter, then
+// at most AtMost.
+//
 // Only selects the faults that are retried, and sees what that of the Catch sees. No retry begins
 // later than Within after the first attempt did. The handler follows where there is no retry.
 type Retry struct {
 	Only       *ErrorFilter `json:"only,omitempty"`
 	Within     Span         `json:"within,omitzero"`
 	Always     bool         `json:"always,omitempty"` // without Max
+	Carry      bool         `json:"carry,omitempty"`
 	Factor     float64      `json:"factor,omitempty"` // 0: 1
 	AtMost     Span         `json:"atMost,omitzero"`
 	JitterFrom Span         `json:"jitterFrom,omitzero"`
@@ -262,10 +285,16 @@ type Need struct {
 
 // Schedule restricts or triggers starts. An Interval is alone; the others start instances side by
 // side: Cron, and Every so often, the first time one span after the deployment.
+//
+// From and Until, in RFC 3339, bound Every and Cron: nothing fires before the one, and nothing at or after the
+// other. Every counts from From, which is the first time; with Back it counts back from Until.
 type Schedule struct {
 	Interval     string `json:"interval,omitempty"`
 	Cron         string `json:"cron,omitempty"`
 	Every        Span   `json:"every,omitzero"`
+	From         string `json:"from,omitempty"`
+	Until        string `json:"until,omitempty"`
+	Back         bool   `json:"back,omitempty"`
 	After        Span   `json:"after,omitzero"` // from the end of one instance to the next; without Cron and Every
 	Zone         string `json:"zone,omitempty"`
 	DirectInvoke bool   `json:"directInvoke,omitempty"` // starts by hand are allowed outside of it

@@ -21,6 +21,7 @@ const (
 	WrapSingle  Wrap = "single"  // unless it is an array
 	WrapAlways  Wrap = "always"  //
 	WrapMatches Wrap = "matches" // a list of matches, unless it is one object, which stands for itself
+	WrapOther   Wrap = "other"   // unless it is an object or null; also a value that no expression selects
 )
 
 // Put says how a value changes the frame's data, after Pick. A Pick that selects
@@ -30,8 +31,8 @@ type Put struct {
 	Mode Mode     `json:"mode,omitempty"`
 	To   Target   `json:"to,omitempty"`
 	Var  string   `json:"var,omitempty"`  // of ToVar: the name
-	Path []string `json:"path,omitempty"` // PutReplace: builds a new document with the value there; PutSet: where it goes
-	Warn bool     `json:"warn,omitempty"` // record a warning when nothing is selected
+	Path []string `json:"path,omitempty"` // PutReplace: builds a new document with the value there; PutSet, PutMerge: where it goes
+	Warn bool     `json:"warn,omitempty"` // record a warning when nothing is selected, or when what is collected is not merged
 }
 
 // Mode is a way to put a value.
@@ -40,7 +41,7 @@ type Mode string
 // The modes.
 const (
 	PutNone    Mode = ""        // the data stays
-	PutMerge   Mode = "merge"   // objects merge in; others only into the delta, with a warning
+	PutMerge   Mode = "merge"   // objects merge in; others only into the delta, with a warning, unless there is a Path
 	PutReplace Mode = "replace" // the value is the data
 	PutSet     Mode = "set"     // the value replaces what is at Path in the data; the rest of that stays
 )

@@ -58,6 +58,8 @@ type Instance struct {
 	Ticket  core.Ticket // the parent's ticket for it
 	Awaited bool        // the parent waits for its end
 	Depth   int         // how many ancestors wait for it, directly or through one another
+	// Continued is how many instances in a row, each of them briefly, went on as the next one, up to this.
+	Continued int
 
 	RestartOf string // the instance that this one repeats
 

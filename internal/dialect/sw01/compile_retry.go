@@ -25,7 +25,7 @@ var categories = []category{
 // §Functions, events, errors); in the core a specific handler beats a general one, so
 // what stands behind a general one is left out here.
 func (c *compiler) catches(at ir.Place, a *action) []ir.Catch {
-	k := catching{c: c, at: at, action: a, handled: map[string]bool{}, added: map[ir.Catch]bool{}}
+	k := catching{c: c, at: at, action: a, handled: map[string]bool{}, added: map[target]bool{}}
 	for _, r := range a.retries {
 		if r.unused {
 			continue
@@ -52,11 +52,17 @@ type catching struct {
 	at      ir.Place
 	action  *action
 	out     []ir.Catch
-	added   map[ir.Catch]bool // what they are for
-	handled map[string]bool   // categories
-	rest    *retry            // of SYS.Fail, or of all that is left
-	closed  bool              // nothing is left for later retries
-	whole   bool              // rest takes the other categories too
+	added   map[target]bool // what they are for
+	handled map[string]bool // categories
+	rest    *retry          // of SYS.Fail, or of all that is left
+	closed  bool            // nothing is left for later retries
+	whole   bool            // rest takes the other categories too
+}
+
+// target is what a handler is for.
+type target struct {
+	err, code string
+	any       bool
 }
 
 func (k *catching) any(r *retry) {
@@ -175,8 +181,8 @@ func (k *catching) behindFail(name string) {
 // add adds a handler of faults that no earlier one is for. Fewer handlers are better:
 // the core counts the attempts of each.
 func (k *catching) add(what ir.Catch, r *retry) {
-	if !k.added[what] {
-		k.added[what] = true
+	if to := (target{what.Error, what.Code, what.Any}); !k.added[to] {
+		k.added[to] = true
 		k.out = append(k.out, k.handler(what, r))
 	}
 }

@@ -24,6 +24,7 @@ const (
 	restQuarantine
 	restJob
 	restPauseReason
+	restContinued
 )
 
 // restOwner is the owner of an instance's rest: the columns of its row at a revision.
@@ -106,6 +107,10 @@ func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 		w.uint(restPauseReason)
 		w.text(in.PauseReason)
 	}
+	if in.Continued != 0 {
+		w.uint(restContinued)
+		w.int(int64(in.Continued))
+	}
 	w.uint(restEnd)
 	return w.end(restOwner(in, rev))
 }
@@ -152,6 +157,8 @@ func DecodeRest(data []byte, in *store.Instance) error {
 			in.Job = store.Job{Client: r.text(), State: r.text(), Group: r.text()}
 		case restPauseReason:
 			in.PauseReason = r.text()
+		case restContinued:
+			in.Continued = int(r.int())
 		default:
 			r.fail()
 		}
