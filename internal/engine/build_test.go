@@ -169,6 +169,14 @@ func newHarness(t testing.TB, mocks mock.Mocks, opts ...option) *harness {
 	return h
 }
 
+// again is another engine over the same store and clock, as after a restart. It has the same answers to calls.
+func (h *harness) again() *harness {
+	h.t.Helper()
+	out := newHarness(h.t, nil, func(c *Config) { c.Store, c.Clock, c.Invoker = h.store, h.clock, h.mock })
+	out.clock, out.mock, out.ids = h.clock, h.mock, h.ids
+	return out
+}
+
 func (h *harness) deploy(programs ...*ir.Program) {
 	h.t.Helper()
 	for _, p := range programs {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -15,6 +16,13 @@ import (
 
 // maxSpawnDepth is how many instances may wait for one another ("spawn-depth").
 const maxSpawnDepth = 64
+
+// maxContinued is how many instances in a row may go on as the next one within briefly of their start
+// ("continue-chain"): a chain without a pause would never end, and nobody could stop it.
+const (
+	maxContinued = 1000
+	briefly      = core.Time(time.Second)
+)
 
 // maxIDLength is how long ids of children grow before they are hashed.
 const maxIDLength = 160
@@ -51,7 +59,7 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	}
 	if !d.schedule.allows(f.now) {
 		// 0.5 §Start Definition: a sub-flow whose schedule is not active completes at once.
-		if c.Wait {
+		if c.Wait || c.Continue {
 			f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
 		}
 		f.warn("workflow %q is not started: its schedule is not active", c.Workflow)
@@ -66,7 +74,11 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	}
 	id := f.childID(c.Ticket)
 	row := newRow(d, id, f.now)
-	row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
+	if !c.Continue { // which is no child
+		row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
+	} else if f.now-f.l.row.Created < briefly {
+		row.Continued = f.l.row.Continued + 1
+	}
 	row.Job = jobOf(d.prog, c.Input, store.Job{})
 	if c.Wait {
 		row.Depth = f.l.row.Depth + 1
@@ -75,10 +87,18 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: fmt.Sprintf("%d workflows wait for one another (limit spawn-depth)", maxSpawnDepth)})
 		return nil
 	}
+	if row.Continued > maxContinued {
+		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: fmt.Sprintf(
+			"%d instances went on as the next one, each within a second of its start (limit continue-chain): let the workflow wait for something", maxContinued)})
+		return nil
+	}
 	if over, err := f.earlier(ctx, id, c); over || err != nil {
 		return err
 	}
 	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: c.Input, Seed: f.e.cfg.Seed(id)}})
+	if c.Continue {
+		f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
+	}
 	return nil
 }
 
@@ -99,6 +119,9 @@ func (f *fold) earlier(ctx context.Context, id string, c core.Spawn) (over bool,
 	case !row.Status.Final():
 		return false, nil // it will tell
 	}
+	if c.Continue {
+		f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
+	}
 	if c.Wait {
 		row.Ticket = c.Ticket
 		f.message(f.l.id, endReply(&row, core.Finish{Status: row.Status, Output: row.Output, Fault: row.Fault}))
@@ -109,7 +132,7 @@ func (f *fold) earlier(ctx context.Context, id string, c core.Spawn) (over bool,
 
 // noChild tells the parent that its child could not be started.
 func (f *fold) noChild(c core.Spawn, fault *core.Fault) {
-	if c.Wait {
+	if c.Wait || c.Continue {
 		f.message(f.l.id, core.Reply{Ticket: c.Ticket, Fault: fault})
 		return
 	}

@@ -22,6 +22,9 @@ func TestEndpoints(t *testing.T) {
 		{"call:mcp", `{"transport":{"http":{"endpoint":{"uri":"https://pay.example/mcp"}}}}`, "host:pay.example"},
 		{"call:a2a", `{"server":"https://pay.example/agent"}`, "host:pay.example"},
 		{"call:mcp&", `{"transport":{"stdio":{"command":"npx"}}}`, "programs"},
+		{ir.Request{Protocol: ir.RequestREST, URI: "https://Pay.example/{id}"}.Operation(false), `{"endpoint":"x"}`, "host:pay.example"},
+		{"call:request:oops", `{}`, "name:f"},
+		{"call:log:WARN", `{}`, "name:f"},
 		{"call:shell&", `{"command":"ls"}`, "programs"},
 	} {
 		args, err := expr.ParseJSON([]byte(c.args))

@@ -240,13 +240,19 @@ func TestInputSchema(t *testing.T) {
 	strict, warn, parent := build("strict"), build("warn"), build("parent")
 	strict.p.InputSchema = strict.expr("schema", "must not be there")
 	warn.p.InputSchema, warn.p.WarnSchemas = warn.expr("schema", "must not be there"), true
-	h.deploy(strict.main(), warn.main(), parent.main(spawn("strict", true)))
+	lenient, other := build("lenient"), build("other")
+	lenient.p.InputSchema, lenient.p.WarnInput = lenient.expr("schema", "must not be there"), true
+	h.deploy(strict.main(), warn.main(), parent.main(spawn("strict", true)), lenient.main(), other.main(spawn("lenient", true)))
 	var input *InputError
 	_, err := h.Start(context.Background(), StartRequest{Definition: "strict", Input: parse(t, `{"bad":1}`)})
 	if !errors.As(err, &input) || len(input.Violations) != 1 || input.Violations[0] != (Violation{"/bad", "must not be there"}) {
 		t.Errorf("violations: %v", err)
 	}
 	h.want(h.start("warn", `{"bad":1}`), core.Completed, `{"bad":1}`)
+	h.want(h.start("lenient", `{"bad":1}`), core.Completed, `{"bad":1}`)
+	child := h.start("other", `{"bad":1}`)
+	h.poll()
+	h.want(child, core.Completed, `{"bad":1}`)
 	id := h.start("parent", `{"bad":1}`)
 	h.poll()
 	h.wantFault(id, core.FaultSchema)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -89,6 +90,9 @@ func (e *Engine) callWith(ctx context.Context, row store.Call) (out callWith, er
 			return out, err
 		}
 		out.secrets = set.Redactor
+		if ir.IsLog(row.Function.Operation) { // people read what it is called with
+			out.args = set.Redact(out.args)
+		}
 	}
 	if pinned {
 		out.documents = effect.Documents{Key: instance.Digest, Root: row.Function.Resource}

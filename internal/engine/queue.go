@@ -109,7 +109,13 @@ func endpoint(f *ir.Function, args expr.Value) string {
 		if b.Exec {
 			return "programs"
 		}
-		if operation = b.Document; operation == "" || b.Kind == "grpc" {
+		switch operation = b.Document; {
+		case b.Kind == ir.RequestKind:
+			r, _ := b.Request() // one that cannot be read reaches nothing
+			operation = r.URI
+		case b.Kind == ir.LogKind:
+			operation = "" // its document is a level
+		case operation == "" || b.Kind == "grpc":
 			operation = described(args)
 		}
 	}

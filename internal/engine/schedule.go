@@ -23,6 +23,9 @@ type schedule struct {
 	cron     *calendar.Cron
 	every    calendar.Duration // zero: not so often
 	after    *calendar.Duration
+	from     time.Time // the first time of every, and nothing before it; zero: every counts from the deployment
+	until    time.Time // nothing at or after it
+	back     bool      // every counts back from until
 	zone     *time.Location
 	direct   bool
 	deployed time.Time
@@ -32,7 +35,7 @@ func (e *Engine) newSchedule(s *ir.Schedule, deployed core.Time) (*schedule, err
 	if s == nil {
 		return nil, nil
 	}
-	out := &schedule{zone: e.zone, direct: s.DirectInvoke, deployed: deployed.Std()}
+	out := &schedule{zone: e.zone, direct: s.DirectInvoke, deployed: deployed.Std(), back: s.Back}
 	if s.Zone != "" {
 		zone, err := time.LoadLocation(s.Zone)
 		if err != nil {
@@ -49,6 +52,19 @@ func (e *Engine) newSchedule(s *ir.Schedule, deployed core.Time) (*schedule, err
 	}
 	if s.Every.Set {
 		out.every = durationOf(s.Every)
+	}
+	for _, bound := range []struct {
+		text string
+		at   *time.Time
+	}{{s.From, &out.from}, {s.Until, &out.until}} {
+		if bound.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, bound.text)
+		if err != nil {
+			return nil, fmt.Errorf("schedule: %w", err)
+		}
+		*bound.at = at
 	}
 	if s.After.Set {
 		if out.fires() {
@@ -111,34 +127,50 @@ func (s *schedule) refusal(definition string, now core.Time) error {
 }
 
 // next is the first fire time after an instant.
-func (s *schedule) next(after core.Time) *core.Time {
+func (s *schedule) next(now core.Time) *core.Time {
 	var first time.Time
+	after := now.Std()
+	if after.Before(s.from) {
+		after = s.from.Add(-1)
+	}
 	if s.cron != nil {
-		if at, ok := s.cron.Next(after.Std(), s.zone); ok {
+		if at, ok := s.cron.Next(after, s.zone); ok {
 			first = at
 		}
 	}
 	if !s.every.IsZero() {
-		if at := s.nextOf(s.every, after.Std()); first.IsZero() || at.Before(first) {
+		if at := s.nextOf(s.every, after); first.IsZero() || at.Before(first) {
 			first = at
 		}
 	}
-	if first.IsZero() || first.Year() > lastYear {
+	if first.IsZero() || first.Year() > lastYear || !s.until.IsZero() && !first.Before(s.until) {
 		return nil
 	}
 	t := core.TimeOf(first)
 	return &t
 }
 
-// nextOf is the first time after an instant that is a whole number of spans after the deployment.
+// nextOf is the first time after an instant that is a whole number of spans after the begin, or before the end.
 // Spans differ in length by months, so the number is found by halving.
 func (s *schedule) nextOf(span calendar.Duration, after time.Time) time.Time {
+	begin := s.deployed
+	if !s.from.IsZero() {
+		begin = s.from
+	}
 	at := func(n int64) time.Time {
 		sum, ok := span.Times(n)
-		if !ok {
-			return farFuture
+		switch {
+		case s.back && ok:
+			return sum.SubFrom(s.until)
+		case s.back:
+			return time.Time{}
+		case ok:
+			return sum.AddTo(begin)
 		}
-		return sum.AddTo(s.deployed)
+		return farFuture
+	}
+	if s.back { // the last one is not after it any more; none is left where that is the end
+		return at(int64(sort.Search(math.MaxInt, func(n int) bool { return !at(int64(n) + 1).After(after) })))
 	}
 	n := sort.Search(math.MaxInt, func(n int) bool { return at(int64(n)).After(after) })
 	return at(int64(n))
