@@ -29,8 +29,8 @@ const askEvery = 1 << 12
 // every step in it.
 const maxNames = 16 << 20
 
-// maxBuilt is the limit definition-steps. No document is long enough to write down more; extensions
-// repeat their tasks for each task that they extend.
+// maxBuilt is the limit definition-steps. No document is long enough to write down more; extensions, error policies
+// and functions in expressions repeat what they hold at each use.
 const maxBuilt = 300_000
 
 // exhausted ends compiling.
@@ -60,8 +60,8 @@ func (b *Budget) Build(n int) {
 		return
 	}
 	var r Reporter
-	panic(exhausted{*r.Errorf(Pos{}, CodePrograms, "the definition becomes more than %d steps, with what extensions add to each task (limit definition-steps)",
-		maxBuilt).WithHint("extend fewer tasks, or move a part into a workflow of its own")})
+	panic(exhausted{*r.Errorf(Pos{}, CodePrograms, "the definition becomes more than %d steps, with what is repeated at each use (limit definition-steps)",
+		maxBuilt).WithHint("use fewer extensions, error handlers or functions in expressions, or move a part into a workflow of its own")})
 }
 
 // Work is how much was spent. For the same definition it is the same everywhere.

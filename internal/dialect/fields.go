@@ -299,7 +299,7 @@ func (f *Fields) unknown(m *Node, ways [][]string) {
 	}
 	message := unknownKey(m.Name(), f.What)
 	var d *Diagnostic
-	if f.reader.Strict {
+	if f.reader.Strict || f.reader.Closed {
 		d = f.reader.Errorf(m.Key, f.reader.Codes.Unknown, "%s", message)
 	} else {
 		d = f.reader.Warnf(m.Key, f.reader.Codes.Unknown, "%s; it is ignored", message)

@@ -32,6 +32,9 @@ type Reader struct {
 	// that was left for later.
 	Strict bool
 
+	// Closed makes unknown keys errors, and leaves null as it is.
+	Closed bool
+
 	// Blanks allows names that consist of blanks only.
 	Blanks bool
 

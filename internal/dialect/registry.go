@@ -95,6 +95,15 @@ type Ending interface {
 	ExecStatus(name, code, status string) (word, category string)
 }
 
+// Handling is implemented by front-ends whose definitions handle faults in words of their own.
+type Handling interface {
+	// Handling says how a state can handle a fault, for people; "" where there is nothing special to say.
+	Handling(state string, fault FaultWords) string
+}
+
+// FaultWords is what a fault is called.
+type FaultWords struct{ Name, Code, Type, Status string }
+
 // Registry holds the front-ends in the order in which they are asked.
 type Registry struct{ frontEnds []FrontEnd }
 

@@ -76,6 +76,16 @@ func (r *Reporter) add(at Place, severity Severity, code, message string) *Diagn
 	return d
 }
 
+// Include reports again what was found in a document that this one refers to, at its own places.
+func (r *Reporter) Include(found Diagnostics) {
+	for _, d := range found {
+		at := Span{Pos: d.Pos(), EndColumn: d.EndColumn}
+		if again := r.add(at, d.Severity, d.Code, d.Message); d.Hint != "" {
+			again.WithHint("%s", d.Hint)
+		}
+	}
+}
+
 // HasErrors reports whether an error was reported so far.
 func (r *Reporter) HasErrors() bool { return r.errors > 0 }
 

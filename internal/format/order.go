@@ -15,7 +15,7 @@ import (
 //
 // Order supports the part of JSON Schema that our own schemas use to describe objects: $ref
 // inside the schema, properties, additionalProperties, items, allOf, and if, then and else over
-// type, const, not, required and properties.
+// type, const, enum, not, required and properties.
 type Order struct{ root *dialect.Node }
 
 // OrderOf reads the order from a schema.
@@ -133,6 +133,9 @@ func (o *Order) holds(s, n *dialect.Node) bool {
 		return false
 	}
 	if c := s.Get("const"); c != nil && !expr.Equal(c.Value(), n.Value()) {
+		return false
+	}
+	if e := s.Get("enum"); e != nil && !slices.ContainsFunc(e.Items, func(one *dialect.Node) bool { return expr.Equal(one.Value(), n.Value()) }) {
 		return false
 	}
 	if not := s.Get("not"); not != nil && o.holds(not, n) {

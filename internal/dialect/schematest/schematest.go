@@ -4,6 +4,7 @@ package schematest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -85,4 +86,37 @@ func replaced(v expr.Value, at *int, by expr.Value) expr.Value {
 		return expr.Object(members...)
 	}
 	return v
+}
+
+// Described checks that every property of a schema says what it is for.
+func Described(t testing.TB, schema []byte) {
+	t.Helper()
+	doc, _ := dialect.Read("schema.json", schema)
+	var visit func(n *dialect.Node, path string)
+	visit = func(n *dialect.Node, path string) {
+		switch n.Name() {
+		case "if", "then", "else", "oneOf", "anyOf", "not", "examples":
+			if !n.Is(expr.KindObject) || n.Get("title") == nil {
+				return
+			}
+		}
+		if n.Name() == "properties" && n.Is(expr.KindObject) {
+			for _, p := range n.Members {
+				d := p
+				if ref, ok := p.Get("$ref").Str(); ok {
+					d = doc.Root.Lookup("definitions", strings.TrimPrefix(ref, "#/definitions/"))
+				}
+				if p.Is(expr.KindObject) && (d.Get("title").Literal() == "" || d.Get("description").Literal() == "") {
+					t.Errorf("%s/%s has no title or description", path, p.Name())
+				}
+			}
+		}
+		for _, m := range n.Members {
+			visit(m, path+"/"+m.Name())
+		}
+		for _, item := range n.Items {
+			visit(item, path)
+		}
+	}
+	visit(doc.Root, "")
 }

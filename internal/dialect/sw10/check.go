@@ -216,11 +216,11 @@ func (c *checker) readEnvelope() {
 	}
 	for _, e := range c.def.expressions {
 		for _, v := range e.vars {
-			if v.name != varWorkflow || v.member != varInput {
+			if v.Name != varWorkflow || v.Member != varInput {
 				continue
 			}
-			if used := envelopeUse.FindString(v.node.Text[v.offset:]); used != "" {
-				c.Warnf(v.node.SpanIn(v.offset, v.offset+len(used)), codeReadEnvelope,
+			if used := envelopeUse.FindString(v.node.Text[v.Offset:]); used != "" {
+				c.Warnf(v.node.SpanIn(v.Offset, v.Offset+len(used)), codeReadEnvelope,
 					"the workflow's input has the data of events, not the events: there is no member data").
 					WithHint("set schedule.read to envelope, or leave .data out")
 			}

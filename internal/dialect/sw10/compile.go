@@ -129,8 +129,8 @@ func (c *compiler) expr(e *expression) ir.ExprID {
 func (e *expression) secrets() []string {
 	var out []string
 	for _, v := range e.vars {
-		if v.name == varSecrets && v.member != "" {
-			out = append(out, v.member)
+		if v.Name == varSecrets && v.Member != "" {
+			out = append(out, v.Member)
 		}
 	}
 	slices.Sort(out)

@@ -3,6 +3,7 @@ package sw10
 import (
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/jqvar"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -162,12 +163,12 @@ func (e *expression) text() (string, bool) {
 
 // varUse is a variable in a text of the document.
 type varUse struct {
-	variable
+	jqvar.Use
 	node *dialect.Node // the text; offset counts from its beginning
 }
 
 // span is where the variable stands.
-func (v varUse) span() dialect.Span { return v.node.SpanIn(v.offset, v.offset+len(v.name)+1) }
+func (v varUse) span() dialect.Span { return v.node.SpanIn(v.Offset, v.Offset+len(v.Name)+1) }
 
 // asks reports whether the expression may look at a member of a variable: $name.member, or the
 // variable as a whole. The member "" is for the variable in any way.
@@ -176,7 +177,7 @@ func (e *expression) asks(name, member string) bool {
 		return false
 	}
 	for _, v := range e.vars {
-		if v.name == name && (member == "" || v.member == "" || v.member == member) {
+		if v.Name == name && (member == "" || v.Member == "" || v.Member == member) {
 			return true
 		}
 	}

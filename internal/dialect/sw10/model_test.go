@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/jqvar"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -60,7 +61,7 @@ func wholeModel(t *testing.T, d *definition) {
 		}
 		switch e.lang {
 		case langJQ, langIf:
-			if _, err := variables(e.src); err != nil {
+			if _, err := jqvar.Find(e.src); err != nil {
 				t.Errorf("%s: %v", e.src, err)
 			}
 		default:

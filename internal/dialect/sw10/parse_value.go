@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/jqvar"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -24,7 +25,7 @@ func undelimited(text string) (src string, begin int, ok bool) {
 
 // compiled is what is known of the text of an expression.
 type compiled struct {
-	vars []variable
+	vars []jqvar.Use
 	err  error
 }
 
@@ -33,17 +34,17 @@ func (p *parser) jq(src string) compiled {
 	c, known := p.compiled[src]
 	if !known {
 		p.Budget.Spend(len(src))
-		c.vars, c.err = variables(src)
+		c.vars, c.err = jqvar.Find(src)
 		p.compiled[src] = c
 	}
 	return c
 }
 
 // uses returns the variables of an expression that begins somewhere in a text.
-func uses(n *dialect.Node, begin int, vars []variable) []varUse {
+func uses(n *dialect.Node, begin int, vars []jqvar.Use) []varUse {
 	out := make([]varUse, len(vars))
 	for i, v := range vars {
-		v.offset += begin
+		v.Offset += begin
 		out[i] = varUse{v, n}
 	}
 	return out

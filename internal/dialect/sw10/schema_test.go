@@ -142,33 +142,4 @@ func TestSchemaKnowsTheKeysOfTheParser(t *testing.T) {
 }
 
 // Every property says what it is for.
-func TestSchemaDescribesEveryProperty(t *testing.T) {
-	doc, _ := dialect.Read("schema.json", FrontEnd{}.Schema())
-	var visit func(n *dialect.Node, path string)
-	visit = func(n *dialect.Node, path string) {
-		switch n.Name() {
-		case "if", "then", "else", "oneOf", "anyOf", "not", "examples":
-			if !n.Is(expr.KindObject) || n.Get("title") == nil {
-				return
-			}
-		}
-		if n.Name() == "properties" && n.Is(expr.KindObject) {
-			for _, p := range n.Members {
-				d := p
-				if ref, ok := p.Get("$ref").Str(); ok {
-					d = doc.Root.Lookup("definitions", strings.TrimPrefix(ref, "#/definitions/"))
-				}
-				if p.Is(expr.KindObject) && (d.Get("title").Literal() == "" || d.Get("description").Literal() == "") {
-					t.Errorf("%s/%s has no title or description", path, p.Name())
-				}
-			}
-		}
-		for _, m := range n.Members {
-			visit(m, path+"/"+m.Name())
-		}
-		for _, item := range n.Items {
-			visit(item, path)
-		}
-	}
-	visit(doc.Root, "")
-}
+func TestSchemaDescribesEveryProperty(t *testing.T) { schematest.Described(t, FrontEnd{}.Schema()) }

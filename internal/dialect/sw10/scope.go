@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/jqvar"
 )
 
 // scope is where an expression stands, as far as it decides which variables there are
@@ -74,7 +75,7 @@ func (p *parser) variableName(f *dialect.Fields, key, otherwise string) string {
 	}
 	name := strings.TrimPrefix(n.Text, "$")
 	switch {
-	case !isVariable(name):
+	case !jqvar.IsName(name):
 		p.Errorf(n, codeVariableName, "%q cannot be the name of a variable", n.Text).
 			WithHint("use letters, digits and _, and begin with a letter")
 		return otherwise
@@ -84,13 +85,6 @@ func (p *parser) variableName(f *dialect.Fields, key, otherwise string) string {
 		p.Warnf(n, codeShadows, "%s %q hides the variable $%s of the workflow", key, name, name)
 	}
 	return name
-}
-
-func isVariable(name string) bool {
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		return false
-	}
-	return strings.IndexFunc(name, func(r rune) bool { return r > 127 || !isWord(byte(r)) }) < 0
 }
 
 // declared reports the variables of an expression that are not there, and secrets that are not
@@ -103,7 +97,7 @@ func (p *parser) declared(vars []varUse, s scope) {
 	seen := make(map[key]bool, len(vars))
 	reported := 0
 	for _, v := range vars {
-		k := key{v.node, v.name, v.member}
+		k := key{v.node, v.Name, v.Member}
 		if seen[k] {
 			continue // one mistake is reported once
 		}
@@ -119,26 +113,26 @@ func (p *parser) declared(vars []varUse, s scope) {
 
 // variable reports what is wrong with the use of a variable, if anything is.
 func (p *parser) variable(v varUse, s scope) bool {
-	there := slices.Contains(s.vars, v.name)
+	there := slices.Contains(s.vars, v.Name)
 	switch {
-	case v.name == varSecrets && p.alone:
+	case v.Name == varSecrets && p.alone:
 		p.Errorf(v.span(), codeVariable, "there is no variable $secrets in a function of a catalogue").
 			WithHint("the arguments of its call can have the secrets that it needs")
-	case v.name == varSecrets && v.member != "" && !p.secrets[v.member]:
-		p.unknownSecret(v.span(), v.member)
+	case v.Name == varSecrets && v.Member != "" && !p.secrets[v.Member]:
+		p.unknownSecret(v.span(), v.Member)
 	case s.any:
 		return false
-	case v.name == varAuthorization && !there && !s.calls:
+	case v.Name == varAuthorization && !there && !s.calls:
 		p.Errorf(v.span(), codeAuthorization, "$authorization exists only in the arguments of a call")
-	case v.name == varAuthorization:
+	case v.Name == varAuthorization:
 		return false
 	case !there:
-		d := p.Errorf(v.span(), codeVariable, "there is no variable $%s in %s", v.name, s.where)
-		p.variableHint(d, v.name, s)
-	case v.name == varSecrets && s.leaves:
+		d := p.Errorf(v.span(), codeVariable, "there is no variable $%s in %s", v.Name, s.where)
+		p.variableHint(d, v.Name, s)
+	case v.Name == varSecrets && s.leaves:
 		p.Warnf(v.span(), codeSecretSpread, "a secret does not leave its instance: a reference goes in its place").
 			WithHint("a workflow that needs a secret lists it in its own use.secrets")
-	case v.name == varSecrets && !s.private:
+	case v.Name == varSecrets && !s.private:
 		p.Warnf(v.span(), codeSecretSpread, "the value of a secret becomes part of the data here").
 			WithHint("use $secrets in the arguments of the call that needs it")
 	default:

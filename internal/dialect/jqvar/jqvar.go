@@ -1,4 +1,6 @@
-package sw10
+// Package jqvar finds the variables that expressions in jq use, with their places, for the front-ends
+// whose language is jq.
+package jqvar
 
 import (
 	"cmp"
@@ -12,16 +14,16 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
 )
 
-// variable is a use of a variable that an expression does not bind itself.
-type variable struct {
-	name   string // without $
-	member string // "a" in $name.a and $name["a"]; "" where more of it may be used
-	offset int    // of the $ in the source
+// Use is a use of a variable that an expression does not bind itself.
+type Use struct {
+	Name   string // without $
+	Member string // "a" in $name.a and $name["a"]; "" where more of it may be used
+	Offset int    // of the $ in the source
 }
 
-// variables returns the uses of variables in an expression in the order written. A
+// Find returns the uses of variables in an expression in the order written. A
 // *expr.SyntaxError says where the expression does not compile, variables aside.
-func variables(src string) ([]variable, error) {
+func Find(src string) ([]Use, error) {
 	if strings.TrimSpace(src) == "" {
 		return nil, &expr.SyntaxError{Msg: "there is no expression", Hint: `"." is the data itself`}
 	}
@@ -29,15 +31,15 @@ func variables(src string) ([]variable, error) {
 	if err != nil {
 		return nil, hinted(src, err)
 	}
-	var out []variable
+	var out []Use
 	for _, u := range in.Uses {
 		for _, at := range u.Offsets {
 			for _, member := range members(u, src[at+1+len(u.Name):]) {
-				out = append(out, variable{u.Name, member, at})
+				out = append(out, Use{u.Name, member, at})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b variable) int { return cmp.Compare(a.offset, b.offset) })
+	slices.SortStableFunc(out, func(a, b Use) int { return cmp.Compare(a.Offset, b.Offset) })
 	return out, nil
 }
 
@@ -74,4 +76,12 @@ func hinted(src string, err error) error {
 
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// IsName reports whether a variable can have the name, which is without $.
+func IsName(name string) bool {
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		return false
+	}
+	return strings.IndexFunc(name, func(r rune) bool { return r > 127 || !isWord(byte(r)) }) < 0
 }

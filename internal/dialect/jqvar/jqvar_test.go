@@ -1,4 +1,4 @@
-package sw10
+package jqvar
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-func TestVariables(t *testing.T) {
+func TestFind(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{".", ""},
 		{"$a", "a@0"},
@@ -25,20 +25,20 @@ func TestVariables(t *testing.T) {
 		{"if $a then $b elif $c then $d else $e end", "a@3 b@11 c@19 d@27 e@35"},
 		{"map(select(.id == $item.id))[0]", "item.id@18"},
 	} {
-		found, err := variables(c.src)
+		found, err := Find(c.src)
 		if err != nil {
 			t.Errorf("%s: %v", c.src, err)
 			continue
 		}
 		var got []string
 		for _, v := range found {
-			name := v.name
-			if v.member != "" {
-				name += "." + v.member
+			name := v.Name
+			if v.Member != "" {
+				name += "." + v.Member
 			}
-			got = append(got, fmt.Sprintf("%s@%d", name, v.offset))
-			if !strings.HasPrefix(c.src[v.offset:], "$"+v.name) {
-				t.Errorf("%s: no $%s at %d", c.src, v.name, v.offset)
+			got = append(got, fmt.Sprintf("%s@%d", name, v.Offset))
+			if !strings.HasPrefix(c.src[v.Offset:], "$"+v.Name) {
+				t.Errorf("%s: no $%s at %d", c.src, v.Name, v.Offset)
 			}
 		}
 		if strings.Join(got, " ") != c.want {
@@ -47,7 +47,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-func TestVariablesErrors(t *testing.T) {
+func TestFindErrors(t *testing.T) {
 	for _, c := range []struct {
 		src    string
 		offset int
@@ -62,7 +62,7 @@ func TestVariablesErrors(t *testing.T) {
 		{strings.Repeat(".a|", 32<<10) + ".", 0},
 		{"$ENV.PATH", 0},
 	} {
-		_, err := variables(c.src)
+		_, err := Find(c.src)
 		var syntax *expr.SyntaxError
 		if !errors.As(err, &syntax) {
 			t.Errorf("%.40q: %v", c.src, err)
