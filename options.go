@@ -79,7 +79,7 @@ func configure(options []Option) (*config, error) {
 
 // router makes the calls that definitions describe.
 func (c *config) router(outbound *effecthttp.Client) *route.Router {
-	return builtin.Router(builtin.Options{Client: outbound, AllowExec: c.allowExec, Timeout: c.programTimeout}, c.functions)
+	return builtin.Router(builtin.Options{Client: outbound, AllowExec: c.allowExec, Timeout: c.programTimeout, Log: c.log}, c.functions)
 }
 
 // invoker carries out calls: registered functions by name, other functions as the definition

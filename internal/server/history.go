@@ -158,6 +158,8 @@ func summary(row *store.Instance, waits []api.Wait) string {
 		return "It paused because it is too expensive: its expressions did more work without waiting than the limit work-without-waiting allows. resume lets it do as much again; terminate ends it."
 	case row.Status == core.Paused:
 		return "It is paused; resume continues it."
+	case len(waits) == 0 && row.Status == core.Waiting:
+		return "It waits for nothing: it stays until it is ended from outside."
 	case len(waits) == 0:
 		return "It waits for nothing; it is about to continue."
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -33,9 +34,9 @@ func (f *Catalogue) AddPrograms(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.Timeout, "program-timeout", process.DefaultTimeout, "how long a program may take that a task of a definition runs")
 }
 
-// Router makes the calls of definitions.
-func (f *Catalogue) Router(client *http.Client) *route.Router {
-	return builtin.Router(builtin.Options{Client: client, AllowExec: f.AllowExec, Timeout: f.Timeout}, nil)
+// Router makes the calls of definitions, which log to log.
+func (f *Catalogue) Router(client *http.Client, log *slog.Logger) *route.Router {
+	return builtin.Router(builtin.Options{Client: client, AllowExec: f.AllowExec, Timeout: f.Timeout, Log: log}, nil)
 }
 
 // Add adds --functions and --allow-exec.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
@@ -20,6 +21,15 @@ func (s *session) ending(definition string) (words dialect.Ending, title string)
 		}
 	}
 	return nil, ""
+}
+
+// handling says how the first definition can handle a fault, if its dialect has words for it.
+func (s *session) handling(fault *core.Fault) string {
+	words, ok := s.definitions[0].FrontEnd.(dialect.Handling)
+	if !ok {
+		return ""
+	}
+	return words.Handling(fault.Node, dialect.FaultWords{Name: fault.Name, Code: fault.Code, Type: fault.Type, Status: fault.Status})
 }
 
 // addEnding adds how an instance failed in the terms of its dialect.

@@ -175,6 +175,9 @@ func (s *session) faultHint(fault *core.Fault) string {
 	if slices.Contains([]string{"/timeout", "/input", "/output"}, fault.Instance) {
 		return "" // it is the workflow's, and no task can catch it
 	}
+	if hint := s.handling(fault); hint != "" {
+		return hint
+	}
 	if fault.Type != "" && len(s.first().Errors) > 0 {
 		return fmt.Sprintf("a try around %q can catch it: errors: {with: {type: %s}}", fault.Node, cli.FlowYAML(fault.Type))
 	}

@@ -69,7 +69,7 @@ func newSession(a *cli.App, ctx context.Context, files []string, flags runFlags)
 	if s.client, err = flags.outbound.Client(s.secrets); err != nil {
 		return nil, err
 	}
-	s.router = flags.functions.Router(s.client)
+	s.router = flags.functions.Router(s.client, newLog(a.Err))
 	if s.catalogue, err = flags.functions.Use(ctx, a, s.client, s.secrets); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *session) invoker() (effect.Invoker, error) {
 	}
 	s.mocks = mocks
 	if s.catalogue == nil {
-		return mock.New(mocks, nil), nil
+		return mock.New(mocks, nil).Log(live), nil
 	}
 	return mock.New(mocks, live), nil
 }

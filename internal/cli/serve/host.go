@@ -124,7 +124,7 @@ func (h *hostFlags) configure(ctx context.Context, a *cli.App) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.invoker = &invoker{router: h.functions.Router(n.client), wait: h.unknown.Value == "wait", secrets: n.secrets}
+	n.invoker = &invoker{router: h.functions.Router(n.client, n.log), wait: h.unknown.Value == "wait", secrets: n.secrets}
 	n.invoker.use(known)
 	if n.options, err = h.options(n); err == nil {
 		err = checkOptions(n.options)

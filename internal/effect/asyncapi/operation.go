@@ -90,8 +90,24 @@ func (c *compiler) named(kind, plural, name string) (place, error) {
 	return place{}, p
 }
 
-// channel2 reads a channel of AsyncAPI 2, where the operations stand below the channel.
+// operationChannel is the channel of AsyncAPI 2 with the operation of an operationId; else the name itself.
+func (c *compiler) operationChannel(name string, way direction) string {
+	channels, err := c.at(c.root, "channels")
+	if _, known := channels.Get(name); known || err != nil {
+		return name
+	}
+	for _, m := range channels.Members() {
+		if op, _ := m.Value.Get(string(way)); effect.Name(op, "operationId") == name {
+			return m.Key
+		}
+	}
+	return name
+}
+
+// channel2 reads a channel of AsyncAPI 2, where the operations stand below the channel. It is known by its name, or by
+// the operationId of its operation.
 func (c *compiler) channel2(o *operation, name string, way direction) error {
+	name = c.operationChannel(name, way)
 	channel, err := c.named("channel", "channels", name)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@
 package builtin
 
 import (
+	"log/slog"
 	"maps"
 	"time"
 
@@ -12,10 +13,12 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/effect/asyncapi"
 	"github.com/lockstep-workflows/lockstep/internal/effect/grpc"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/log"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mcp"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/process"
+	"github.com/lockstep-workflows/lockstep/internal/effect/request"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
@@ -35,6 +38,7 @@ type Options struct {
 	Client    *effecthttp.Client // under whose policy they are
 	AllowExec bool               // they may run programs
 	Timeout   time.Duration      // of such a program; 0: process.DefaultTimeout
+	Log       *slog.Logger       // where workflows log; nil: nowhere
 }
 
 // Router returns an invoker of every kind of call; catalogue may be nil. Close ends what its calls left behind.
@@ -47,6 +51,9 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 			"mcp":      mcp.New(o.Client, o.AllowExec),
 			"grpc":     grpc.New(o.Client),
 			"asyncapi": asyncapi.New(o.Client),
+
+			ir.RequestKind: request.New(o.Client),
+			ir.LogKind:     log.New(o.Log),
 		},
 		Closers: []func(){programs.Close},
 	}

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -57,7 +58,13 @@ func (f *Function) describe(p *ir.Program, id ir.FunctionID, allowExec bool, kno
 	if !ok {
 		return
 	}
-	f.Target = b.Document
+	switch f.Target = b.Document; b.Kind {
+	case ir.LogKind:
+		return
+	case ir.RequestKind:
+		f.request(b)
+		return
+	}
 	if about, err := expr.ParseJSON([]byte(fn.Metadata)); err == nil {
 		f.Target = cmp.Or(effect.Name(about, ir.TargetKey), f.Target)
 	}
@@ -66,5 +73,23 @@ func (f *Function) describe(p *ir.Program, id ir.FunctionID, allowExec bool, kno
 		f.Problem = "it runs a program on the server's machine; the server must be started with --allow-exec"
 	case b.Document != "" && fn.Resource == 0:
 		f.Problem = "its document could not be opened when the definition was deployed"
+	}
+}
+
+// request describes a function whose definition is its whole request.
+func (f *Function) request(b ir.Builtin) {
+	r, err := b.Request()
+	if err != nil {
+		f.Problem = "its operation describes no request"
+		return
+	}
+	f.Kind, f.Target = r.Protocol, r.URI
+	switch r.Protocol {
+	case ir.RequestHTTP, ir.RequestREST:
+		f.Target = strings.ToUpper(r.Method) + " " + r.URI
+	case ir.RequestGraphQL:
+		f.Target += "#" + r.Kind + "#" + r.Field
+	case ir.RequestOData:
+		f.Target += "#" + r.EntitySet
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // Missing is the name of the failure of a function that has no mock.
@@ -36,6 +37,7 @@ type Answer struct {
 type Invoker struct {
 	mocks Mocks
 	next  effect.Invoker
+	log   effect.Invoker // of calls that only log; nil: they do nothing
 
 	mu      sync.Mutex
 	used    map[string]int // answers given, by key of mocks
@@ -46,18 +48,26 @@ type Invoker struct {
 var _ effect.Invoker = (*Invoker)(nil)
 
 // New returns an invoker that answers from mocks. Calls of functions without a mock go to next;
-// if that is nil, they fail with the name Missing.
+// if that is nil, they fail with the name Missing. Calls that only write to the log need no mock.
 func New(mocks Mocks, next effect.Invoker) *Invoker {
 	return &Invoker{mocks: mocks, next: next, used: map[string]int{}}
+}
+
+// Log makes an invoker carry out the calls without a mock that only write to the log.
+func (i *Invoker) Log(log effect.Invoker) *Invoker {
+	i.log = log
+	return i
 }
 
 // Invoke answers a call.
 func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	a, ok := i.answer(c)
 	switch {
+	case !ok && ir.IsLog(c.Operation) && i.log != nil:
+		return i.log.Invoke(ctx, c)
 	case !ok && i.next != nil:
 		return i.next.Invoke(ctx, c)
-	case !ok:
+	case !ok && !ir.IsLog(c.Operation):
 		return effect.Fail(effect.Failure{Name: Missing, Detail: fmt.Sprintf("function %q has no mock", c.Function)})
 	case a.Error != nil:
 		f := *a.Error
@@ -82,7 +92,7 @@ func (i *Invoker) answer(c effect.Call) (Answer, bool) {
 		answers = i.mocks[key]
 	}
 	if len(answers) == 0 {
-		if i.next == nil && !slices.Contains(i.missing, c.Function) {
+		if i.next == nil && !ir.IsLog(c.Operation) && !slices.Contains(i.missing, c.Function) {
 			i.missing = append(i.missing, c.Function)
 		}
 		return Answer{}, false

@@ -79,3 +79,24 @@ func TestMissing(t *testing.T) {
 		t.Errorf("without a mock the next invoker does not answer: %+v", out)
 	}
 }
+
+// TestLogCallsNeedNoMock: they have no result, and reach nothing but the log.
+func TestLogCallsNeedNoMock(t *testing.T) {
+	print := effect.Call{Function: "print", Operation: "call:log:INFO"}
+	inv := New(Mocks{"other": {{}}}, nil)
+	if out := inv.Invoke(t.Context(), print); out.Failure != nil || !out.None || len(inv.Missing()) > 0 || len(inv.Calls()) != 1 {
+		t.Errorf("%+v, missing %v", out, inv.Missing())
+	}
+	logged := 0
+	inv.Log(effect.Func(func(context.Context, effect.Call) effect.Outcome {
+		logged++
+		return effect.Outcome{None: true}
+	}))
+	inv.Invoke(t.Context(), print)
+	if out := inv.Invoke(t.Context(), effect.Call{Function: "print"}); logged != 1 || out.Failure == nil || out.Failure.Name != Missing {
+		t.Errorf("logged %d calls; one without an operation gives %+v", logged, out)
+	}
+	if out := New(Mocks{"print": {{Error: &effect.Failure{Name: "Full"}}}}, nil).Invoke(t.Context(), print); out.Failure == nil || out.Failure.Name != "Full" {
+		t.Errorf("a mock is not asked: %+v", out)
+	}
+}
