@@ -13,8 +13,7 @@ type checker struct {
 	w *workflow
 	dialect.Hinter
 
-	states    dialect.Names[*state]
-	ids       dialect.Names[*state]
+	scopes    []*scope // the workflow's own first
 	functions dialect.Names[*function]
 	events    dialect.Names[*event]
 	retries   dialect.Names[*retry]
@@ -27,12 +26,11 @@ type checker struct {
 func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	c := &checker{
 		r: r, w: w, catalogue: map[string]bool{}, correlated: map[string]bool{},
-		states:    dialect.Names[*state]{What: "state", Code: codeDuplicate},
-		ids:       dialect.Names[*state]{What: "state id", Code: codeDuplicate},
 		functions: dialect.Names[*function]{What: "function", Code: codeDuplicate},
 		events:    dialect.Names[*event]{What: "event", Code: codeDuplicate},
 		retries:   dialect.Names[*retry]{What: "retry", Code: codeDuplicate},
 	}
+	c.scope(w.top)
 	c.collect()
 	for _, name := range opts.Functions {
 		c.catalogue[name] = true
@@ -46,24 +44,26 @@ func check(r *dialect.Reporter, w *workflow, opts dialect.Options) {
 	for _, s := range w.states {
 		c.resolve(s)
 	}
-	c.findStart()
+	for _, s := range c.scopes {
+		c.findStart(s)
+	}
+	w.start = w.top.start
+	c.label()
 	for _, s := range w.states {
 		c.exits(s)
 		c.errors(s)
 		c.compensation(s)
 		c.lint(s)
 	}
-	c.reachable()
+	for _, s := range c.scopes {
+		c.reachable(s)
+	}
 	c.unused()
 }
 
 // collect finds every definition by its name and reports names that repeat. That the
 // second of two is never used follows.
 func (c *checker) collect() {
-	for _, s := range c.w.states {
-		c.states.Add(c.r, s.name, s)
-		c.ids.Add(c.r, s.id, s)
-	}
 	for _, f := range c.w.functions {
 		f.used = !c.functions.Add(c.r, f.name, f)
 	}
@@ -114,37 +114,44 @@ func (c *checker) errors(s *state) {
 	}
 }
 
-// findStart decides where instances begin (semantics.md §Control flow).
-func (c *checker) findStart() {
-	w := c.w
-	for _, s := range w.states {
+// findStart decides where instances, or a branch or an iteration, begin (semantics.md §Control flow).
+func (c *checker) findStart(in *scope) {
+	for _, s := range in.states {
 		switch {
 		case s.start == nil || s.compensating(): // the latter is reported as such
-		case w.start == nil:
-			w.start = s
+		case in.start == nil:
+			in.start = s
 		default:
-			c.r.Errorf(s.start.node.KeySpan(), codeManyStarts, "%s is marked as start, but %s is too; a workflow has one start",
-				s.title(), w.start.title())
+			c.r.Errorf(s.start.node.KeySpan(), codeManyStarts, "%s is marked as start, but %s is too; %s has one start",
+				s.title(), in.start.title(), in.title())
+		}
+		if s.start != nil && s.start.schedule != nil && in.parent != nil {
+			c.r.Warnf(s.start.node.KeySpan(), codeIgnored, "%s begins when its state does; the schedule is ignored", in.title())
 		}
 	}
-	if w.start != nil || len(w.states) == 0 {
+	if in.start != nil || len(in.states) == 0 {
 		return
 	}
-	for _, s := range w.states {
-		if !s.compensating() {
-			w.start = s
-			c.r.Warnf(s.node, codeNoStart, "no state is marked as start; %s, the first, is taken", s.title()).
-				WithHint("add start: {kind: default}")
-			return
+	for _, s := range in.states {
+		if s.compensating() {
+			continue
 		}
+		in.start = s
+		which := "no state"
+		if in.parent != nil {
+			which += " of " + in.title()
+		}
+		c.r.Warnf(s.node, codeNoStart, "%s is marked as start; %s, the first, is taken", which, s.title()).
+			WithHint("add start: {kind: %s}", c.w.form.spell("default"))
+		return
 	}
-	c.r.Errorf(w.states[0].node, codeNoStart, "no state can be the start: all of them are for compensation")
+	c.r.Errorf(in.states[0].node, codeNoStart, "no state can be the start: all of them are for compensation")
 }
 
-// reachable reports the states that no way leads to, unless a way that is wrong
+// reachable reports the states of a scope that no way leads to, unless a way that is wrong
 // might have been meant to.
-func (c *checker) reachable() {
-	if c.w.start == nil {
+func (c *checker) reachable(in *scope) {
+	if in.start == nil {
 		return
 	}
 	var queue []*state
@@ -154,8 +161,8 @@ func (c *checker) reachable() {
 			queue = append(queue, s)
 		}
 	}
-	visit(c.w.start)
-	for _, s := range c.w.states {
+	visit(in.start)
+	for _, s := range in.states {
 		if s.start != nil { // all but one are reported
 			visit(s)
 		}
@@ -178,8 +185,8 @@ func (c *checker) reachable() {
 			visit(s.undoLikely)
 		}
 	}
-	for _, s := range c.w.states {
-		if twin := c.states.Get(s.nameText()); !s.reachable && (twin == s || twin == nil) {
+	for _, s := range in.states {
+		if twin := in.byName.Get(s.nameText()); !s.reachable && (twin == s || twin == nil) {
 			c.r.Warnf(s.node, codeUnreachable, "%s is unreachable", s.title())
 		}
 	}

@@ -16,7 +16,7 @@ func (c *checker) resolve(s *state) {
 		}
 	}
 	if s.compensatedBy != nil {
-		found := c.stateRef(s.compensatedBy, codeNoCompensator, "compensatedBy")
+		found := c.stateRef(s.scope, s.compensatedBy, codeNoCompensator, "compensatedBy")
 		s.undoneBy, s.undoLikely = found.exact, found.state()
 		if s.undoneBy != nil {
 			s.undoneBy.undoesOthers = true
@@ -55,7 +55,7 @@ func (c *checker) resolve(s *state) {
 func (c *checker) resolveExit(s *state, e exit) {
 	if t := e.transition; t != nil {
 		if t.next != nil {
-			found := c.stateRef(t.next, codeNoState, "transition")
+			found := c.stateRef(s.scope, t.next, codeNoState, "transition")
 			t.to, t.likely = found.exact, found.state()
 			if t.to != nil {
 				t.to.incoming = append(t.to.incoming, incoming{s, t.next})
@@ -82,9 +82,10 @@ func (m match) state() *state {
 	return m.near
 }
 
-// stateRef finds a state by name, else by id (0.5 §Transitions).
-func (c *checker) stateRef(n *dialect.Node, code, what string) match {
-	byName, byID := c.states.Get(n.Text), c.ids.Get(n.Text)
+// stateRef finds a state by name, else by id (0.5 §Transitions). Transitions stay inside of a branch or an
+// iteration, and outside of others (0.1 §Parallel State: Branch, §ForEach State).
+func (c *checker) stateRef(in *scope, n *dialect.Node, code, what string) match {
+	byName, byID := in.byName.Get(n.Text), in.byID.Get(n.Text)
 	switch {
 	case byName != nil:
 		if byID != nil && byID != byName {
@@ -98,8 +99,13 @@ func (c *checker) stateRef(n *dialect.Node, code, what string) match {
 	if code == codeNoCompensator {
 		verb = what
 	}
+	if other := c.elsewhere(n.Text); other != nil {
+		c.r.Errorf(n, codeNoState, "transition to %q: that state is in %s, and this is %s; transitions stay inside", n.Text, other.title(), in.title()).
+			WithHint("end here, and go on from the state around it")
+		return match{near: in.start} // what it was meant to be cannot be
+	}
 	d := c.r.Errorf(n, code, "%s %q: no such state", verb, n.Text)
-	return match{near: c.states.Get(c.DidYouMean(d, n.Text, c.states.List()))}
+	return match{near: in.byName.Get(c.DidYouMean(d, n.Text, in.byName.List()))}
 }
 
 // usable is a definition that knows whether it is used.
@@ -122,7 +128,7 @@ func find[T usable](c *checker, in *dialect.Names[T], ref *dialect.Node, code st
 	if near := in.Get(c.DidYouMean(d, ref.Text, in.List())); near != none {
 		near.use()
 	} else {
-		listNames(d, in.List())
+		dialect.ListNames(d, in.List())
 	}
 	return none
 }
@@ -134,7 +140,10 @@ func (c *checker) event(u *eventUse, produced bool) {
 		return
 	}
 	u.def = find(c, &c.events, u.node, codeNoEvent)
-	if u.def == nil || u.def.unsure || u.def.produced == produced {
+	if u.def != nil {
+		u.def.sends, u.def.waits = u.def.sends || produced, u.def.waits || !produced
+	}
+	if u.def == nil || u.def.unsure || u.def.either || u.def.produced == produced {
 		return
 	}
 	is, verb, want := "produced", "consumed", "consumed"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/expr/choice"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -23,7 +24,7 @@ type compiler struct {
 func compile(w *workflow, src dialect.Source) *ir.Program {
 	c := &compiler{w: w, undo: map[*state]ir.RegionID{}, unknown: map[string]ir.FunctionID{}}
 	c.Builder = ir.NewBuilder(ir.Program{
-		ID: w.id.Text, Dialect: Name, WarnSchemas: src.Options.Schemas == "warn",
+		ID: w.id.Text, Dialect: w.form.name(), WarnSchemas: src.Options.Schemas == "warn",
 		Metadata: w.metadata.JSON(), Extensions: w.extensions.JSON(),
 	}, src.Budget.Build)
 	c.Program.Name = c.label("name", w.name)
@@ -60,13 +61,22 @@ func (c *compiler) label(key string, t *template) string {
 func (c *compiler) tables() {
 	for _, f := range c.w.functions {
 		f.id = c.Function(ir.Function{
-			Name: f.name.Text, Operation: f.operation.Literal(), Metadata: f.metadata.JSON(), Pos: f.node.IRPos(),
+			Name: f.name.Text, Type: f.typ.Literal(), Operation: f.operation.Literal(), Metadata: f.metadata.JSON(), Pos: f.node.IRPos(),
 		})
 	}
 	for _, e := range c.w.events {
 		out := ir.Event{
 			Name: e.name.Text, Source: e.source.Literal(), Type: e.typ.Literal(), Produced: e.produced,
 			Metadata: e.metadata.JSON(), Pos: e.node.IRPos(),
+		}
+		if e.either && e.sends { // what is produced is another event than what is waited for
+			sent := out
+			sent.Produced = true
+			e.sent = c.Event(sent)
+			if !e.waits {
+				e.id = e.sent
+				continue
+			}
 		}
 		if !e.produced {
 			for _, k := range e.correlation {
@@ -93,6 +103,14 @@ func (c *compiler) function(k *call) ir.FunctionID {
 
 func eventID(u *eventUse) ir.EventID { return u.def.id }
 
+// sentID is the id of an event where it is produced.
+func sentID(u *eventUse) ir.EventID {
+	if u.def.either {
+		return u.def.sent
+	}
+	return u.def.id
+}
+
 // start says how instances come to be (0.5 §Start Definition, §Event State).
 func (c *compiler) start() {
 	s := c.w.start
@@ -117,6 +135,14 @@ func (c *compiler) start() {
 	if c.Program.Start.All {
 		c.Program.Start.Window = c.span(b.timeout)
 	}
+}
+
+// test compiles a condition of the forms before 0.5.
+func (c *compiler) test(t *test) ir.ExprID {
+	if t.path != "" {
+		return c.Expr(jsonpath.Lang, t.path, t.node.IRPos())
+	}
+	return c.Expr(choice.Lang, choice.Source(t.tree), t.node.IRPos())
 }
 
 func (c *compiler) path(p *path) ir.ExprID { return c.Expr(jsonpath.Lang, p.src, p.node.IRPos()) }
@@ -192,4 +218,4 @@ func (c *compiler) span(d *duration) ir.Span {
 	return ir.Span{Set: true, Months: d.value.Months, Days: d.value.Days, Nanos: d.value.Nanos}
 }
 
-func placeOf(s *state) ir.Place { return ir.Place{Name: s.nameText(), Pos: s.node.IRPos()} }
+func placeOf(s *state) ir.Place { return ir.Place{Name: s.label, Pos: s.node.IRPos()} }

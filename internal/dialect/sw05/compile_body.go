@@ -81,18 +81,25 @@ func (c *compiler) parallelState(at ir.Place, b *parallelState, next ir.NodeID) 
 	fan := &ir.Fan{Need: c.quantity(b.need), Join: ir.JoinMerge}
 	for _, br := range b.branches {
 		here := ir.Place{Name: br.name.Literal(), Pos: br.node.IRPos()}
-		r := ir.Region{Name: here.Name, Entry: c.work(here, br.actions, br.workflow), Collect: true}
-		fan.Branches = append(fan.Branches, c.Branch(r))
+		r := ir.Region{Name: here.Name, Collect: true}
+		if br.states != nil {
+			r.Entry = c.scope(here, br.states, nil)
+		} else {
+			r.Entry = c.work(here, br.actions, br.workflow)
+		}
+		fan.Branches = append(fan.Branches, ir.FanBranch{Region: c.Region(r), Detached: br.detached})
 	}
 	return c.Node(at, fan, next)
 }
 
 // foreachState runs its body per item (0.5 §ForEach State).
 func (c *compiler) foreachState(at ir.Place, b *foreachState, next ir.NodeID) ir.NodeID {
-	body := c.Region(ir.Region{Name: at.Name, Entry: c.work(at, b.actions, b.workflow), Collect: true})
-	fan := &ir.Fan{
-		Each: &ir.Each{Over: c.path(b.over), Body: body, Var: b.variable.Text, Max: c.quantity(b.max)},
-		Join: ir.JoinDrop,
+	fan := &ir.Fan{Join: ir.JoinDrop}
+	if b.in != nil {
+		fan.Each = c.eachBefore05(at, b)
+	} else {
+		body := c.Region(ir.Region{Name: at.Name, Entry: c.work(at, b.actions, b.workflow), Collect: true})
+		fan.Each = &ir.Each{Over: c.path(b.over), Body: body, Var: b.variable.Text, Max: c.quantity(b.max)}
 	}
 	if b.keep {
 		fan.Join, fan.Path = ir.JoinAppend, b.into

@@ -17,12 +17,15 @@ func (c *compiler) way(s *state, e exit) ir.NodeID {
 		if t.compensate != nil {
 			next = c.Node(at, &ir.Undo{}, next)
 		}
-		if t.expression != nil {
+		if t.expression != nil || t.test != nil {
 			next = c.guard(at, s, t, next)
 		}
 		return next
 	case e.end != nil:
-		next := c.Node(at, &ir.End{Terminate: e.end.terminate}, 0)
+		next := ir.NodeID(0)
+		if s.scope.parent == nil || e.end.terminate { // else only the branch or the iteration is over
+			next = c.Node(at, &ir.End{Terminate: e.end.terminate}, 0)
+		}
 		next = c.produce(at, e.end.produce, next)
 		if e.end.compensate != nil {
 			next = c.Node(at, &ir.Undo{}, next)
@@ -34,12 +37,20 @@ func (c *compiler) way(s *state, e exit) ir.NodeID {
 
 // guard restricts a transition (0.5 §Restricting Transitions based on state output).
 func (c *compiler) guard(at ir.Place, s *state, t *transition, next ir.NodeID) ir.NodeID {
-	refused := c.Node(ir.Place{Name: at.Name, Pos: t.expression.node.IRPos()}, &ir.Raise{
+	var pos ir.Pos
+	var text string
+	var when ir.ExprID
+	if t.test != nil {
+		pos, text, when = t.test.node.IRPos(), t.test.label, c.test(t.test)
+	} else {
+		pos, text, when = t.expression.node.IRPos(), fmt.Sprintf("{{ %s }}", t.expression.src), c.path(t.expression)
+	}
+	refused := c.Node(ir.Place{Name: at.Name, Pos: pos}, &ir.Raise{
 		Error: restricted, Final: true,
-		Detail: fmt.Sprintf("the transition from %q to %q is not allowed: {{ %s }} is not satisfied by the state's output",
-			s.nameText(), t.to.nameText(), t.expression.src),
+		Detail: fmt.Sprintf("the transition from %q to %q is not allowed: %s is not satisfied by the state's output",
+			s.nameText(), t.to.nameText(), text),
 	}, 0)
-	return c.Node(at, &ir.Branch{Cases: []ir.Case{{When: c.path(t.expression), Next: next}}}, refused)
+	return c.Node(at, &ir.Branch{Cases: []ir.Case{{When: when, Next: next}}}, refused)
 }
 
 // restricted is the name of the fault of a guarded transition.
@@ -55,7 +66,7 @@ func (c *compiler) produce(at ir.Place, list []*produced, next ir.NodeID) ir.Nod
 // emit sends an event. What its data selects is keyed by the results rule; $
 // alone is all of the data.
 func (c *compiler) emit(at ir.Place, p produced, scope ir.Pick, next ir.NodeID) ir.NodeID {
-	out := &ir.Emit{Event: eventID(p.event), Scope: scope, From: c.template(p.data), Attrs: c.template(p.attributes)}
+	out := &ir.Emit{Event: sentID(p.event), Scope: scope, From: c.template(p.data), Attrs: c.template(p.attributes)}
 	switch {
 	case p.selects == nil:
 	case p.selects.Root:

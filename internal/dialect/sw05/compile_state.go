@@ -19,6 +19,9 @@ func (c *compiler) state(s *state) {
 		first = c.body(s, false)
 	} else {
 		r := ir.Region{Name: at.Name, Entry: c.body(s, true), Catch: c.catches(s), Undo: c.undoRegion(s.undoneBy)}
+		if len(s.retries) > 0 {
+			r.Catch = c.retries(s)
+		}
 		if b, ok := s.body.(*callbackState); ok {
 			// The event may arrive before the action returns.
 			r.Listen = []ir.EventID{eventID(b.event)}
@@ -26,6 +29,9 @@ func (c *compiler) state(s *state) {
 		next := ir.NodeID(0)
 		if s.typ != typeSwitch { // a switch leaves by Out
 			next = c.leave(s, s.exit)
+		}
+		if len(s.retries) > 0 && len(s.onErrors) > 0 { // what is not tried again is for the handlers
+			r = ir.Region{Name: at.Name, Entry: c.Enter(at, r, 0), Catch: c.catches(s)}
 		}
 		first = c.Enter(at, r, next)
 	}
@@ -35,7 +41,7 @@ func (c *compiler) state(s *state) {
 // region reports whether a state's body needs a region. One that waits for events does: the
 // correlation values that its expressions can see end with the region.
 func (s *state) region() bool {
-	if len(s.onErrors) > 0 || s.undoneBy != nil {
+	if len(s.onErrors) > 0 || len(s.retries) > 0 || s.undoneBy != nil {
 		return true
 	}
 	switch b := s.body.(type) {
@@ -63,7 +69,7 @@ func (c *compiler) body(s *state, inRegion bool) ir.NodeID {
 	if !inRegion {
 		next = c.leave(s, s.exit)
 	}
-	next = c.output(s, next, 0)
+	next = c.output(s, c.errorResults(s, next), 0)
 	at := placeOf(s)
 	switch b := s.body.(type) {
 	case *eventState:
@@ -136,7 +142,7 @@ func (c *compiler) switchState(s *state, b *switchState, inRegion bool) ir.NodeI
 	}
 	branch := &ir.Branch{}
 	for _, k := range b.conditions {
-		branch.Cases = append(branch.Cases, ir.Case{When: c.path(k.when), Next: exit(k.exit)})
+		branch.Cases = append(branch.Cases, ir.Case{When: c.when(k), Next: exit(k.exit)})
 	}
 	return c.Node(at, branch, otherwise)
 }
@@ -146,6 +152,10 @@ func (c *compiler) switchState(s *state, b *switchState, inRegion bool) ir.NodeI
 func (c *compiler) catches(s *state) []ir.Catch {
 	var out []ir.Catch
 	for _, e := range s.onErrors {
+		if e.test != nil {
+			out = append(out, c.handler(s, e))
+			continue
+		}
 		k := ir.Catch{Error: e.error.Text, Code: e.code.Literal(), Next: c.way(s, e.exit)}
 		if k.Error == "*" {
 			k.Error, k.Code = "", ""

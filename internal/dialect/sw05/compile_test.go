@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/expr/choice"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -75,6 +76,7 @@ func evaluable(t testing.TB, p *ir.Program) {
 	t.Helper()
 	langs := jsonpath.Languages()
 	langs[jsonschema.Lang] = jsonschema.Compiler{}
+	langs[choice.Lang] = choice.Compiler{}
 	for _, e := range p.Exprs[1:] {
 		c, ok := langs[e.Lang]
 		if !ok {

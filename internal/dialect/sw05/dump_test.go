@@ -1,6 +1,7 @@
 package sw05
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -62,7 +63,8 @@ func (d *dumper) head() {
 		d.out.WriteByte('\n')
 	}
 	if s.Schedule != nil {
-		fmt.Fprintf(&d.out, "schedule %+v\n", *s.Schedule)
+		text, err := json.Marshal(s.Schedule)
+		fmt.Fprintf(&d.out, "schedule %s %v\n", text, err)
 	}
 	for _, l := range d.p.Labels {
 		fmt.Fprintf(&d.out, "label %s = %s\n", l.Key, d.expr(l.Value))

@@ -27,31 +27,45 @@ func FuzzCompile(f *testing.F) {
 			}
 		}
 	}
+	f.Fuzz(func(t *testing.T, source string) { compiles(t, FrontEnd{}, source) })
+}
+
+// FuzzCompileBefore05 is FuzzCompile for the forms before 0.5.
+func FuzzCompileBefore05(f *testing.F) {
+	for _, s := range olderSamples(f) {
+		f.Add(s.text)
+	}
 	f.Fuzz(func(t *testing.T, source string) {
-		doc, found := dialect.Read("fuzz.yaml", []byte(source))
-		if doc.Root == nil {
-			return
-		}
-		FrontEnd{}.Detect(doc.Root)
-		p, more := FrontEnd{}.Compile(dialect.Source{Document: doc, Bundle: exampleFiles})
-		if (p == nil) != more.HasErrors() {
-			t.Fatalf("program %t, errors %t: %v", p != nil, more.HasErrors(), more)
-		}
-		for _, d := range more {
-			if d.Line < 1 || d.Column < 1 || d.Code == "" || d.Message == "" {
-				t.Errorf("no place or text: %+v", d)
-			}
-		}
-		if p == nil || found.HasErrors() {
-			return
-		}
-		if err := p.Check(); err != nil {
-			t.Fatal(err)
-		}
-		roundTrip(t, p)
-		evaluable(t, p)
-		targets(t, p)
+		compiles(t, FrontEnd{april}, source)
+		compiles(t, FrontEnd{summer}, source)
 	})
+}
+
+func compiles(t *testing.T, e FrontEnd, source string) {
+	t.Helper()
+	doc, found := dialect.Read("fuzz.yaml", []byte(source))
+	if doc.Root == nil {
+		return
+	}
+	e.Detect(doc.Root)
+	p, more := e.Compile(dialect.Source{Document: doc, Bundle: exampleFiles})
+	if (p == nil) != more.HasErrors() {
+		t.Fatalf("program %t, errors %t: %v", p != nil, more.HasErrors(), more)
+	}
+	for _, d := range more {
+		if d.Line < 1 || d.Column < 1 || d.Code == "" || d.Message == "" {
+			t.Errorf("no place or text: %+v", d)
+		}
+	}
+	if p == nil || found.HasErrors() {
+		return
+	}
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	roundTrip(t, p)
+	evaluable(t, p)
+	targets(t, p)
 }
 
 // targets checks that every node can be left: nothing runs into the end of the

@@ -12,6 +12,7 @@ import (
 // something that is not there, or that was wrong and has been reported.
 
 type workflow struct {
+	form                      form
 	node                      *dialect.Node
 	id                        *dialect.Node
 	name, description         *template
@@ -20,10 +21,22 @@ type workflow struct {
 	functions                 []*function
 	events                    []*event
 	retries                   []*retry
-	states                    []*state
+	states                    []*state // also those inside of branches and iterations
+	top                       *scope
 	metadata, extensions      *dialect.Node
 
 	start *state // decided by check
+}
+
+// scope is a list of states that lead only to one another: the workflow, or in the forms before 0.5 a branch or
+// the iterations of a foreach.
+type scope struct {
+	states []*state
+	parent *state // nil: the workflow
+	branch *dialect.Node
+
+	byName, byID dialect.Names[*state]
+	start        *state // decided by check
 }
 
 // definition is what functions, events and retries have in common.
@@ -37,6 +50,7 @@ type definition struct {
 type function struct {
 	definition
 	operation, metadata *dialect.Node
+	typ                 *dialect.Node // of the forms before 0.5
 	id                  ir.FunctionID // in the program's table
 }
 
@@ -45,9 +59,13 @@ type event struct {
 	source, typ *dialect.Node
 	produced    bool
 	unsure      bool // its kind is misspelt
+	either      bool // it has no kind, and may be consumed and produced
+	sends       bool // it is produced somewhere, decided by check
+	waits       bool // it is consumed somewhere, likewise
 	correlation []correlation
 	metadata    *dialect.Node
 	id          ir.EventID // in the program's table
+	sent        ir.EventID // where it is either: as it is produced
 }
 
 type correlation struct {
@@ -90,12 +108,15 @@ type state struct {
 	input, output             *path
 	inputSchema, outputSchema *schema
 	onErrors                  []*onError
+	retries                   []*stateRetry // of the forms before 0.5
 	compensatedBy             *dialect.Node
 	compensation              bool // usedForCompensation
 	metadata                  *dialect.Node
 	body                      body
 
 	index        int
+	scope        *scope
+	label        string     // a name that no other state has, decided by check
 	incoming     []incoming // decided by check, as are the rest
 	undoneBy     *state     // its compensator
 	undoLikely   *state     // the same, or what a dangling reference most likely means
@@ -158,6 +179,9 @@ type (
 		max      *quantity
 		actions  actions
 		workflow *dialect.Node
+		states   *scope   // of the forms before 0.5, as are the rest
+		in       []string // where an item stands in the state's data
+		pause    *duration
 	}
 	callbackState struct {
 		action  *action
@@ -209,6 +233,7 @@ type condition struct {
 	node   *dialect.Node
 	name   *dialect.Node
 	when   *path     // of data
+	test   *test     // of data, in the forms before 0.5
 	event  *eventUse // of events
 	filter *path
 	exit   exit
@@ -219,6 +244,8 @@ type branch struct {
 	name     *dialect.Node
 	actions  actions
 	workflow *dialect.Node
+	states   *scope // of the forms before 0.5
+	detached bool   // nothing waits for it
 }
 
 type onError struct {
@@ -228,6 +255,18 @@ type onError struct {
 	retryRef *dialect.Node
 	retry    *retry // decided by check
 	exit     exit
+
+	// Of the forms before 0.5, instead of error, code and retryRef.
+	test   *test
+	filter *path
+}
+
+// stateRetry is a retry of the forms before 0.5: which errors or results of the state make it run again.
+type stateRetry struct {
+	node                *dialect.Node
+	test                *test
+	interval, increment *duration
+	maxAttempts         int
 }
 
 // exit is where a way out leads; both are nil where a compensating state ends.
@@ -240,6 +279,7 @@ type transition struct {
 	node       *dialect.Node
 	next       *dialect.Node
 	expression *path
+	test       *test // instead of expression, in the forms before 0.5
 	produce    []*produced
 	compensate *dialect.Node // compensateBefore: true
 	to         *state        // decided by check
@@ -322,6 +362,9 @@ func (s *switchState) exits() []labelled {
 		}
 		if l.label == "" && c.when != nil {
 			l.label = c.when.src
+		}
+		if l.label == "" && c.test != nil {
+			l.label = c.test.label
 		}
 		out = append(out, l)
 	}

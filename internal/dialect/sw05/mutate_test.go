@@ -36,10 +36,10 @@ func TestMutatedDefinitions(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 3))
 	accepted := 0
 	for range rounds {
-		m := mutator{random: random, pool: seeds[random.IntN(len(seeds))]}
+		m := schematest.Mutator{Random: random, Pool: seeds[random.IntN(len(seeds))], Oddities: oddities}
 		v := seeds[random.IntN(len(seeds))]
 		for range 1 + random.IntN(3) {
-			v = m.mutate(v)
+			v = m.Mutate(v)
 		}
 		source := v.String()
 		doc, _ := dialect.Read("mutated.json", []byte(source))
@@ -72,93 +72,10 @@ func TestMutatedDefinitions(t *testing.T) {
 	}
 }
 
-type mutator struct {
-	random *rand.Rand
-	pool   expr.Value
-}
-
+// oddities are what values are replaced with.
 var oddities = []expr.Value{
 	expr.Null, expr.Bool(true), expr.Int(0), expr.Int(-1), expr.Int(3), expr.String(""), expr.String("*"), expr.String("{{ $.a }}"),
 	expr.String("{{ $ }}"), expr.String("$.a[0].b"), expr.String("{{ $..a }}"), expr.String("{{ $.length() }}"), expr.String("PT1S"),
 	expr.String("x {{ $.y }}"), expr.Array(), expr.EmptyObject, expr.Array(expr.Null), expr.String("functions.json"),
 	expr.Object(expr.Member{Key: "kind", Value: expr.String("default")}),
-}
-
-// mutate changes one value of a tree.
-func (m *mutator) mutate(v expr.Value) expr.Value {
-	size := schematest.Count(v)
-	at := m.random.IntN(size)
-	out, _ := m.change(v, &at)
-	return out
-}
-
-// change replaces the at-th value; keep is false where it is to be removed.
-func (m *mutator) change(v expr.Value, at *int) (out expr.Value, keep bool) {
-	if *at == 0 {
-		*at--
-		return m.other(v)
-	}
-	*at--
-	switch {
-	case v.IsArray():
-		var items []expr.Value
-		for _, item := range v.Items() {
-			if *at >= 0 {
-				if item, keep = m.change(item, at); !keep {
-					continue
-				}
-			}
-			items = append(items, item)
-		}
-		return expr.Array(items...), true
-	case v.IsObject():
-		var members []expr.Member
-		for _, o := range v.Members() {
-			if *at >= 0 {
-				if o.Value, keep = m.change(o.Value, at); !keep {
-					continue
-				}
-			}
-			members = append(members, o)
-		}
-		return expr.Object(members...), true
-	}
-	return v, true
-}
-
-func (m *mutator) other(v expr.Value) (expr.Value, bool) {
-	switch m.random.IntN(4) {
-	case 0:
-		return expr.Null, false
-	case 1:
-		at := m.random.IntN(schematest.Count(m.pool))
-		return pick(m.pool, &at), true
-	case 2:
-		if items := v.Items(); len(items) > 0 {
-			return v.Append(items[m.random.IntN(len(items))]), true
-		}
-	}
-	return oddities[m.random.IntN(len(oddities))], true
-}
-
-func pick(v expr.Value, at *int) expr.Value {
-	if *at == 0 {
-		return v
-	}
-	*at--
-	for _, item := range v.Items() {
-		if n := schematest.Count(item); *at < n {
-			return pick(item, at)
-		} else {
-			*at -= n
-		}
-	}
-	for _, o := range v.Members() {
-		if n := schematest.Count(o.Value); *at < n {
-			return pick(o.Value, at)
-		} else {
-			*at -= n
-		}
-	}
-	return v
 }

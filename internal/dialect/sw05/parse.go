@@ -3,6 +3,7 @@ package sw05
 import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/resource"
 )
 
 // parser turns a document into a workflow and reports everything that can be checked one
@@ -10,8 +11,9 @@ import (
 // error, so that one pass finds them all.
 type parser struct {
 	*dialect.Reader
-	src     dialect.Source
-	schemas map[string]string // by reference; "": not valid
+	form      form
+	src       dialect.Source
+	resources resource.Reader
 }
 
 // fieldCodes are the codes of the reader's diagnostics.
@@ -21,12 +23,16 @@ var fieldCodes = dialect.FieldCodes{
 }
 
 func newParser(r *dialect.Reporter, src dialect.Source) *parser {
-	return &parser{Reader: &dialect.Reader{Reporter: r, Codes: fieldCodes}, src: src, schemas: map[string]string{}}
+	reader := &dialect.Reader{Reporter: r, Codes: fieldCodes}
+	return &parser{
+		Reader: reader, src: src,
+		resources: resource.Reader{Reader: reader, Source: src, NotFetched: codeResource, BadSchema: codeSchema},
+	}
 }
 
 // workflow reads the top level (0.5 §Workflow Definition).
 func (p *parser) workflow(root *dialect.Node) *workflow {
-	w := &workflow{node: root}
+	w := &workflow{form: p.form, node: root, top: &scope{}}
 	if !root.Is(expr.KindObject) {
 		p.Errorf(root, codeNotObject, "a definition is an object with id, name and states")
 		return w
@@ -37,20 +43,64 @@ func (p *parser) workflow(root *dialect.Node) *workflow {
 	w.description = p.label(f.Str("description"))
 	w.version = p.label(f.Literal("version"))
 	f.Literal("schemaVersion")
+	if p.form.before05() {
+		f.Str("expressionLanguage")
+	}
 	w.inputSchema = p.schema(f, "dataInputSchema")
 	w.outputSchema = p.schema(f, "dataOutputSchema")
 	p.definitions(f, "functions", func(n *dialect.Node, shared bool) { p.function(w, n, shared) })
 	p.definitions(f, "events", func(n *dialect.Node, shared bool) { p.event(w, n, shared) })
-	p.definitions(f, "retries", func(n *dialect.Node, shared bool) { p.retry(w, n, shared) })
-	for _, n := range f.NeedList("states") {
-		if s := p.state(n, len(w.states)); s != nil {
-			w.states = append(w.states, s)
-		}
+	if !p.form.before05() {
+		p.definitions(f, "retries", func(n *dialect.Node, shared bool) { p.retry(w, n, shared) })
 	}
+	p.states(f, w.top)
+	w.number(w.top)
 	w.metadata = f.Get("metadata")
 	w.extensions = f.Get("extensions")
 	f.Done()
 	return w
+}
+
+// states reads a list of states into a scope.
+func (p *parser) states(f *dialect.Fields, into *scope) {
+	for _, n := range f.NeedList("states") {
+		if s := p.state(n); s != nil {
+			s.scope = into
+			into.states = append(into.states, s)
+		}
+	}
+}
+
+// number lists all states: those of a scope before those of the scopes inside of it.
+func (w *workflow) number(s *scope) {
+	for _, one := range s.states {
+		one.index = len(w.states)
+		w.states = append(w.states, one)
+	}
+	for _, one := range s.states {
+		for _, inner := range one.inner() {
+			inner.parent = one
+			w.number(inner)
+		}
+	}
+}
+
+// inner are the scopes inside of a state.
+func (s *state) inner() []*scope {
+	var out []*scope
+	switch b := s.body.(type) {
+	case *parallelState:
+		for _, br := range b.branches {
+			if br.states != nil {
+				out = append(out, br.states)
+			}
+		}
+	case *foreachState:
+		if b.states != nil {
+			out = append(out, b.states)
+		}
+	}
+	return out
 }
 
 // label reads name, version or description, which may hold expressions over the
@@ -67,7 +117,7 @@ func (p *parser) label(n *dialect.Node) *template {
 
 // plain reports an expression where none is allowed.
 func (p *parser) plain(n *dialect.Node, what, why string) *dialect.Node {
-	if n != nil && hasExpression(n.Text) {
+	if n != nil && p.form.braces() && hasExpression(n.Text) {
 		p.Errorf(n, codeConstant, "%s cannot hold an expression: %s", what, why)
 	}
 	return n

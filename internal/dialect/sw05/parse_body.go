@@ -8,7 +8,7 @@ import (
 // parallelState reads 0.5 §Parallel State.
 func (p *parser) parallelState(f *dialect.Fields) *parallelState {
 	s := &parallelState{branches: dialect.Each(f.NeedList("branches"), p.branch)}
-	completion, _ := f.Choice("completionType", "and", "xor", "n_of_m")
+	completion, _ := p.word(f, "completionType", "and", "xor", "n_of_m")
 	n := f.Get("n")
 	if completion != "n_of_m" {
 		if n != nil {
@@ -37,7 +37,11 @@ func (p *parser) branch(n *dialect.Node) *branch {
 	}
 	b := &branch{node: n, name: f.Name("name")}
 	f.Called(b.name)
-	b.actions, b.workflow = p.work(f)
+	if p.form.before05() {
+		p.branchBefore05(f, b)
+	} else {
+		b.actions, b.workflow = p.work(f)
+	}
 	f.Done()
 	return b
 }
@@ -66,15 +70,27 @@ func (p *parser) subflowState(f *dialect.Fields) *subflowState {
 
 // injectState reads 0.5 §Inject State. Its examples of filters leave data out.
 func (p *parser) injectState(f *dialect.Fields) *injectState {
-	if f.Peek("data") == nil {
-		p.Warnf(f.Node, codeNothing, "%s has no \"data\": it injects nothing", f.What)
+	key := "data"
+	if p.form.before05() {
+		key = p.either(f, "data", "inject")
 	}
-	return &injectState{p.template(f.Typed("data", expr.KindObject))}
+	if f.Peek(key) == nil {
+		p.Warnf(f.Node, codeNothing, "%s has no %q: it injects nothing", f.What, key)
+	}
+	data := f.Typed(key, expr.KindObject)
+	if p.form.before05() {
+		return &injectState{p.static(data)}
+	}
+	return &injectState{p.template(data)}
 }
 
 // foreachState reads 0.5 §ForEach State.
 func (p *parser) foreachState(f *dialect.Fields) *foreachState {
 	s := &foreachState{over: p.path(f.Need("inputCollection"))}
+	if p.form.before05() {
+		p.foreachBefore05(f, s)
+		return s
+	}
 	s.variable = p.plain(f.Name("iterationParam"), "iterationParam", "it is the name under which each item is found")
 	if n := f.Get("outputCollection"); n != nil {
 		s.into, s.keep = p.collection(n), true

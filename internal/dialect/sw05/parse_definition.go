@@ -19,7 +19,7 @@ func (p *parser) definitions(f *dialect.Fields, key string, each func(n *dialect
 	}
 	shared := n.Kind == expr.KindString
 	if shared {
-		if n = p.resource(n, key); n == nil {
+		if n = p.resources.Document(n, key); n == nil {
 			return
 		}
 		if n.Kind == expr.KindObject {
@@ -59,7 +59,11 @@ func (p *parser) function(w *workflow, n *dialect.Node, shared bool) {
 		return
 	}
 	fn := &function{definition: definition{node: n, name: f.Name("name"), shared: shared}}
-	fn.operation = p.plain(f.OptionalName("operation"), "operation", "it is resolved before any instance runs")
+	if p.form.before05() {
+		p.resourceOf(fn, f)
+	} else {
+		fn.operation = p.plain(f.OptionalName("operation"), "operation", "it is resolved before any instance runs")
+	}
 	fn.metadata = f.Get("metadata")
 	f.Done()
 	if fn.operation != nil {
@@ -113,9 +117,13 @@ func (p *parser) event(w *workflow, n *dialect.Node, shared bool) {
 	const constant = "events are matched by the server, without an instance's data"
 	e.source = p.plain(f.OptionalName("source"), "source", constant)
 	e.typ = p.plain(f.OptionalName("type"), "type", constant)
-	kind, at := f.Choice("kind", "consumed", "produced")
+	kind, at := p.word(f, "kind", "consumed", "produced")
 	e.produced, e.unsure = kind == "produced", kind == "" && at != nil
+	e.either = p.form.before05() && at == nil
 	e.correlation = p.correlation(f)
+	if p.form.before05() {
+		p.correlationToken(f, &e)
+	}
 	e.metadata = f.Get("metadata")
 	f.Done()
 	p.eventAttributes(f, &e)

@@ -1,8 +1,6 @@
 package sw05
 
 import (
-	"time"
-
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -49,8 +47,13 @@ func (p *parser) transition(f *dialect.Fields) *transition {
 	if t == nil {
 		return nil
 	}
-	out := &transition{node: n, next: t.Name("nextState")}
-	out.expression = p.path(t.Get("expression"))
+	return p.transitionOf(t)
+}
+
+// transitionOf reads the members of a transition.
+func (p *parser) transitionOf(t *dialect.Fields) *transition {
+	out := &transition{node: t.Node, next: t.Name("nextState")}
+	p.guard(t, out)
 	out.compensate = p.compensateBefore(t)
 	out.produce = p.produceEvents(t)
 	t.Done()
@@ -64,31 +67,37 @@ func (p *parser) end(f *dialect.Fields) *end {
 		return nil
 	}
 	if n.Kind == expr.KindBool {
-		p.Expected(n, "end", "an object").WithHint("write {kind: default}")
+		p.Expected(n, "end", "an object").WithHint("write {kind: %s}", p.form.spell("default"))
 		return nil
 	}
 	e := p.Fields(n, "end")
 	if e == nil {
 		return nil
 	}
-	kind, at := e.Choice("kind", "default", "terminate", "event")
+	kind, at := p.word(e, "kind", "default", "terminate", "event")
 	if at == nil {
-		e.Missing("kind").WithHint("one of default, terminate, event")
+		e.Missing("kind").WithHint("one of %s, %s, %s", p.form.spell("default"), p.form.spell("terminate"), p.form.spell("event"))
 	}
 	out := &end{node: n, terminate: kind == "terminate", produce: p.produceEvents(e), compensate: p.compensateBefore(e)}
 	events := e.Peek("produceEvents")
+	if one := e.Peek("produceEvent"); one != nil && p.form.before05() {
+		events = one
+	}
 	switch {
 	case kind == "event" && events == nil:
-		e.Missing("produceEvents").WithHint("an end of kind event says which events it produces")
+		e.Missing(p.produceKey()).WithHint("an end of kind %s says which events it produces", p.form.spell("event"))
 	case kind != "event" && kind != "" && len(out.produce) > 0:
-		p.Warnf(events.KeySpan(), codeEndKind, "an end of kind %q has no produceEvents; the events are produced anyway", kind).
-			WithHint("write kind: event")
+		p.Warnf(events.KeySpan(), codeEndKind, "an end of kind %q has no %s; the events are produced anyway", p.form.spell(kind), events.Name()).
+			WithHint("write kind: %s", p.form.spell("event"))
 	}
 	e.Done()
 	return out
 }
 
 func (p *parser) compensateBefore(f *dialect.Fields) *dialect.Node {
+	if p.form.before05() {
+		return nil
+	}
 	if on, at := f.Flag("compensateBefore", false); on {
 		return at
 	}
@@ -98,6 +107,9 @@ func (p *parser) compensateBefore(f *dialect.Fields) *dialect.Node {
 func (p *parser) produceEvents(f *dialect.Fields) []*produced {
 	var out []*produced
 	list, _ := f.List("produceEvents")
+	if p.form.before05() {
+		list = append(list, p.produceEvent(f)...)
+	}
 	for _, n := range list {
 		e := p.Fields(n, "a produced event")
 		if e == nil {
@@ -112,7 +124,7 @@ func (p *parser) produceEvents(f *dialect.Fields) []*produced {
 
 // produced reads what an event that is sent consists of (0.5 §ProducedEvent Definition).
 func (p *parser) produced(f *dialect.Fields, ref string) produced {
-	out := produced{event: use(f.Name(ref))}
+	out := produced{event: use(p.producedName(f, ref))}
 	if data := f.Get("data"); data != nil {
 		switch data.Kind {
 		case expr.KindString:
@@ -176,26 +188,26 @@ func (p *parser) start(f *dialect.Fields) *start {
 	}
 	out := &start{node: n}
 	if n.Kind == expr.KindBool {
-		p.Expected(n, "start", "an object").WithHint("write {kind: default}")
+		p.Expected(n, "start", "an object").WithHint("write {kind: %s}", p.form.spell("default"))
 		return out
 	}
 	s := p.Fields(n, "start")
 	if s == nil {
 		return out
 	}
-	kind, at := s.Choice("kind", "default", "scheduled")
+	kind, at := p.word(s, "kind", "default", "scheduled")
 	if at == nil {
-		s.Missing("kind").WithHint("one of default, scheduled")
+		s.Missing("kind").WithHint("one of %s, %s", p.form.spell("default"), p.form.spell("scheduled"))
 	}
 	if plan := s.Get("schedule"); plan != nil {
 		out.schedule = p.schedule(p.Fields(plan, "schedule"))
 	}
 	switch plan := s.Peek("schedule"); {
 	case kind == "scheduled" && plan == nil:
-		s.Missing("schedule").WithHint("a scheduled start says when, with interval or cron")
+		s.Missing("schedule").WithHint("a scheduled start says when, with %s", p.scheduleKeys())
 	case kind == "default" && plan != nil:
-		p.Warnf(plan.KeySpan(), codeIgnored, "a start of kind default has no schedule; it is ignored").
-			WithHint("write kind: scheduled")
+		p.Warnf(plan.KeySpan(), codeIgnored, "a start of kind %s has no schedule; it is ignored", p.form.spell("default")).
+			WithHint("write kind: %s", p.form.spell("scheduled"))
 		out.schedule = nil
 	}
 	s.Done()
@@ -220,35 +232,18 @@ func (p *parser) schedule(f *dialect.Fields) *schedule {
 		out.cron = n.Text
 	}
 	if n := f.Str("timezone"); n != nil {
-		p.zone(n)
+		p.Zone(n, codeZone)
 		out.zone = n.Text
 		if f.Peek("interval") != nil {
 			p.Warnf(n.KeySpan(), codeIgnored, "timezone is for cron; an interval names its zones itself")
 		}
 	}
 	invoke, at := f.Choice("directInvoke", "allow", "deny")
-	if at == nil {
+	if at == nil && !p.form.before05() {
 		p.Warnf(f.Node, codeDirectInvoke, "the schedule has no \"directInvoke\"; it is taken as \"deny\"").
 			WithHint("allow lets people start instances outside of the schedule")
 	}
 	out.directInvoke = invoke == "allow"
 	f.Done()
 	return out
-}
-
-func (p *parser) zone(n *dialect.Node) {
-	_, err := time.LoadLocation(n.Text)
-	if err == nil && n.Text != "" && n.Text != "Local" {
-		return
-	}
-	d := p.Errorf(n, codeZone, "%q is not a time zone", n.Text).WithHint("use a name of the tz database, as in America/Los_Angeles")
-	p.DidYouMean(d, n.Text, commonZones)
-}
-
-// commonZones are for suggestions only.
-var commonZones = []string{
-	"UTC", "America/Los_Angeles", "America/New_York", "America/Chicago", "America/Denver", "America/Sao_Paulo",
-	"Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Zurich", "Europe/Amsterdam",
-	"Europe/Moscow", "Europe/Istanbul", "Asia/Tokyo", "Asia/Shanghai", "Asia/Singapore", "Asia/Kolkata", "Asia/Dubai",
-	"Australia/Sydney", "Africa/Johannesburg", "Africa/Cairo",
 }

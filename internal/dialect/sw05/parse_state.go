@@ -8,12 +8,12 @@ import (
 
 // state reads what all types of states share, then the body of its type
 // (0.5 §State Definition).
-func (p *parser) state(n *dialect.Node, index int) *state {
+func (p *parser) state(n *dialect.Node) *state {
 	f := p.Fields(n, "a state")
 	if f == nil {
 		return nil
 	}
-	s := &state{node: n, index: index, name: f.Name("name"), id: f.OptionalName("id")}
+	s := &state{node: n, name: f.Name("name"), id: f.OptionalName("id")}
 	f.Called(s.name)
 	s.typ = p.stateType(f)
 	s.start = p.start(f)
@@ -24,10 +24,14 @@ func (p *parser) state(n *dialect.Node, index int) *state {
 	}
 	s.inputSchema = p.schema(f, "dataInputSchema")
 	s.outputSchema = p.schema(f, "dataOutputSchema")
-	errors, _ := f.List("onErrors")
-	s.onErrors = dialect.Each(errors, p.onError)
-	s.compensatedBy = f.OptionalName("compensatedBy")
-	s.compensation, _ = f.Flag("usedForCompensation", false)
+	if p.form.before05() {
+		p.stateErrors(f, s)
+	} else {
+		errors, _ := f.List("onErrors")
+		s.onErrors = dialect.Each(errors, p.onError)
+		s.compensatedBy = f.OptionalName("compensatedBy")
+		s.compensation, _ = f.Flag("usedForCompensation", false)
+	}
 	s.metadata = f.Get("metadata")
 	if s.typ == typeSwitch {
 		p.noStateExit(f)
@@ -48,8 +52,11 @@ func (p *parser) stateType(f *dialect.Fields) string {
 	if n == nil {
 		return ""
 	}
-	if slices.Contains(stateTypes, n.Text) {
+	if slices.Contains(stateTypes, n.Text) && !p.form.before05() {
 		return n.Text
+	}
+	if p.form.before05() {
+		return p.stateTypeBefore05(n)
 	}
 	// Read on as what it was meant to be.
 	return p.DidYouMean(p.Errorf(n, codeStateType, "unknown state type %q", n.Text), n.Text, stateTypes)
@@ -111,7 +118,7 @@ const onEventsEntry = "an onEvents entry"
 func (p *parser) eventState(f *dialect.Fields) *eventState {
 	s := &eventState{}
 	s.exclusive, _ = f.Flag("exclusive", true)
-	for _, n := range f.NeedList("onEvents") {
+	for _, n := range p.onEventsList(f) {
 		o := p.Fields(n, onEventsEntry)
 		if o == nil {
 			continue
@@ -156,6 +163,9 @@ func (p *parser) eventFilter(f *dialect.Fields) *path {
 
 // switchState reads 0.5 §Switch State.
 func (p *parser) switchState(f *dialect.Fields) *switchState {
+	if p.form.before05() {
+		return p.switchBefore05(f)
+	}
 	f.Either("dataConditions", "eventConditions")
 	s := &switchState{onEvents: f.Peek("eventConditions") != nil}
 	data := p.conditions(f, "dataConditions", func(c *dialect.Fields, one *condition) {
@@ -166,6 +176,16 @@ func (p *parser) switchState(f *dialect.Fields) *switchState {
 		one.filter = p.eventFilter(c)
 	})
 	s.conditions = append(data, events...)
+	p.eventTimeout(f, s)
+	if d := p.Fields(f.Need("default"), "default"); d != nil {
+		s.otherwise = p.needExit(d)
+		d.Done()
+	}
+	return s
+}
+
+// eventTimeout reads how long a switch waits for events.
+func (p *parser) eventTimeout(f *dialect.Fields, s *switchState) {
 	s.timeout = p.duration(f.Get("eventTimeout"))
 	timeout := f.Peek("eventTimeout")
 	switch {
@@ -174,11 +194,6 @@ func (p *parser) switchState(f *dialect.Fields) *switchState {
 	case !s.onEvents && timeout != nil:
 		p.Warnf(timeout.KeySpan(), codeIgnored, "eventTimeout is for eventConditions; with dataConditions it is ignored")
 	}
-	if d := p.Fields(f.Need("default"), "default"); d != nil {
-		s.otherwise = p.needExit(d)
-		d.Done()
-	}
-	return s
 }
 
 func (p *parser) conditions(f *dialect.Fields, key string, read func(*dialect.Fields, *condition)) []*condition {

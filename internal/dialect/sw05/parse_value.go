@@ -67,13 +67,16 @@ func (p *parser) path(n *dialect.Node) *path {
 		return nil
 	}
 	p.Budget.Spend(len(n.Text))
+	src := strings.TrimSpace(n.Text)
+	if p.form.before05() && src == "$." { // "selects the entire state data" (0.1 §Using multiple filters)
+		return &path{node: n, src: "$", Shape: jsonpath.Shape{Root: true, Definite: true, Keys: []string{}}}
+	}
 	shape, err := jsonpath.Describe(n.Text)
 	if err != nil {
 		p.Malformed(n, 0, codeExpression, "expression", err)
 		return nil
 	}
 	p.Budget.Weigh(n, shape.Weight)
-	src := strings.TrimSpace(n.Text)
 	if inner, ok := strings.CutPrefix(src, "{{"); ok {
 		src = strings.TrimSpace(strings.TrimSuffix(inner, "}}"))
 	}
@@ -96,6 +99,9 @@ func (p *parser) notPath(n *dialect.Node) {
 func (p *parser) template(n *dialect.Node) *template {
 	if n == nil {
 		return nil
+	}
+	if p.form.before05() {
+		return p.templateBefore05(n)
 	}
 	p.strings(n)
 	return &template{node: n, value: n.Value()}
@@ -136,7 +142,7 @@ func (p *parser) duration(n *dialect.Node) *duration {
 			WithHint(`as in "PT15M" for 15 minutes`)
 		return nil
 	}
-	if hasExpression(n.Text) {
+	if p.form.braces() && hasExpression(n.Text) {
 		return &duration{node: n, expr: p.template(n)}
 	}
 	value, err := calendar.ParseDuration(n.Text)
@@ -161,7 +167,7 @@ func (p *parser) quantity(n *dialect.Node, least int64) *quantity {
 	if n == nil {
 		return nil
 	}
-	if n.Is(expr.KindString) && isExpression(n.Text) && hasExpression(n.Text) {
+	if n.Is(expr.KindString) && p.form.braces() && isExpression(n.Text) && hasExpression(n.Text) {
 		return &quantity{node: n, expr: p.template(n)}
 	}
 	value, wrong := p.Whole(n, n.Name(), least, math.MaxInt64)

@@ -105,10 +105,10 @@ func TestSchemaAcceptsMutatedDefinitions(t *testing.T) {
 	random := rand.New(rand.NewPCG(77, 12))
 	compiled, invalid := 0, 0
 	for range rounds {
-		m := mutator{random: random, pool: seeds[random.IntN(len(seeds))]}
+		m := schematest.Mutator{Random: random, Pool: seeds[random.IntN(len(seeds))], Oddities: oddities}
 		v := seeds[random.IntN(len(seeds))]
 		for range 1 + random.IntN(3) {
-			v = m.mutate(v)
+			v = m.Mutate(v)
 		}
 		doc, _ := dialect.Read("mutated.json", []byte(v.String()))
 		program, _ := FrontEnd{}.Compile(dialect.Source{Document: doc, Bundle: exampleFiles})
@@ -197,30 +197,4 @@ func TestSchemaKnowsTheKeysOfTheParser(t *testing.T) {
 }
 
 // Every property says what it is for.
-func TestSchemaDescribesEveryProperty(t *testing.T) {
-	doc, _ := dialect.Read("schema.json", FrontEnd{}.Schema())
-	var visit func(n *dialect.Node, path string)
-	visit = func(n *dialect.Node, path string) {
-		if n.Name() == "if" || n.Name() == "then" || n.Name() == "else" || n.Name() == "oneOf" || n.Name() == "anyOf" || n.Name() == "not" {
-			return
-		}
-		if n.Name() == "properties" && n.Is(expr.KindObject) {
-			for _, p := range n.Members {
-				d := p
-				if ref, ok := p.Get("$ref").Str(); ok {
-					d = doc.Root.Lookup("definitions", strings.TrimPrefix(ref, "#/definitions/"))
-				}
-				if d.Get("title").Literal() == "" || d.Get("description").Literal() == "" {
-					t.Errorf("%s/%s has no title or description", path, p.Name())
-				}
-			}
-		}
-		for _, m := range n.Members {
-			visit(m, path+"/"+m.Name())
-		}
-		for _, item := range n.Items {
-			visit(item, path)
-		}
-	}
-	visit(doc.Root, "")
-}
+func TestSchemaDescribesEveryProperty(t *testing.T) { schematest.Described(t, FrontEnd{}.Schema()) }

@@ -80,12 +80,12 @@ states:
 	got := fmt.Sprintln(p.ID, "|", p.Name, "|", p.Version, "|", p.Description, "|", p.Dialect, p.Edition, p.WarnSchemas) +
 		fmt.Sprintln(p.Metadata, p.Extensions, p.Exprs[p.InputSchema].Src, len(p.Labels), p.Labels[0].Key, p.Exprs[p.Labels[0].Value].Src) +
 		fmt.Sprintln(p.Functions, p.Events[1].Name, p.Events[1].Correlate[0], p.Exprs[p.Events[1].Correlate[1].Value].Src) +
-		fmt.Sprintln(p.Start.Events, p.Start.All, p.Start.Window.Nanos, *p.Start.Schedule) +
+		fmt.Sprintln(p.Start.Events, p.Start.All, p.Start.Window.Nanos, p.Start.Schedule.Cron, p.Start.Schedule.DirectInvoke) +
 		fmt.Sprintln(p.States, p.Edges, len(p.Exprs))
 	want := `order | Order {{ literal }} | 1.10 |  | sw05 1 true
 {"team":"shop"} [{"id":"kpi"}] {"required":["id"],"type":"object"} 1 description "for {{ $.who }}"
 [{f   0 {"image":"cow"} {10 3}}] B {k  0 0} "x"
-[0 1] true 3600000000000 { 0 2 * * * {false 0 0 0 0  0} {false 0 0 0 0  0}  false}
+[0 1] true 3600000000000 0 2 * * * false
 [{First one event     true false false {"x":1} {14 3}}] [{First First next   false}] 6
 `
 	if got != want {
