@@ -5,6 +5,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw08"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 )
@@ -13,5 +14,6 @@ import (
 func All() *dialect.Registry {
 	all := []dialect.FrontEnd{sw10.FrontEnd{}, wfx.FrontEnd{}}
 	all = append(all, sw01.FrontEnds()...)
-	return dialect.NewRegistry(append(all, sw05.FrontEnd{})...)
+	all = append(all, sw08.FrontEnds()...)
+	return dialect.NewRegistry(append(all, sw05.FrontEnds()...)...)
 }

@@ -19,6 +19,23 @@ func TestDetect(t *testing.T) {
 		"name: x\nstartsAt: a\nstates: [{name: a, type: DELAY, end: true}]":                              "sw01-camel",
 		"name: x\nstates: [{name: a}]\ntransitions: []":                                                  "wfx",
 		"name: x\nstates: []": "",
+		"id: x\nspecVersion: '0.7'\nstates: [{name: a, type: inject, data: {a: '{{ $.b }}'}, end: true}]":                                         "sw07",
+		"id: x\nstart: a\nstates: [{name: a, type: operation, stateDataFilter: {input: .a}, actions: [{functionRef: f}], end: true}]":             "sw08",
+		"id: x\nexpressionLang: jsonpath\nstates: [{name: a, type: switch, dataConditions: [{condition: '{{ $.a }}', end: true}]}]":               "sw08",
+		"id: x\nstart: a\nstates: [{name: a, type: subflow, workflowId: b, compensatedBy: c, end: true}]":                                         "sw06",
+		"name: x\nstart: a\nstates: [{name: a, type: operation, actions: [{functionRef: f}], end: true}]":                                         "sw09",
+		"id: x\nstates: [{name: a, type: operation, start: {kind: default}, actions: [{functionRef: {refName: f}}], transition: {nextState: b}}]": "sw05",
+		"id: x\nstates: [{name: a, type: switch, dataConditions: [{condition: '{{ $.a }}', end: {kind: default}}]}]":                              "sw05",
+		"id: x\nstates: [{name: a, type: operation, stateDataFilter: {dataInputPath: '{{ $.a }}'}, actions: [], transition: b}]":                  "sw05",
+		"id: x\nstates: [{name: a, type: callback, eventRef: e, eventDataFilter: {}}]":                                                            "sw05",
+		"id: x\nstates: [{name: a, type: RELAY, end: {kind: DEFAULT}}]":                                                                           "sw01-final",
+		"id: x\nstates: [{name: a, type: DELAY, timeDelay: PT1S, end: {kind: DEFAULT}}]":                                                          "sw01-final",
+		"id: x\nfunctions: [{name: f, resource: r}]\nstates: [{name: a, type: inject, end: {kind: default}}]":                                     "sw02",
+		"id: x\nstates: [{name: a, type: inject, end: {kind: DEFAULT}}]":                                                                          "sw02",
+		"id: x\nstates: [{name: a, type: event, eventsActions: [], end: {kind: default}}]":                                                        "sw02",
+		"id: x\nstates: [{name: a, type: inject, data: {eventsActions: []}, end: {kind: default}}]":                                               "sw05",
+		"id: x\nfunctions: [{name: f, resource: r, operation: o}]\nstates: [{name: a, type: inject, end: {kind: default}}]":                       "sw05",
+		"id: x\nstates: [{name: a, type: delay, onError: [], onErrors: [], end: {kind: default}}]":                                                "sw05",
 	} {
 		doc, _ := dialect.Read("f", []byte(source))
 		got := ""

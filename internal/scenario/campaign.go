@@ -50,11 +50,11 @@ func (w *world) creates(operation string) bool {
 	return ok && slices.ContainsFunc(w.definitions, func(d Definition) bool { return d.Program.Job && d.Program.ID == name })
 }
 
-// createsJobs reports whether a function of that name may have created jobs.
-func (w *world) createsJobs(function string) bool {
+// needsNoMock reports whether a function of that name may do without a mock: it created jobs, or wrote to the log.
+func (w *world) needsNoMock(function string) bool {
 	for _, d := range w.definitions {
 		for _, f := range d.Program.Functions {
-			if f.Name == function && w.creates(f.Operation) {
+			if f.Name == function && (w.creates(f.Operation) || ir.IsLog(f.Operation)) {
 				return true
 			}
 		}

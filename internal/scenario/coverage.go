@@ -145,13 +145,12 @@ func (c Coverage) add(records []core.Record) {
 			}
 		case core.RecEntered:
 			c.entered[r.Node] = true
-			if len(last) == 0 {
-				root = r.Frame
-			}
 			if from, ok := last[r.Frame]; ok {
 				leave(from, r.Node)
 			} else if undone != "" {
 				c.take(undone, r.Node, isCompensation)
+			} else if r.Depth == 0 {
+				root = r.Frame // what follows a timeout of the workflow runs around its states
 			}
 			last[r.Frame], left[r.Frame], undone = r.Node, false, ""
 		case core.RecLeft:

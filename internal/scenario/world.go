@@ -199,7 +199,7 @@ func (w *world) unmocked(calls []Call) {
 	}
 	seen := map[string]bool{}
 	for _, c := range calls {
-		if len(w.scenario.Mocks[c.Function]) > 0 || seen[c.Function] || w.createsJobs(c.Function) {
+		if len(w.scenario.Mocks[c.Function]) > 0 || seen[c.Function] || w.needsNoMock(c.Function) {
 			continue
 		}
 		seen[c.Function] = true
