@@ -11,6 +11,7 @@ import (
 type Case struct {
 	Seed    uint64
 	Dialect string       // as --dialect says it
+	Detect  bool         // the front-ends find the dialect out
 	Def     expr.Value   // the definition as a JSON document
 	Subs    []expr.Value // definitions it refers to by workflowId
 	Input   expr.Value   // of the instance that is started by hand

@@ -7,6 +7,6 @@
 // README.md says how to run it, what is compared and what is not, and lists the planted bugs
 // with the test that found each.
 //
-// Read case.go first, then dialects.go, then naive.go and generate.go; Open Workflow 1.0 is in dialect10.go,
-// generate10.go and package naive10.
+// Read case.go first, then dialects.go, then naive.go and generate.go; versions 0.6 to 0.9 are in dialect08.go, generate08.go
+// and package naive08, Open Workflow 1.0 is in dialect10.go, generate10.go and package naive10.
 package sim

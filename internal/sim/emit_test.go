@@ -15,17 +15,19 @@ const emitSeeds = 250
 // ops are the operations that the programs of a dialect have; no other can come from it.
 var ops = map[string][]string{
 	"sw05": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "Undo", "End"},
-	"sw01": {"Eval", "Branch", "Call", "Await", "Fan", "Enter", "Spawn", "Raise", "End"}, // it produces no events and undoes nothing
+	"sw02": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "End"}, // it undoes nothing
+	"sw01": {"Eval", "Branch", "Call", "Await", "Fan", "Enter", "Spawn", "Raise", "End"},         // it produces no events and undoes nothing
 	"wfx":  {"Eval", "Await", "End"},
+	"sw06": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "Undo", "End"},
+	"sw07": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "Undo", "End"},
+	"sw08": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "Undo", "End"},
+	"sw09": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "Undo", "End"},
 	"sw10": {"Eval", "Branch", "Call", "Await", "Emit", "Fan", "Enter", "Spawn", "Raise", "End"}, // a catch undoes
 }
 
 // unset are fields that no generated program sets, and why.
 var unset = map[string]string{
-	"Region.Total":       "no dialect has a time for all attempts",
 	"Retry.JitterMillis": "jitter depends on the instance's seed",
-	"Retry.Always":       "retries without a limit are not generated: such a case need not end",
-	"Retry.AtMost":       "no dialect bounds the delay yet",
 	"Raise.Code":         "no dialect raises errors with codes",
 }
 

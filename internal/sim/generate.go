@@ -41,6 +41,7 @@ type gen struct {
 	events int
 	made   []expr.Value // definitions of produced events
 	theme  []string     // kinds of tasks that the case has many of, in 1.0
+	older  bool         // it is in 0.2
 }
 
 func (g *gen) chance(percent int) bool { return g.r.IntN(100) < percent }

@@ -78,6 +78,9 @@ func (b *builder) common(st expr.Value) expr.Value {
 	if filter := b.stateFilter(); filter.Len() > 0 {
 		st = st.With("stateDataFilter", filter)
 	}
+	if g.older {
+		return b.olderErrors(st)
+	}
 	if g.chance(55) {
 		st = st.With("onErrors", b.onErrors())
 	}
@@ -154,9 +157,12 @@ func (b *builder) parallel(st expr.Value) expr.Value {
 	var branches []expr.Value
 	for i := range n {
 		br := obj("name", expr.String(fmt.Sprintf("B%d", i+1)))
-		if len(b.subs) > 0 && g.chance(30) {
+		switch {
+		case len(b.subs) > 0 && g.chance(30):
 			br = br.With("workflowId", expr.String(pick(g, b.subs...)))
-		} else {
+		case g.older && g.chance(75):
+			b.alone(func() { br = br.With("states", b.inner(fmt.Sprintf("I%d.", i+1))) })
+		default:
 			b.alone(func() { br = b.withActions(br, 2) })
 		}
 		branches = append(branches, br)
@@ -187,6 +193,9 @@ func (b *builder) foreach(st expr.Value) expr.Value {
 	}
 	if len(b.subs) > 0 && g.chance(50) {
 		return st.With("workflowId", expr.String(pick(g, b.subs...)))
+	}
+	if g.older && g.chance(75) {
+		return st.With("states", b.inner("I"))
 	}
 	return b.withActions(st, 2)
 }
@@ -233,7 +242,7 @@ func (b *builder) loop() {
 	action := obj("functionRef", obj("refName", expr.String(f)))
 	body := obj("name", expr.String(name), "type", expr.String("operation"), "actions", expr.Array(action),
 		"transition", obj("nextState", expr.String(again)))
-	if g.chance(40) {
+	if g.chance(40) && !g.older {
 		body = body.With("compensatedBy", expr.String(b.compensating(name)))
 	}
 	condition := fmt.Sprintf("$.%sacc[%d]", name, g.r.IntN(4))
@@ -276,7 +285,7 @@ func (b *builder) exit(st expr.Value, after bool) expr.Value {
 	move := obj("nextState", expr.String(to))
 	if g.chance(4) {
 		move = move.With("expression", g.condition())
-	} else if g.chance(15) {
+	} else if g.chance(15) && !g.older {
 		move = move.With("compensateBefore", expr.Bool(true))
 	}
 	return st.With("transition", b.produceOn(move, 20))
@@ -288,7 +297,7 @@ func (b *builder) end() expr.Value {
 	if str(end, "kind") == "event" {
 		end = b.produceOn(end, 100)
 	}
-	if g.chance(25) {
+	if g.chance(25) && !g.older {
 		end = end.With("compensateBefore", expr.Bool(true))
 	}
 	return end

@@ -20,9 +20,13 @@ import (
 // Compile compiles the definitions of a case, the main one first. Warnings are fine.
 func (c *Case) Compile() ([]*ir.Program, error) {
 	fronts := registry()
+	options := dialect.Options{Dialect: c.Dialect}
+	if c.Detect {
+		options.Dialect = ""
+	}
 	var programs []*ir.Program
 	for _, def := range append([]expr.Value{c.Def}, c.Subs...) {
-		compiled, found := fronts.Compile(idOf(def)+".json", def.AppendJSON(nil), nil, dialect.Options{Dialect: c.Dialect})
+		compiled, found := fronts.Compile(idOf(def)+".json", def.AppendJSON(nil), nil, options)
 		if found.HasErrors() {
 			return nil, &refusedError{found}
 		}
@@ -73,7 +77,7 @@ func Observe(ctx context.Context, s store.Store, out *Outcome) error {
 		case core.Completed:
 			in.Status, in.Output = Completed, row.Output
 		case core.Failed:
-			if in.Status, in.Error = Failed, row.Fault.Name; row.Fault.Instance != "" {
+			if in.Status, in.Error = Failed, row.Fault.Name; row.Fault.Instance != "" && strings.Contains(row.Fault.Type, "://") {
 				in.Error = fmt.Sprintf("%s %s at %s", row.Fault.Type, row.Fault.Status, row.Fault.Instance)
 			}
 		case core.Cancelled, core.Terminated:

@@ -36,6 +36,7 @@ const (
 	openGiven    = "a correlation value that is no text"
 	openWhole    = "a path over everything where more than the data is visible"
 	openTwice    = "an event for several waits of one instance"
+	openMessage  = "0.2: the message of an error"
 )
 
 // limits of a case; beyond them it is left alone.
@@ -369,13 +370,15 @@ func (w *world) halt(t *thread) {
 	}
 }
 
-// idOf is how other definitions know one: by its id, else its name.
+// idOf is how other definitions know one: by its id, else its key, else its name.
 func idOf(def expr.Value) string {
 	if document, ok := def.Get("document"); ok { // 1.0: the name, in its namespace
 		return str(document, "namespace") + "." + str(document, "name")
 	}
-	if id := str(def, "id"); id != "" {
-		return id
+	for _, key := range []string{"id", "key"} { // which definitions of 0.9 do not have
+		if id := str(def, key); id != "" {
+			return id
+		}
 	}
 	return str(def, "name")
 }

@@ -141,6 +141,13 @@ func (in *instance) work(t *thread, holder, own, under expr.Value) (contribution
 // foreach runs the work for each item, at most max at once, and appends the results
 // in the order of the items (0.5 §ForEach State).
 func (in *instance) foreach(t *thread, st, data expr.Value) (expr.Value, error) {
+	return in.each(t, st, data, func(t *thread, item expr.Value) (contribution, error) {
+		return in.work(t, st, expr.Object(expr.Member{Key: str(st, "iterationParam"), Value: item}), data)
+	})
+}
+
+// each runs something for each item of a foreach.
+func (in *instance) each(t *thread, st, data expr.Value, run func(*thread, expr.Value) (contribution, error)) (expr.Value, error) {
 	items, ok := in.collection(str(st, "inputCollection"), data)
 	if !ok {
 		in.w.saw("a missing collection")
@@ -158,9 +165,8 @@ func (in *instance) foreach(t *thread, st, data expr.Value) (expr.Value, error) 
 	}
 	b := t.box()
 	begin := func(i int) {
-		own := expr.Object(expr.Member{Key: str(st, "iterationParam"), Value: items[i]})
 		in.w.spawn(t, func(t *thread) {
-			r, err := in.work(t, st, own, data)
+			r, err := run(t, items[i])
 			b.post(ended{i, r, err})
 		})
 	}

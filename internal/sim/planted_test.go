@@ -44,9 +44,20 @@ var suites01 = []suite{
 	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw01", fmt.Sprintf("-sim.cases=%d", plantCases)}},
 }
 
+// suites02 look for bugs in 0.1 as released and 0.2.
+var suites02 = []suite{
+	{"", []string{"./internal/conformance", "-run", "^TestCases$/^sw02$"}},
+	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=sw02", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+}
+
 // suitesWFX look for bugs in job workflows.
 var suitesWFX = []suite{
 	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=wfx", fmt.Sprintf("-sim.cases=%d", plantCases)}},
+}
+
+// suites08 look for bugs in 0.6 to 0.9.
+var suites08 = []suite{
+	{"TestOracle", []string{"./internal/sim", "-run", "^TestOracle$", "-sim.failfast", "-sim.dialect=later", fmt.Sprintf("-sim.cases=%d", plantCases)}},
 }
 
 // suites10 look for bugs in Open Workflow 1.0.
@@ -76,7 +87,9 @@ func kinds() []kind {
 	return []kind{
 		{"kernel", plants, suites, 2},
 		{"sw01", plants01, suites01, 2},
+		{"sw02", plants02, suites02, 1},
 		{"wfx", plantsWFX, suitesWFX, 1},
+		{"sw08", plants08, suites08, 1},
 		{"sw10", plants10, suites10, 1},
 		{"cluster", plantsCluster, suitesCluster, 1},
 		{"sqlite", plantsSQLite, suitesSQLite, 1},

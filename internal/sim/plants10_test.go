@@ -10,8 +10,8 @@ var plants10 = []plant{
 	},
 	{
 		name: "the n-th retry waits 2ⁿ times its delay", in: "internal/core",
-		old: "math.Pow(p.Factor, float64(k-1))",
-		new: "math.Pow(p.Factor, float64(k))",
+		old: "math.Pow(p.Factor, float64(retries))",
+		new: "math.Pow(p.Factor, float64(retries+1))",
 	},
 	{
 		name: "a linear backoff is exponential", in: "internal/dialect/sw10",

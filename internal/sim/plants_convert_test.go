@@ -1,6 +1,6 @@
 package sim
 
-// plantsConvert are mistakes in the conversion of 0.1 to 0.5. Each names the construct whose
+// plantsConvert are mistakes in the conversion of 0.1 to 0.5, and of earlier versions to 1.0. Each names the construct whose
 // comparison of both definitions must find it.
 var plantsConvert = []plant{
 	{
@@ -82,5 +82,57 @@ var plantsConvert = []plant{
 		name: "the results of branches are in another order", in: "internal/convert", by: "internal/convert TestConstructs/branches",
 		old: "	ch.set(\"results\", expr.Array(results...))",
 		new: "	ch.set(\"results\", expr.Array(append(results[1:], results[0])...))",
+	},
+
+	// To 1.0.
+	{
+		name: "results replace the data of 0.5", in: "internal/convert/open", by: "internal/convert/open TestConstructs/results_are_merged",
+		old: "		w.assumeObject()\n		return \"$input * \" + operand(plain)\n	}\n	return w.fold(\"$input\", exact)\n}\n\n// fold",
+		new: "		w.assumeObject()\n		return operand(plain)\n	}\n	return exact\n}\n\n// fold",
+	},
+	{
+		name: "a retry of 1.0 has one attempt too many", in: "internal/convert/open", by: "internal/convert/open TestConstructs/one_error_definition_with_a_retry",
+		old: "out = out.With(\"limit\", obj(\"attempt\", obj(\"count\", expr.Int(int64(r.Max)))))",
+		new: "out = out.With(\"limit\", obj(\"attempt\", obj(\"count\", expr.Int(int64(r.Max+1)))))",
+	},
+	{
+		name: "a wildcard is asked before what is named", in: "internal/convert/open", by: "internal/convert/open TestConstructs/several_error_definitions",
+		old: "		case a.Any:\n			return 1\n		}\n		return -1\n",
+		new: "		case a.Any:\n			return -1\n		}\n		return 1\n",
+	},
+	{
+		name: "the output filter changes the data after an error", in: "internal/convert/open", by: "internal/convert/open TestConstructs/several_error_definitions",
+		old: "	route.value = obj(\"switch\", expr.Array(cases...))\n	route.as(\".data\")\n	return c\n",
+		new: "	route.value = obj(\"switch\", expr.Array(cases...))\n	route.as(\".data | {}\")\n	return c\n",
+	},
+	{
+		name: "a timeout of an event does its actions", in: "internal/convert/open", by: "internal/convert/open TestConstructs/an_event_with_a_timeout",
+		old: "	then := \"\"\n	if acts {\n		then = \"exit\"\n	}\n",
+		new: "	then := \"\"\n",
+	},
+	{
+		name: "what a branch gives hides what others gave", in: "internal/convert/open", by: "internal/convert/open TestConstructs/branches",
+		old: "return w.gathered(name, b.Actions, jq(\"{data: ., results: []}\"), view{over: \".data\"}, \".results\")",
+		new: "return w.gathered(name, b.Actions, jq(\"{data: ., results: []}\"), view{over: \".data\"}, \"[.data]\")",
+	},
+	{
+		name: "the first that was done is undone first", in: "internal/convert/open", by: "internal/convert/open TestConstructs/compensation_in_the_catch",
+		old: "	for _, one := range slices.Backward(w.undo.done(s, failed)) {",
+		new: "	for _, one := range w.undo.done(s, failed) {",
+	},
+	{
+		name: "what is not complete is undone", in: "internal/convert/open", by: "internal/convert/open TestConstructs/compensation_of_what_was_done",
+		old: "	if s.CompensatedBy == nil || !w.compensates() || !w.undo.dynamic {",
+		new: "	if s.CompensatedBy != nil || !w.compensates() || !w.undo.dynamic {",
+	},
+	{
+		name: "a condition of an action is left out", in: "internal/convert/open", by: "internal/convert/open TestConstructs/0.8:_conditions,_sleeps_and_places_of_results",
+		old: "		tasks[0].value = tasks[0].value.With(\"if\", str(w.condition(a.Condition, in)))\n",
+		new: "		_ = w.condition(a.Condition, in)\n",
+	},
+	{
+		name: "a state with a conditional action is skipped with its way out", in: "internal/convert/open", by: "internal/convert/open TestConstructs/0.8:_conditions,_sleeps_and_places_of_results",
+		old: " && !inner[0].has(\"then\") && !inner[0].has(\"if\"):",
+		new: " && !inner[0].has(\"then\"):",
 	},
 }

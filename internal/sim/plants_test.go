@@ -19,8 +19,8 @@ var plants = []plant{
 	},
 	{
 		name: "the multiplier counts from the first retry on", in: "internal/core",
-		old: ".Times(k - 1)",
-		new: ".Times(k)",
+		old: "m.delayed(in, p, at, retries)",
+		new: "m.delayed(in, p, at, retries+1)",
 	},
 	{
 		name: "a retry goes on with the data of the failed attempt", in: "internal/core",
@@ -49,8 +49,8 @@ var plants = []plant{
 	},
 	{
 		name: "max of a foreach is ignored", in: "internal/core",
-		old: "if most > 0 && most < int64(fan.limit) {",
-		new: "if most < 0 {",
+		old: "fan.limit = int32(min(most, int64(len(items))))",
+		new: "fan.limit = int32(len(items))",
 	},
 	{
 		name: "an iteration sees only its item", in: "internal/core",
@@ -104,7 +104,7 @@ var plants = []plant{
 	},
 	{
 		name: "the input filter of an action is ignored", in: "internal/core",
-		old: "	return expr.Scope{Data: v}, nil\n",
+		old: "	return m.alone(f, v), nil\n",
 		new: "	_ = v\n	return m.scope(f), nil\n",
 	},
 	{
@@ -124,7 +124,7 @@ var plants = []plant{
 	},
 	{
 		name: "a transition's expression is ignored", in: "internal/dialect/sw05",
-		old: "		if t.expression != nil {\n",
+		old: "		if t.expression != nil || t.test != nil {\n",
 		new: "		if t.expression != nil && t.to == nil {\n",
 	},
 	{

@@ -10,7 +10,11 @@ import (
 // String writes a case for people: the definitions, what goes in, how the world answers.
 func (c *Case) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "definition in %s:\n%s\n", c.Dialect, scenario.Pretty(c.Def))
+	said := ""
+	if c.Detect {
+		said = ", which nobody says"
+	}
+	fmt.Fprintf(&b, "definition in %s%s:\n%s\n", c.Dialect, said, scenario.Pretty(c.Def))
 	for _, d := range c.Subs {
 		fmt.Fprintf(&b, "definition:\n%s\n", scenario.Pretty(d))
 	}

@@ -129,15 +129,18 @@ func reduceAnswers(list []Answer) (out [][]Answer) {
 // transition that is an end instead.
 func reduce(v expr.Value) (out []expr.Value) {
 	for _, m := range v.Members() {
-		if m.Key == "type" || m.Key == "source" || m.Key == "kind" || m.Key == "data" && str(v, "type") == "inject" {
+		if m.Key == "specVersion" || m.Key == "type" || m.Key == "source" || m.Key == "kind" || m.Key == "data" && str(v, "type") == "inject" {
 			continue // without them it would be another case
+		}
+		if _, ok := v.Get("states"); ok && (m.Key == "id" || m.Key == "key" || m.Key == "start" || m.Key == "version") {
+			continue // by which it is recognised
 		}
 		if _, ok := v.Get("emit"); ok && m.Key == "output" {
 			continue // which hides what nobody knows
 		}
 		out = append(out, v.Without(m.Key))
 		if m.Key == "transition" {
-			out = append(out, v.Without(m.Key).With("end", obj("kind", expr.String("default"))))
+			out = append(out, v.Without(m.Key).With("end", obj("kind", expr.String("default"))), v.Without(m.Key).With("end", expr.Bool(true)))
 		}
 	}
 	items := v.Items()
