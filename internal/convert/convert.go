@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +11,17 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
+// The versions that definitions can be converted to.
+const (
+	To05 = "0.5"
+	To10 = "1.0"
+)
+
 // Options is what the definition itself does not say.
 type Options struct {
+	// Exact asks for expressions that assume nothing about the data, where there is a choice.
+	Exact bool
+
 	// Parameters are the parameter names of functions, by function. 0.5 names each
 	// parameter; 0.1 passes the data.
 	Parameters map[string][]string
@@ -30,6 +38,7 @@ type Options struct {
 
 // Result is a converted definition.
 type Result struct {
+	To          string
 	Definitions []Definition // the first is the workflow, the others are its branches
 	Lost        []Loss       // what could not be converted, in order of position
 	Useful      bool         // at least one state is not broken
@@ -45,15 +54,34 @@ type Result struct {
 	Whole map[string]bool
 	Named map[string][]string
 
+	Calls Calls
+
 	errors []string // of Options
 }
 
 // Definition is one document of a conversion.
 type Definition struct {
-	ID     string
-	Value  expr.Value
-	states []*outState
-	head   []string
+	ID    string
+	Value expr.Value
+	list  string // the key of its states or tasks
+	items []Item
+	head  []string
+}
+
+// Item is a state or task of a definition, with the comments above it.
+type Item struct {
+	Name     string // of the state that it is for, or its own
+	Value    expr.Value
+	Comments []string
+}
+
+// NewDefinition makes a document of its parts: doc has all keys but list, which the items are.
+func NewDefinition(id string, doc expr.Value, list string, head []string, items []Item) Definition {
+	values := make([]expr.Value, len(items))
+	for i, it := range items {
+		values[i] = it.Value
+	}
+	return Definition{ID: id, Value: doc.With(list, expr.Array(values...)), list: list, items: items, head: head}
 }
 
 // Assumption is a condition on the data.
@@ -76,20 +104,25 @@ type Loss struct {
 // Convert rewrites a definition.
 func Convert(o *sw01.Outline, opts Options) Result {
 	c := &converter{
-		o: o, opts: opts, ids: map[string]bool{}, seen: map[Loss]bool{},
+		o: o, opts: opts, ids: map[string]bool{},
 		result: Result{
+			To:    To05,
 			Whole: map[string]bool{}, Named: map[string][]string{}, Answering: map[string]bool{}, errors: opts.Errors,
 		},
 	}
 	c.workflow(o.ID, o.Scope)
-	slices.SortStableFunc(c.result.Lost, func(a, b Loss) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
-	})
+	c.result.Lost, c.result.Assumed = c.notes.sorted()
 	for _, st := range o.Scope.States {
 		broken := slices.ContainsFunc(c.result.Lost, func(l Loss) bool { return l.Broken && l.State == st.Name })
 		c.result.Useful = c.result.Useful || st.Type != "END" && !broken
 	}
 	return c.result
+}
+
+// WithErrors is the result with the names of errors of [Options].
+func (r Result) WithErrors(names []string) Result {
+	r.errors = names
+	return r
 }
 
 // converter is one conversion. Every document that it writes is a scope.
@@ -98,33 +131,21 @@ type converter struct {
 	opts   Options
 	result Result
 	ids    map[string]bool
-	seen   map[Loss]bool
+	notes  Notes
 }
 
 // lose notes a construct that cannot be converted.
 func (c *converter) lose(pos dialect.Pos, state, what, why, do string) {
-	c.note(Loss{Pos: pos, What: what, Why: why, Do: do, State: state})
+	c.notes.Lose(Loss{Pos: pos, What: what, Why: why, Do: do, State: state})
 }
 
 // breaks notes a construct that has no equivalent in 0.5.
 func (c *converter) breaks(pos dialect.Pos, state, what, why, do string) {
-	c.note(Loss{Pos: pos, What: what, Why: why, Do: do, State: state, Broken: true})
-}
-
-func (c *converter) note(l Loss) {
-	if !c.seen[l] {
-		c.seen[l] = true
-		c.result.Lost = append(c.result.Lost, l)
-	}
+	c.notes.Lose(Loss{Pos: pos, What: what, Why: why, Do: do, State: state, Broken: true})
 }
 
 // assume notes a condition under which the conversion keeps the meaning.
-func (c *converter) assume(pos dialect.Pos, text string) {
-	one := Assumption{pos, text}
-	if !slices.Contains(c.result.Assumed, one) {
-		c.result.Assumed = append(c.result.Assumed, one)
-	}
-}
+func (c *converter) assume(pos dialect.Pos, text string) { c.notes.Assume(pos, text) }
 
 // id returns a unique id for a document.
 func (c *converter) id(parts ...string) string {
@@ -166,7 +187,10 @@ func (c *converter) document(doc expr.Value, s *sw01.Scope, finish *finish, head
 	id, _ := doc.Get("id")
 	sc := newScope(c, id.Str(), s, finish)
 	sc.convert()
-	d := Definition{ID: id.Str(), head: head, states: sc.out}
+	items := make([]Item, len(sc.out))
+	for i, st := range sc.out {
+		items[i] = Item{st.name, st.value, st.comments}
+	}
 	if list := functions(s); list.Len() > 0 {
 		doc = doc.With("functions", list)
 	}
@@ -176,12 +200,7 @@ func (c *converter) document(doc expr.Value, s *sw01.Scope, finish *finish, head
 	if len(sc.retries) > 0 {
 		doc = doc.With("retries", expr.Array(sc.retries...))
 	}
-	states := make([]expr.Value, len(sc.out))
-	for i, st := range sc.out {
-		states[i] = st.value
-	}
-	d.Value = doc.With("states", expr.Array(states...))
-	c.result.Definitions[at] = d
+	c.result.Definitions[at] = NewDefinition(id.Str(), doc, "states", head, items)
 }
 
 // functions defines the functions that a scope calls with a type. In 0.5 the type goes into the
@@ -206,12 +225,13 @@ func functions(s *sw01.Scope) expr.Value {
 
 func headComment(o *sw01.Outline) []string {
 	return []string{
-		"Converted from " + title(o.Form) + ". What a function answers replaces the data there, and is",
+		"Converted from " + Title01(o.Form) + ". What a function answers replaces the data there, and is",
 		"merged into it in 0.5: to keep that, the data is the one item of an array between states.",
 	}
 }
 
-func title(form string) string {
+// Title01 is what people call a form of 0.1.
+func Title01(form string) string {
 	switch form {
 	case sw01.EarlyName:
 		return "Serverless Workflow 0.1 (earliest draft)"

@@ -27,7 +27,7 @@ func converted(t testing.TB, src string, opts Options, cases int) (Result, Compa
 	t.Helper()
 	o, c := definition(t, "flow.yaml", src)
 	r := Convert(o, opts)
-	k, err := Compare(context.Background(), o, c.Program, r, CompareOptions{Cases: cases, Seed: 1})
+	k, err := Compare(context.Background(), Early(o, c.Program), r, CompareOptions{Cases: cases, Seed: 1})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, documents(t, r))
 	}

@@ -64,7 +64,7 @@ func corpusCase(t *testing.T, name, src string) int {
 		}
 	}
 	documents(t, r)
-	k, err := Compare(context.Background(), o, c.Program, r, CompareOptions{Cases: 30, Seed: 7})
+	k, err := Compare(context.Background(), Early(o, c.Program), r, CompareOptions{Cases: 30, Seed: 7})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, documents(t, r))
 	}

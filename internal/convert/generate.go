@@ -9,11 +9,11 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/states"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
 	"github.com/lockstep-workflows/lockstep/internal/expr/choice"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
-	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 type mockAnswer = mock.Answer
@@ -22,7 +22,7 @@ type mockAnswer = mock.Answer
 // paths it reads with values around those it compares with, the errors that its
 // retries name, answers that come too late, events that come early, late or never.
 type generator struct {
-	o        *sw01.Outline
+	o        *sw01.Outline // nil: of a later version
 	result   Result
 	parallel bool
 	byHand   bool
@@ -31,11 +31,23 @@ type generator struct {
 	literals map[string][]expr.Value // by the last name of the path they are compared with
 	texts    map[string]bool         // names that are compared as text
 	inner    map[string]bool         // names whose value becomes the data
-	scenes   [][]*sw01.Condition     // what the choices compare, each together
-	calls    []*function
-	entries  []*sw01.Entry
-	times    []time.Duration
-	errors   []string // names that are never answers
+	scenes   [][]compared            // what the choices compare, each together
+	lists    map[string]bool         // names whose value is a list
+	kinds    []*states.Event         // that are waited for, of a later version
+	codes    map[string]bool         // of errors that are handled
+
+	starts    map[*states.Event]bool // those of kinds that start the workflow
+	startsAll bool                   // all of them do
+	calls     []*function
+	entries   []*sw01.Entry
+	times     []time.Duration
+	errors    []string // names that are never answers
+}
+
+// compared is a path that a choice compares.
+type compared struct {
+	keys []string
+	name string
 }
 
 // function is all that is known of one function.
@@ -47,12 +59,16 @@ type function struct {
 	timeouts []time.Duration
 }
 
-func newGenerator(o *sw01.Outline, p *ir.Program, r Result) *generator {
+func newGenerator(src Source, r Result) *generator {
 	g := &generator{
-		o: o, result: r, errors: r.errors, literals: map[string][]expr.Value{}, texts: map[string]bool{}, inner: map[string]bool{},
-		byHand: len(p.Start.Events) == 0,
+		o: src.early, result: r, errors: r.errors, literals: map[string][]expr.Value{}, texts: map[string]bool{}, inner: map[string]bool{},
+		lists: map[string]bool{}, codes: map[string]bool{}, starts: map[*states.Event]bool{}, byHand: len(src.program.Start.Events) == 0,
 	}
-	g.scope(o.Scope)
+	if src.early != nil {
+		g.scope(src.early.Scope)
+	} else {
+		g.definition(src.states)
+	}
 	for _, keys := range r.Named {
 		for _, key := range keys {
 			g.addKeys([]string{key})
@@ -199,23 +215,27 @@ func (g *generator) condition(c *sw01.Condition) {
 	g.path(c.Path)
 	if len(c.Path.Keys) > 0 {
 		last := &g.scenes[len(g.scenes)-1]
-		*last = append(*last, c)
+		*last = append(*last, compared{c.Path.Keys, c.Path.Name})
 	}
-	name := c.Path.Name
-	if choice.IsText(c.Op) {
+	g.literal(c.Path.Name, c.Op, c.Value)
+}
+
+// literal adds values around one that is compared with what has a name.
+func (g *generator) literal(name, op string, v expr.Value) {
+	if choice.IsText(op) {
 		g.texts[name] = true
 	}
-	written := c.Value.Str()
-	if c.Value.Kind() != expr.KindString {
-		written = c.Value.String()
+	written := v.Str()
+	if v.Kind() != expr.KindString {
+		written = v.String()
 	}
-	if n, err := expr.Number(strings.TrimSpace(written)); err == nil && !choice.IsText(c.Op) {
+	if n, err := expr.Number(strings.TrimSpace(written)); err == nil && !choice.IsText(op) {
 		f := n.Float()
 		g.literals[name] = append(g.literals[name], n, expr.Float(f-1), expr.Float(f+1), expr.Float(f+0.5))
 		return
 	}
 	g.literals[name] = append(g.literals[name], str(written), str(written+"a"), str("A"), str(""))
-	if !choice.IsText(c.Op) && (written == "true" || written == "false") { // text that spells it is there already
+	if !choice.IsText(op) && (written == "true" || written == "false") { // text that spells it is there already
 		g.literals[name] = append(g.literals[name], expr.Bool(true), expr.Bool(false))
 	}
 }
@@ -236,14 +256,18 @@ func amount(a *sw01.Amount) (time.Duration, bool) {
 
 // generate makes one case.
 func (g *generator) generate(r *rand.Rand) *Case {
-	c := &Case{ByHand: g.byHand, Input: expr.EmptyObject}
+	c := &Case{ByHand: g.byHand, Input: expr.EmptyObject, Words01: g.o != nil, OneType: g.result.To == To10}
 	if g.byHand {
 		c.Input = g.object(r)
 	}
 	for _, f := range g.calls {
 		c.Mocks = append(c.Mocks, g.mock(r, f))
 	}
-	g.events(r, c)
+	if g.o != nil {
+		g.events(r, c)
+	} else {
+		g.arrivals(r, c)
+	}
 	return c
 }
 
@@ -260,8 +284,8 @@ func (g *generator) nested(r *rand.Rand, depth int) expr.Value {
 	}
 	if len(g.scenes) > 0 && r.IntN(2) == 0 {
 		for _, c := range g.scenes[r.IntN(len(g.scenes))] { // near to where a choice holds
-			if list := g.literals[c.Path.Name]; len(list) > 0 {
-				v = v.WithPath(c.Path.Keys, list[r.IntN(min(2, len(list)))])
+			if list := g.literals[c.name]; len(list) > 0 {
+				v = v.WithPath(c.keys, list[r.IntN(min(2, len(list)))])
 			}
 		}
 	}
@@ -275,6 +299,15 @@ func (g *generator) nested(r *rand.Rand, depth int) expr.Value {
 func (g *generator) value(r *rand.Rand, name string, depth int) expr.Value {
 	if list := g.literals[name]; len(list) > 0 && r.IntN(10) < 8 {
 		return list[r.IntN(len(list))]
+	}
+	if g.lists[name] && depth < 2 && r.IntN(10) < 8 {
+		items := make([]expr.Value, r.IntN(4))
+		for i := range items {
+			if items[i] = g.nested(r, 2); r.IntN(4) == 0 {
+				items[i] = g.scalar(r)
+			}
+		}
+		return expr.Array(items...)
 	}
 	if g.inner[name] && depth < 2 && r.IntN(2) == 0 {
 		return g.nested(r, depth+1)
@@ -316,6 +349,9 @@ func (g *generator) mock(r *rand.Rand, f *function) Mock {
 		n = 1
 	}
 	m := Mock{Function: f.name}
+	if g.result.To == To10 && len(f.results) > 0 {
+		f = f.inOneForm(r.IntN(3))
+	}
 	for range n {
 		a := g.answer(r, f)
 		if g.parallel {
@@ -328,6 +364,22 @@ func (g *generator) mock(r *rand.Rand, f *function) Mock {
 	return m
 }
 
+// inOneForm is a function for which what retries match is always the name of an error, a code, or an answer, as the
+// conversion assumes: it counts their attempts together.
+func (f *function) inOneForm(form int) *function {
+	out := *f
+	match := func(text string) bool {
+		return slices.ContainsFunc(f.results, func(v expr.Value) bool { return v.Str() == text || v.String() == text })
+	}
+	out.errors = slices.DeleteFunc(slices.Clone(f.errors), func(e effect.Failure) bool {
+		return form != 0 && match(e.Name) || form != 1 && e.Name == effect.Unnamed && match(e.Code)
+	})
+	if form != 2 {
+		out.results = nil
+	}
+	return &out
+}
+
 func (g *generator) answer(r *rand.Rand, f *function) mock.Answer {
 	a := mock.Answer{}
 	switch n := r.IntN(100); {
@@ -336,6 +388,9 @@ func (g *generator) answer(r *rand.Rand, f *function) mock.Answer {
 		a.Error = &e
 	case n < 32:
 		a.Error = &effect.Failure{Name: []string{"Boom", effect.Unnamed}[r.IntN(2)], Code: []string{"", "500", "503"}[r.IntN(3)]}
+		if g.codes[a.Error.Code] || g.o == nil && g.codes["500"] && a.Error.Code == "" {
+			a.Error = &effect.Failure{Name: "Boom", Code: "599"} // as the conversion assumes
+		}
 	case n < 45 && len(f.results) > 0:
 		a.Result, a.HasResult = f.results[r.IntN(len(f.results))], true
 	case n < 82:

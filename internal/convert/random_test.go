@@ -29,7 +29,7 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("definition %d is not valid: %s", n, src)
 		}
 		result := Convert(o, options)
-		k, err := Compare(context.Background(), o, c.Program, result, CompareOptions{Cases: 25, Seed: uint64(n)})
+		k, err := Compare(context.Background(), Early(o, c.Program), result, CompareOptions{Cases: 25, Seed: uint64(n)})
 		if err != nil {
 			t.Fatalf("definition %d: %v\n%s", n, err, src)
 		}

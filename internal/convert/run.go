@@ -1,12 +1,15 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
@@ -22,8 +25,12 @@ import (
 type Case struct {
 	Input  expr.Value
 	ByHand bool // Input starts the workflow; else events do
-	Mocks  []Mock
-	Events []Timed
+	// Words01 says that kinds of errors are those of 0.1.
+	Words01 bool
+	// OneType says that data of the wrong kind is the same error as an expression that fails.
+	OneType bool
+	Mocks   []Mock
+	Events  []Timed
 }
 
 // Mock is how one function answers, call by call; the last answer repeats.
@@ -64,6 +71,7 @@ const (
 	statusNone    = "none"
 	statusWaiting = "waiting"
 	statusRunning = "running" // a limit ended the run
+	statusRefused = "refused" // the input does not adhere to its schema
 )
 
 // Limits of one run ("convert-moves", "convert-calls", "convert-steps", "convert-data",
@@ -78,11 +86,21 @@ const (
 
 var epoch = time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
 
+// subject is what runs: programs, of which the first is started, and how its calls differ from those of the
+// source.
+type subject struct {
+	programs []*ir.Program
+	calls    Calls
+	titles   bool // errors have titles and statuses instead of names and codes
+	typed    bool // those of the source have statuses, too
+}
+
 // run starts the first of the programs under virtual time, on the engine that servers use.
-func run(ctx context.Context, programs []*ir.Program, c *Case) (Outcome, error) {
+func run(ctx context.Context, s subject, c *Case) (Outcome, error) {
+	programs := s.programs
 	limited, stop := context.WithCancel(ctx)
 	defer stop()
-	r := &runner{c: c, stop: stop, out: Outcome{Status: statusNone, Entered: map[string]bool{}}}
+	r := &runner{c: c, s: s, stop: stop, out: Outcome{Status: statusNone, Entered: map[string]bool{}}}
 	if err := r.build(ctx, programs); err != nil {
 		return r.out, err
 	}
@@ -98,6 +116,7 @@ func run(ctx context.Context, programs []*ir.Program, c *Case) (Outcome, error) 
 
 type runner struct {
 	c    *Case
+	s    subject
 	run  *trial.Run
 	out  Outcome
 	stop context.CancelFunc
@@ -116,12 +135,20 @@ func (r *runner) build(ctx context.Context, programs []*ir.Program) error {
 		Languages: languages.All(), Limits: &limits,
 		Mocked: func(*ir.Function) bool { return true }, // also functions that create jobs
 		Invoker: effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
-			r.out.Calls = append(r.out.Calls, Call{r.run.Clock.Now().Sub(epoch), call.Function, call.Args})
-			if len(r.out.Calls) >= MaxCalls {
-				r.stop()
-			}
-			return answers.Invoke(ctx, call)
+			call = r.s.original(call)
+			r.called(call.Function, call.Args)
+			return r.s.adapted(answers.Invoke(ctx, call))
 		}),
+		OnEmit: func(_ string, e event.Event) {
+			v := e.Value().Without("id").Without("time").Without("specversion").Without("datacontenttype")
+			if kind, _ := v.Get("type"); r.s.calls.NoSource[kind.Str()] {
+				v = v.Without("source")
+			}
+			if data, _ := v.Get("data"); data.IsNull() { // no data is null in 1.0
+				v = v.Without("data")
+			}
+			r.called(eventCall, v)
+		},
 		OnRecord: func(_ string, rec core.Record) {
 			if rec.Type == core.RecEntered {
 				r.out.Entered[rec.Node] = true
@@ -135,10 +162,68 @@ func (r *runner) build(ctx context.Context, programs []*ir.Program) error {
 	return r.run.Deploy(ctx, programs...)
 }
 
+// eventCall stands for the sending of an event among the calls.
+const eventCall = "send an event"
+
+func (r *runner) called(function string, args expr.Value) {
+	r.out.Calls = append(r.out.Calls, Call{r.run.Clock.Now().Sub(epoch), function, args})
+	if len(r.out.Calls) >= MaxCalls {
+		r.stop()
+	}
+}
+
+// original is a call as the source makes it.
+func (s subject) original(c effect.Call) effect.Call {
+	if key := s.calls.Inside[c.Function]; key != "" {
+		args, ok := c.Args.Get(key)
+		if c.Args = args; !ok {
+			c.Args = expr.EmptyObject
+		}
+	}
+	if name := s.calls.Names[c.Function]; name != "" {
+		c.Function = name
+	}
+	return c
+}
+
+// adapted is an answer as the conversion gets it: its errors have a title for a name, and a status for a code.
+func (s subject) adapted(out effect.Outcome) effect.Outcome {
+	if f := out.Failure; f != nil && s.titles {
+		told := *f
+		if _, engine := standardNames[f.Name]; f.Name != effect.Unnamed && !engine {
+			told.Title = cmp.Or(f.Title, f.Name)
+			if !s.typed {
+				told.Status = cmp.Or(f.Status, "599") // one that no handler is for, as the conversion assumes
+			}
+		}
+		if _, err := strconv.Atoi(f.Code); err == nil {
+			if !s.typed {
+				told.Status = cmp.Or(f.Status, f.Code)
+			}
+		} else if f.Name == effect.Unnamed {
+			told.Title = cmp.Or(f.Title, f.Code)
+		}
+		out.Failure = &told
+	}
+	return out
+}
+
+// standardNames are the kinds of errors that the engine raises, by their names.
+var standardNames = map[string]string{
+	"Timeout": "timeout", "ExpressionError": "expression", "DataError": "expression", "SchemaViolation": "validation",
+	"FunctionNotFound": "configuration", "WorkflowNotFound": "configuration",
+}
+
 // play runs the case until nothing more can happen. It reports false where a limit ends it first.
 func (r *runner) play(ctx context.Context, first *ir.Program) (ended bool, err error) {
 	if r.c.ByHand {
-		if _, err := r.run.Engine.Start(ctx, engine.StartRequest{Definition: first.ID, Input: r.c.Input}); err != nil {
+		_, err := r.run.Engine.Start(ctx, engine.StartRequest{Definition: first.ID, Input: r.c.Input})
+		var refused *engine.InputError
+		if errors.As(err, &refused) {
+			r.out.Status = statusRefused
+			return true, nil
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -161,6 +246,21 @@ func (r *runner) send(ctx context.Context, v expr.Value) error {
 		return nil
 	}
 	return err
+}
+
+// category is the kind of a fault.
+func (r *runner) category(f *core.Fault) string {
+	if r.c.Words01 {
+		name := f.Name
+		if r.c.OneType && name == core.FaultData {
+			name = core.FaultExpression
+		}
+		return sw01.Category(name, f.Code, f.Status)
+	}
+	if kind := standardNames[f.Name]; kind != "" {
+		return kind
+	}
+	return "error"
 }
 
 // observe reads the outcome of the first instance.
@@ -189,7 +289,11 @@ func (r *runner) observe(ctx context.Context, ended bool) error {
 		r.out.Status, r.out.Output, r.out.HasOutput = "completed", first.Output, true
 	case first.Status == core.Failed:
 		r.out.Status, r.out.Error = "failed", first.Fault.Name
-		r.out.Category = sw01.Category(first.Fault.Name, first.Fault.Code, first.Fault.Status)
+		r.out.Category = r.category(first.Fault)
+		if r.s.titles && r.out.Category == "validation" && first.Fault.Instance == "/input" {
+			r.out = Outcome{Status: statusRefused, Entered: r.out.Entered}
+			return nil
+		}
 		r.out.Output, r.out.HasOutput = first.Output, !first.Output.IsNull()
 	case ended:
 		r.out.Status = statusWaiting

@@ -10,13 +10,18 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/format"
 )
 
 // Text writes a definition in the house layout. JSON has no comments, so there only the report
 // lists what could not be converted.
 func (r Result) Text(d Definition, f dialect.Format) ([]byte, error) {
-	order, err := format.OrderOf(sw05.FrontEnd{}.Schema())
+	schema := sw05.FrontEnd{}.Schema()
+	if r.To == To10 {
+		schema = sw10.FrontEnd{}.Schema()
+	}
+	order, err := format.OrderOf(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -33,25 +38,25 @@ func (r Result) Text(d Definition, f dialect.Format) ([]byte, error) {
 		}
 	}
 	for _, m := range d.Value.Members() {
-		if m.Key != "states" {
+		if m.Key != d.list {
 			w.key(0, m.Key, m.Value)
 		}
 	}
-	w.WriteString("states:\n")
-	for _, st := range d.states {
-		r.notes(w, d, st)
-		w.item(0, st.value)
+	w.WriteString(d.list + ":\n")
+	for _, it := range d.items {
+		r.notes(w, d, it)
+		w.item(0, it.Value)
 	}
 	return format.Source(d.ID+".yaml", w.Bytes(), order)
 }
 
 // notes writes the comments of a state.
-func (r Result) notes(w *writer, d Definition, st *outState) {
-	for _, line := range st.comments {
+func (r Result) notes(w *writer, d Definition, it Item) {
+	for _, line := range it.Comments {
 		w.comment(0, line)
 	}
 	for _, l := range r.Lost {
-		if l.State == st.name && l.State != "" && slices.Contains(d.names(), l.State) {
+		if l.State == it.Name && l.State != "" && slices.Contains(d.names(), l.State) {
 			w.comment(0, "NOT KEPT: "+l.What+": "+l.Why+".")
 		}
 	}
@@ -59,8 +64,8 @@ func (r Result) notes(w *writer, d Definition, st *outState) {
 
 func (d Definition) names() []string {
 	var out []string
-	for _, st := range d.states {
-		out = append(out, st.name)
+	for _, it := range d.items {
+		out = append(out, it.Name)
 	}
 	return out
 }
