@@ -16,8 +16,10 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw01"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw05"
+	"github.com/lockstep-workflows/lockstep/internal/dialect/sw08"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/sw10"
 	"github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/dialects"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/format"
 	"github.com/lockstep-workflows/lockstep/internal/graph"
@@ -107,6 +109,10 @@ func TestFormat(t *testing.T) {
 		{"*.yaml", sw05.FrontEnd{}.Schema()},
 		{"v01/*.yaml", sw01.FrontEnds()[0].Schema()}, // the forms share one
 		{"v01/*.json", sw01.FrontEnds()[0].Schema()},
+		{"v02/*_test.yaml", scenario.Schema()},
+		{"v02/*.yaml", sw05.FrontEnds()[0].Schema()}, // the forms before 0.5 share one
+		{"v02/mocks/*", nil},
+		{"v02/events/*", nil},
 		{"jobs/*_test.yaml", scenario.Schema()},
 		{"jobs/*.yaml", wfx.FrontEnd{}.Schema()},
 		{"campaign/*_test.yaml", scenario.Schema()},
@@ -117,6 +123,11 @@ func TestFormat(t *testing.T) {
 		{"events/*", nil},
 		{"v01/mocks/*", nil},
 		{"v01/events/*", nil},
+		{"v08/*_test.yaml", scenario.Schema()},
+		{"v08/*.yaml", sw08.FrontEnds()[0].Schema()}, // the versions share one
+		{"v08/*.json", sw08.FrontEnds()[0].Schema()},
+		{"v08/mocks/*", nil},
+		{"v08/events/*", nil},
 		{"v10/*_test.yaml", scenario.Schema()},
 		{"v10/*.yaml", sw10.FrontEnd{}.Schema()},
 		{"v10/mocks/*", nil},
@@ -146,13 +157,11 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// folders hold examples: version 0.5 here, below it an older and the newest one, jobs, and a
+// folders hold examples: version 0.5 here, below it older and later ones, jobs, and a
 // workflow that creates jobs. Each has a README and diagrams of its own.
-var folders = []string{".", "v01", "v10", "jobs", "campaign", "embed"}
+var folders = []string{".", "v01", "v02", "v08", "v10", "jobs", "campaign", "embed"}
 
-func registry() *dialect.Registry {
-	return dialect.NewRegistry(append([]dialect.FrontEnd{sw10.FrontEnd{}, wfx.FrontEnd{}}, append(sw01.FrontEnds(), sw05.FrontEnd{})...)...)
-}
+func registry() *dialect.Registry { return dialects.All() }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()

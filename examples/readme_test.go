@@ -134,6 +134,43 @@ func TestFiveMinutes(t *testing.T) {
 	}
 }
 
+// TestManual08 does what docs/definitions-0.8.md shows: it runs the first definition, tests another one with its
+// scenarios, and reads the catalogue.
+func TestManual08(t *testing.T) {
+	page := string(read(t, "../docs/definitions-0.8.md"))
+	dir := t.TempDir()
+	for name, begins := range map[string]string{
+		"greet.yaml": "id: greet\n", "quote.yaml": "name: quote\n", "quote_test.yaml": "workflow: quote.yaml\n", "functions.yaml": "# functions.yaml, the catalogue",
+	} {
+		_, block, found := strings.Cut(page, "```yaml\n"+begins)
+		block, _, _ = strings.Cut(block, "```")
+		if !found {
+			t.Fatalf("the page has no %s", name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(begins+block), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := build(t)
+	run := func(arguments ...string) string {
+		cmd := exec.Command(program, arguments...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("lockstep %s: %v\n%s", strings.Join(arguments, " "), err, out)
+		}
+		return string(out)
+	}
+	_, shown, _ := strings.Cut(page, "\n$ lockstep run greet.yaml --input '")
+	input, shown, _ := strings.Cut(shown, "'\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if out := run("run", "greet.yaml", "--input", input); !strings.HasSuffix(shown, "\n"+out) {
+		t.Errorf("the page shows\n%sbut it prints\n%s", shown, out)
+	}
+	run("test", "quote_test.yaml")
+	run("validate", "--strict", "--functions", "functions.yaml", "quote.yaml")
+}
+
 // build builds the program.
 func build(t *testing.T) string {
 	t.Helper()

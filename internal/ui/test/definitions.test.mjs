@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { openPage, shot, startServer } from "./harness.mjs";
 
 let server;
-before(async () => (server = await startServer({ examples: ["hello.yaml", "retry.yaml", "jobs/kanban.yaml"] })));
+before(async () => (server = await startServer({ examples: ["hello.yaml", "retry.yaml", "jobs/kanban.yaml", "v08/order.yaml", "v08/invoices.yaml"] })));
 after(() => server.stop());
 
 test("a definition with errors shows them at their lines", async (t) => {
@@ -101,4 +101,13 @@ test("an event is sent, and it is told what became of it", async (t) => {
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByText("No event matches the filter.").waitFor();
   await page.waitForURL(/type=other/);
+});
+
+test("definitions of Serverless Workflow 0.8 and 0.9 are listed and drawn like others", async (t) => {
+  const page = await openPage(t, server, "/definitions");
+  await page.getByRole("row", { name: /order/ }).getByText("Serverless Workflow 0.8").waitFor();
+  await page.getByRole("row", { name: /invoices/ }).getByText("Serverless Workflow 0.9").waitFor();
+  await page.goto(`${server.url}/definitions/web-order`);
+  for (const state of ["Reserve", "Charge", "Ship", "Refund", "Release", "Apologise"]) await page.getByRole("button", { name: new RegExp(`^${state}\\b`) }).waitFor();
+  await page.getByText("Serverless Workflow 0.8").waitFor();
 });

@@ -9,6 +9,7 @@ import { root } from "./harness.mjs";
 let vite, spotAt, offersAt;
 const schema = (name) => JSON.parse(readFileSync(join(root, name, "schema.json"), "utf8"));
 const sw05 = schema("internal/dialect/sw05");
+const sw08 = schema("internal/dialect/sw08");
 const sw10 = schema("internal/dialect/sw10");
 const wfx = schema("internal/dialect/wfx");
 
@@ -104,4 +105,14 @@ test("tasks of Open Workflow 1.0, at any depth", () => {
   has("use:\n  functions:\n    f:\n      |\n", kinds.slice(0, 3), sw10);
   has("use:\n  extensions:\n  - x:\n      |\n", ["extend", "before", "after"], sw10);
   has("schedule:\n  |\n", ["every", "cron", "on"], sw10);
+});
+
+test("states, actions and error handlers of Serverless Workflow 0.6 to 0.9", () => {
+  has("|\n", ["id", "specVersion", "start", "functions", "errors", "retries", "timeouts", "states"], sw08);
+  has("states:\n- name: a\n  type: |\n", ["operation", "switch", "sleep", "event", "parallel", "foreach", "callback", "inject"], sw08);
+  has("states:\n- name: a\n  type: operation\n  |\n", ["actions", "onErrors", "transition", "end", "stateDataFilter"], sw08);
+  has("states:\n- name: a\n  type: operation\n  actions:\n  - |\n", ["functionRef", "subFlowRef", "eventRef", "retryRef", "condition"], sw08);
+  has("states:\n- name: a\n  type: foreach\n  |\n", ["inputCollection", "iterationParam", "mode", "batchSize"], sw08);
+  has("functions:\n- name: f\n  type: |\n", ["rest", "http", "graphql", "expression", "custom"], sw08);
+  has("retries:\n- |\n", ["name", "delay", "maxAttempts", "increment", "multiplier"], sw08);
 });

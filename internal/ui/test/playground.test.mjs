@@ -20,6 +20,22 @@ test("the first example runs", async (t) => {
   await accessible(page, "a run");
 });
 
+for (const [example, state, output] of [
+  ["order08", "Refund", /"refund":\s*"b-1"/],
+  ["sensor08", "SumUp", /"highest":\s*75/],
+  ["ticket08", "HowUrgent", /"ticket":\s*7/],
+  ["review07", "GiveUp", /"published":\s*true/],
+  ["invoices09", "by-hand", /"l-2"/],
+])
+  test(`a definition of Serverless Workflow 0.6 to 0.9 is drawn and runs: ${example}`, async (t) => {
+    const page = await openPage(t, server, `/playground?example=${example}`);
+    await page.getByRole("button", { name: state, exact: true }).waitFor(); // the diagram
+    await page.getByText("No mistakes.").waitFor();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await verdict(page).getByText("Completed").waitFor();
+    assert.match(await page.getByRole("region", { name: "Output" }).textContent(), output);
+  });
+
 test("mistakes are shown at their lines while someone types, and nothing typed is lost", async (t) => {
   const page = await openPage(t, server, "/playground?example=order");
   await page.getByRole("button", { name: "Ship", exact: true }).waitFor();

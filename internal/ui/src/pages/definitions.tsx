@@ -18,7 +18,13 @@ export interface Stats {
 
 const dialects: Record<string, string> = {
   sw10: "Open Workflow 1.0",
+  sw09: "Serverless Workflow 0.9",
+  sw08: "Serverless Workflow 0.8",
+  sw07: "Serverless Workflow 0.7",
+  sw06: "Serverless Workflow 0.6",
   sw05: "Serverless Workflow 0.5",
+  sw02: "Serverless Workflow 0.2",
+  "sw01-final": "Serverless Workflow 0.1",
   "sw01-early": "Serverless Workflow 0.1",
   "sw01-kebab": "Serverless Workflow 0.1",
   "sw01-camel": "Serverless Workflow 0.1",

@@ -15,6 +15,18 @@ import reminder from "../../../../examples/reminder.yaml?raw";
 import reminderMocks from "../../../../examples/mocks/reminder.yaml?raw";
 import retry from "../../../../examples/retry.yaml?raw";
 import retryMocks from "../../../../examples/mocks/retry.yaml?raw";
+import invoices09 from "../../../../examples/v08/invoices.yaml?raw";
+import invoices09Mocks from "../../../../examples/v08/mocks/invoices.yaml?raw";
+import order08 from "../../../../examples/v08/order.yaml?raw";
+import order08Mocks from "../../../../examples/v08/mocks/order.yaml?raw";
+import review07 from "../../../../examples/v08/review.yaml?raw";
+import review07Events from "../../../../examples/v08/events/review.yaml?raw";
+import review07Mocks from "../../../../examples/v08/mocks/review.yaml?raw";
+import sensor08 from "../../../../examples/v08/sensor.yaml?raw";
+import sensor08Events from "../../../../examples/v08/events/sensor.yaml?raw";
+import sensor08Mocks from "../../../../examples/v08/mocks/sensor.yaml?raw";
+import ticket08 from "../../../../examples/v08/ticket.json?raw";
+import ticket08Mocks from "../../../../examples/v08/mocks/ticket.yaml?raw";
 import greet10 from "../../../../examples/v10/greet.yaml?raw";
 import invoices10 from "../../../../examples/v10/invoices.yaml?raw";
 import invoices10Mocks from "../../../../examples/v10/mocks/invoices.yaml?raw";
@@ -57,6 +69,7 @@ const of =
   (name: string, title: string, texts: Partial<Texts>): Example => ({ name, title, language, texts: { ...nothing, ...texts } });
 
 const newest = of("Open Workflow 1.0");
+const later = of("Serverless Workflow 0.6 to 0.9");
 const example = of("Serverless Workflow 0.5");
 const job = of("Jobs");
 
@@ -74,6 +87,11 @@ export const examples: Example[] = [
   newest("transfer", "Extend every call", { definition: transfer10, input: "from: a\nto: b\namount: 40\n", mocks: transfer10Mocks }),
   newest("reminders", "Call functions of the definition", { definition: reminders10, input: "number: 7\ncustomer: ada\n", mocks: reminders10Mocks }),
   newest("empty", "Begin with nothing", { definition: "document:\n  dsl: 1.0.3\n  namespace: default\n  name: mine\n  version: 1.0.0\ndo:\n- first:\n    set: {hello: world}\n" }),
+  later("order08", "Take an order, or take it back (0.8)", { definition: order08, input: "item: lamp\ncustomer: Ada\ncard: c-1\namount: 30\n", mocks: order08Mocks }),
+  later("sensor08", "Watch a sensor for a week (0.8)", { definition: sensor08, mocks: sensor08Mocks, events: sensor08Events }),
+  later("ticket08", "Open a ticket, as written for SonataFlow (0.8)", { definition: ticket08, input: "customer: c-1\ntext: It does not blink\n", mocks: ticket08Mocks }),
+  later("review07", "Review a document, two weeks at most (0.7)", { definition: review07, input: "document: d-1\nround: 1\n", mocks: review07Mocks, events: review07Events }),
+  later("invoices09", "Send invoices in batches (0.9)", { definition: invoices09, input: "invoices: [{number: 1, to: ada}, {number: 2, to: bo}]\n", mocks: invoices09Mocks }),
   example("hello", "Greet somebody", { definition: hello, input: "name: Ada\n" }),
   example("order", "Take an order, or take it back", { definition: order, input: "item: lamp\ncustomer: Ada\namount: 30\n", mocks: orderMocks }),
   example("retry", "Try again with patience", { definition: retry, input: "card: c-1\namount: 30\n", mocks: retryMocks }),

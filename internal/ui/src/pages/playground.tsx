@@ -18,7 +18,8 @@ import "./playground.css";
 /** The dialect of a document that cannot be read at the moment. */
 function likely(text: string): string {
   if (/^[\s{]*"?document"?\s*:/m.test(text)) return "sw10";
-  return /^\s*("?transitions"?\s*:)/m.test(text) ? "wfx" : "sw05";
+  if (/^\s*("?transitions"?\s*:)/m.test(text)) return "wfx";
+  return /^[\s{]*"?specVersion"?\s*:|\$\{/m.test(text) ? "sw08" : "sw05";
 }
 
 /** Where a playground begins: an example, or the source of a definition that is deployed. */

@@ -1,4 +1,4 @@
-import{C as e,S as t,_ as n,a as r,b as i,c as a,d as o,f as s,g as c,h as l,i as u,l as d,m as f,n as p,o as m,p as h,r as g,s as _,t as v,u as y,v as ee,x as b,y as x}from"./index-CEXiCmsW.js";function te(e,t){let n=e.slice(0,t);return/^\s*[{[]/.test(e)?S(n,0,[]):ie(e,n)}function ne(e){let t=/^(\s*)((?:-(?:\s+|$))*)(.*)$/.exec(e);if(!t||!t[2]&&!t[3]||t[3].startsWith(`#`))return null;let n=[];for(let e=0;e<t[2].length;e++)t[2][e]===`-`&&n.push(t[1].length+e);let r=t[1].length+t[2].length,i=/^("[^"]*"|'[^']*'|[^\s:#{}[\],][^:#{}[\]]*?)\s*:(?:\s+(.*))?$/.exec(t[3]);return{indent:r,dashes:n,key:i?re(i[1]):``,value:(i?i[2]??``:t[3]).trim()}}function re(e){return/^(["']).*\1$/.test(e)?e.slice(1,-1):e}function ie(e,t){let n=t.lastIndexOf(`
+import{C as e,S as t,_ as n,a as r,b as i,c as a,d as o,f as s,g as c,h as l,i as u,l as d,m as f,n as p,o as m,p as h,r as g,s as _,t as v,u as y,v as ee,x as b,y as x}from"./index-B3zmtAWd.js";function te(e,t){let n=e.slice(0,t);return/^\s*[{[]/.test(e)?S(n,0,[]):ie(e,n)}function ne(e){let t=/^(\s*)((?:-(?:\s+|$))*)(.*)$/.exec(e);if(!t||!t[2]&&!t[3]||t[3].startsWith(`#`))return null;let n=[];for(let e=0;e<t[2].length;e++)t[2][e]===`-`&&n.push(t[1].length+e);let r=t[1].length+t[2].length,i=/^("[^"]*"|'[^']*'|[^\s:#{}[\],][^:#{}[\]]*?)\s*:(?:\s+(.*))?$/.exec(t[3]);return{indent:r,dashes:n,key:i?re(i[1]):``,value:(i?i[2]??``:t[3]).trim()}}function re(e){return/^(["']).*\1$/.test(e)?e.slice(1,-1):e}function ie(e,t){let n=t.lastIndexOf(`
 `)+1,r=t.slice(n);if(/(^|\s)#/.test(r))return null;let i=e.split(`
 `),a=t.split(`
 `).length-1,o=/^(\s*(?:-\s+)*)(.*)$/.exec(r),s=o[2],c=o[1].length,l=ae(i,a,c,r),u=l[l.length-1],d=/^("[^"]*"|'[^']*'|[^\s:#{}[\],][^:#{}[\]]*?)\s*:(\s+)(.*)$/.exec(s);if(!d)return/[{[]/.test(s[0]??``)?(l.pop(),S(r,c,l,n)):{levels:l,at:`key`,key:``,from:n+c,flow:!1,quoted:!1};let f=re(d[1]),p=d[3],m=r.length-p.length;if(/^[{[]/.test(p))return u.step=f,S(r,m,l,n);let h=/^["']/.test(p);return{levels:l,at:`value`,key:f,from:n+m+ +!!h,flow:!1,quoted:h}}function ae(e,t,n,r){let i=[{siblings:oe(e,t,n)}],a=n,o=e=>{for(let t of[...e.dashes].reverse())t<a&&(i.unshift({step:`[]`,siblings:{}}),a=t)},s=ne(r.padEnd(1));s&&o(s);for(let n=t-1;n>=0;n--){let t=ne(e[n]);if(!t)continue;let r=i[0].step===`[]`;t.key&&(t.indent<a||r&&t.indent===a&&t.dashes.every(e=>e<a)&&t.value===``)?(i.unshift({step:t.key,siblings:oe(e,n,t.indent)}),a=t.indent,o(t)):t.dashes.some(e=>e<a)&&t.indent===a&&o(t)}return i}function oe(e,t,n){let r={},i=e=>{e.key&&e.indent===n&&(r[e.key]=re(e.value.replace(/\s+#.*$/,``)))},a=ne(e[t]??``);a&&i(a);for(let r=t-1;r>=0&&!a?.dashes.length;r--){let t=ne(e[r]);if(t&&(t.indent<n||(i(t),t.indent===n&&t.dashes.length)))break}for(let r=t+1;r<e.length;r++){let t=ne(e[r]);if(t){if(t.indent<n||t.indent===n&&t.dashes.length||t.dashes.some(e=>e<n))break;i(t)}}return r}function S(e,t,n,r=0){let i=[],a=()=>i[i.length-1],o=t,s=``,c=t=>{let n=a(),r=re(e.slice(o,t).trim());n&&r&&n.map&&n.atValue&&(n.level.siblings[n.key]=r)};for(let n=t;n<e.length;n++){let t=e[n];if(s)t===`\\`&&s===`"`?n++:t===s&&(s=``);else if((t===`"`||t===`'`)&&e.slice(o,n).trim()===``)s=t,o=n;else if(t===`{`||t===`[`){let e=a();e&&(e.level.step=e.map?e.key:`[]`),i.push({map:t===`{`,key:``,atValue:!1,level:{siblings:{}}}),o=n+1}else if(t===`}`||t===`]`)c(n),i.pop(),a()&&delete a().level.step,o=n+1;else if(t===`,`){c(n);let e=a();e&&(e.atValue=!1),o=n+1}else if(t===`:`&&a()?.map&&!a().atValue){let t=a();t.key=re(e.slice(o,n).trim()),t.atValue=!0,o=n+1}}let l=a();if(!l)return null;for(;o<e.length&&/\s/.test(e[o]);)o++;let u=/["']/.test(e[o]??``);return{levels:[...n,...i.map(e=>e.level)],at:l.map&&!l.atValue?`key`:`value`,key:l.map?l.key:`[]`,from:r+o+ +!!u,flow:!0,quoted:u}}var se=40;function ce(e,t){let n=[e];t.levels.forEach((r,i)=>{n=n.flatMap(t=>le(e,t,r)),i<t.levels.length-1&&r.step!==void 0&&(n=fe(n,r.step))});let r=t.levels[t.levels.length-1];return t.at===`key`?pe(e,n,r):he(e,fe(n,t.key))}function le(e,t,n,r=0){if(!t||t===!0||r>se)return[];let i=[t],a=t=>i.push(...le(e,t,n,r+1));t.$ref&&a(ue(e,t.$ref));for(let e of[t.allOf,t.anyOf,t.oneOf])e?.forEach(a);return t.if&&a(de(t.if,n.siblings)?t.then:t.else),i}function ue(e,t){let n=/^#\/definitions\/([^/]+)$/.exec(t);return n?e.definitions?.[n[1]]:void 0}function de(e,t){return e.required?.some(e=>!(e in t))||e.not&&de(e.not,t)||e.anyOf&&!e.anyOf.some(e=>de(e,t))?!1:Object.entries(e.properties??{}).every(([e,n])=>typeof n==`boolean`||!(e in t)?!0:n.const===void 0?n.enum===void 0||n.enum.some(n=>String(n)===t[e]):String(n.const)===t[e])}function fe(e,t){return e.flatMap(e=>{let n=t===`[]`?e.items:e.properties?.[t]??e.additionalProperties;return n&&n!==!0?[n]:[]})}function pe(e,t,n){let r=new Set(t.flatMap(e=>e.required??[])),i=new Map;for(let a of t)for(let[t,o]of Object.entries(a.properties??{})){if(o===!1||t in n.siblings)continue;let a=le(e,o,{siblings:{}}),s=a.find(e=>e.description)?.description??i.get(t)?.info??``;i.set(t,{label:t,info:s,required:r.has(t),holds:me(a)})}return[...i.values()]}function me(e){let t=e.flatMap(e=>e.type??[]).filter(e=>e!==`null`);return t[0]===`array`?`array`:t[0]===`object`?`object`:`scalar`}function he(e,t){let n=new Map;for(let r of t.flatMap(t=>le(e,t,{siblings:{}}))){let e=r.enum??(r.const===void 0?r.type===`boolean`||r.type?.includes(`boolean`)?[!0,!1]:[]:[r.const]);for(let t of e)t!==null&&typeof t!=`object`&&n.set(String(t),{label:String(t),info:r.description??``,required:!1,holds:`scalar`})}return[...n.values()]}var ge=new Map;function _e(e){let t=ge.get(e);return t||(t=fetch(`/schemas/${encodeURIComponent(e)}.json`).then(e=>e.ok?e.json():null).catch(()=>(ge.delete(e),null)),ge.set(e,t)),t}function ve(e){return async t=>{let n=t.state.doc.toString(),r=te(n,t.pos);if(!r)return null;let i=n.slice(r.from,t.pos);if(!t.explicit&&i===``&&r.at===`key`)return null;let a=await e();if(!a||t.aborted)return null;let o=/^\s*[{[]/.test(n),s=n.slice(t.pos).match(/^[\w-]*"?\s*:/),c=ce(a,r).map(e=>{let t=o&&!r.quoted&&(r.at===`key`||typeof e.label==`string`)?ye(e.label,r.at===`key`):e.label,n=r.at===`key`&&!s&&!(o&&r.quoted)?`:`+(r.flow||e.holds===`scalar`?` `:``):``;return{label:e.label,apply:t+n,type:r.at===`key`?`property`:`enum`,detail:e.required?`required`:void 0,info:e.info||void 0,boost:e.required?2:0}});return c.length?{from:r.from,options:c,validFor:/^[\w-]*$/}:null}}function ye(e,t){return!t&&/^(true|false|-?\d+(\.\d+)?)$/.test(e)?e:JSON.stringify(e)}var be=[],xe=[];(()=>{let e=`lc,34,7n,7,7b,19,,,,2,,2,,,20,b,1c,l,g,,2t,7,2,6,2,2,,4,z,,u,r,2j,b,1m,9,9,,o,4,,9,,3,,5,17,3,1n,9,16,o,,x,1i,3,,i,,7,a,2,t,3,1k,,,7,2,2,2,3,9,,a,2,q,,2,3,1k,,,5,4,2,2,3,3,,u,2,3,,b,3,1k,,,8,,3,,3,k,2,m,6,,3,1k,,,7,2,2,2,3,7,3,a,2,u,,1n,5,3,3,,4,9,,14,5,1j,,,7,,3,,4,7,2,b,2,t,3,1k,,,7,,3,,4,7,2,b,2,f,,c,4,1j,2,,7,,3,,4,9,,a,2,t,3,1y,,4,6,,,,8,i,2,1p,,,8,c,8,2q,,,a,b,7,21,2,r,,,,,,4,2,1d,k,,2,5,b,,10,9,,2u,b,,6,n,4,4,3,g,4,d,,,3,6,,f,,jj,3,qa,4,s,3,t,2,u,2,1s,w,9,,19,3,,,39,2,y,,3a,c,4,c,63,5,1l,a,,,,,2,o,2,,1c,1a,2,c,k,5,1b,h,12,9,c,3,u,d,1k,e,1c,k,48,3,,l,4,,6,,2,3,5i,1s,ek,,5f,x,2da,3,3x,,2o,w,fe,6,2x,2,n9w,4,,a,w,2,28,2,7k,,3,,4,,n,5,4,,2b,2,1e,i,q,i,d,,12,8,p,d,18,4,1b,e,10,,1v,e,c,,8,2,1a,,1f,,,3,2,2,5,2,,,15,5,5,2,6k,8,,2,fn4,,kh,g,g,g,a6,2,gt,,6a,,45,5,1ae,3,,2,5,4,14,3,4,,4l,2,fx,4,1t,5,8t,2,25,6,1y,b,1d,4,3e,3,1h,f,15,,2,2,a,4,19,b,7,,1p,3,10,e,g,2,18,,c,3,1c,e,8,4,,2,2k,c,6,,2,,4d,c,l,4,1j,2,,7,2,2,2,3,9,,a,2,2,7,3,5,1v,9,,,2,,,4,,5,,,e,2,2a,i,n,,29,k,6j,7,2,9,r,2,2a,h,2y,d,2t,3,2,a,74,f,6t,6,,2,2,4,,,,2,3x,7,2,7,3,,s,a,14,7,,4,8,,9,b,1a,g,5i,8,5j,8,,8,2a,m,,e,3e,6,3,,,2,,7,,,1u,5,,2,,5,9n,4,9,2,,,1c,7,3,5,n,,44l,,6,f,8ug,i,1xc,5,1n,7,t4,,,1j,7,4,29,,b,2,f57,2,3mp,1a,2,n,f2,5,3,6,8,8,2,7,u,4,44,3,1iz,1j,4,1e,8,,e,,m,5,,f,11s,7,,h,2,7,,2,,5,2s,,4g,7,af,,1p,4,e4,4,72,2,6r,,2,,7,2,5,,d6,7,31,7,240,5`.split(`,`).map(e=>e?parseInt(e,36):1);for(let t=0,n=0;t<e.length;t++)(t%2?xe:be).push(n+=e[t])})();function Se(e){if(e<768)return!1;for(let t=0,n=be.length;;){let r=t+n>>1;if(e<be[r])n=r;else if(e>=xe[r])t=r+1;else return!0;if(t==n)return!1}}function Ce(e){return e>=127462&&e<=127487}var we=8205;function Te(e,t,n=!0,r=!0){return(n?Ee:De)(e,t,r)}function Ee(e,t,n){if(t==e.length)return t;t&&ke(e.charCodeAt(t))&&Ae(e.charCodeAt(t-1))&&t--;let r=Oe(e,t);for(t+=je(r);t<e.length;){let i=Oe(e,t);if(r==we||i==we||n&&Se(i))t+=je(i),r=i;else if(Ce(i)){let n=0,r=t-2;for(;r>=0&&Ce(Oe(e,r));)n++,r-=2;if(n%2==0)break;t+=2}else break}return t}function De(e,t,n){for(;t>1;){let r=Ee(e,t-2,n);if(r<t)return r;t--}return 0}function Oe(e,t){let n=e.charCodeAt(t);if(!Ae(n)||t+1==e.length)return n;let r=e.charCodeAt(t+1);return ke(r)?(n-55296<<10)+(r-56320)+65536:n}function ke(e){return e>=56320&&e<57344}function Ae(e){return e>=55296&&e<56320}function je(e){return e<65536?1:2}var C=class e{lineAt(e){if(e<0||e>this.length)throw RangeError(`Invalid position ${e} in document of length ${this.length}`);return this.lineInner(e,!1,1,0)}line(e){if(e<1||e>this.lines)throw RangeError(`Invalid line number ${e} in ${this.lines}-line document`);return this.lineInner(e,!0,1,0)}replace(e,t,n){[e,t]=Ve(this,e,t);let r=[];return this.decompose(0,e,r,2),n.length&&n.decompose(0,n.length,r,3),this.decompose(t,this.length,r,1),Ne.from(r,this.length-(t-e)+n.length)}append(e){return this.replace(this.length,this.length,e)}slice(e,t=this.length){[e,t]=Ve(this,e,t);let n=[];return this.decompose(e,t,n,0),Ne.from(n,t-e)}eq(e){if(e==this)return!0;if(e.length!=this.length||e.lines!=this.lines)return!1;let t=this.scanIdentical(e,1),n=this.length-this.scanIdentical(e,-1),r=new Le(this),i=new Le(e);for(let e=t,a=t;;){if(r.next(e),i.next(e),e=0,r.lineBreak!=i.lineBreak||r.done!=i.done||r.value!=i.value)return!1;if(a+=r.value.length,r.done||a>=n)return!0}}iter(e=1){return new Le(this,e)}iterRange(e,t=this.length){return new Re(this,e,t)}iterLines(e,t){let n;if(e==null)n=this.iter();else{t??=this.lines+1;let r=this.line(e).from;n=this.iterRange(r,Math.max(r,t==this.lines+1?this.length:t<=1?0:this.line(t-1).to))}return new ze(n)}toString(){return this.sliceString(0)}toJSON(){let e=[];return this.flatten(e),e}constructor(){}static of(t){if(t.length==0)throw RangeError(`A document must have at least one line`);return t.length==1&&!t[0]?e.empty:t.length<=32?new Me(t):Ne.from(Me.split(t,[]))}},Me=class e extends C{constructor(e,t=Pe(e)){super(),this.text=e,this.length=t}get lines(){return this.text.length}get children(){return null}lineInner(e,t,n,r){for(let i=0;;i++){let a=this.text[i],o=r+a.length;if((t?n:o)>=e)return new Be(r,o,n,a);r=o+1,n++}}decompose(t,n,r,i){let a=t<=0&&n>=this.length?this:new e(Ie(this.text,t,n),Math.min(n,this.length)-Math.max(0,t));if(i&1){let t=r.pop(),n=Fe(a.text,t.text.slice(),0,a.length);if(n.length<=32)r.push(new e(n,t.length+a.length));else{let t=n.length>>1;r.push(new e(n.slice(0,t)),new e(n.slice(t)))}}else r.push(a)}replace(t,n,r){if(!(r instanceof e))return super.replace(t,n,r);[t,n]=Ve(this,t,n);let i=Fe(this.text,Fe(r.text,Ie(this.text,0,t)),n),a=this.length+r.length-(n-t);return i.length<=32?new e(i,a):Ne.from(e.split(i,[]),a)}sliceString(e,t=this.length,n=`
@@ -489,7 +489,407 @@ states:
 - {error: {name: ServiceUnavailable, code: "503"}}
 - {error: {name: ServiceUnavailable, code: "503"}}
 - {result: {receipt: r-99}}
-`,ov=`# The smallest useful workflow: one task, no calls.
+`,ov=`# Invoices are sent two at a time. A policy says once how calls are repeated and what an error is called.
+name: invoices
+version: "1.0.0"
+specVersion: "0.9"
+start: send-all
+events:
+- {name: batch-done, source: billing, type: invoices.sent}
+functions:
+- name: post
+  type: http
+  operation: {method: POST, uri: "https://post.example.com/letters/{number}"}
+- name: book
+  type: http
+  operation: {method: POST, uri: https://books.example.com/entries}
+errors:
+  definitions:
+  - {name: down, type: communication, status: 503}
+  - {name: books-closed, type: https://billing.example.com/errors/books-closed, status: 409, title: The books are closed}
+  handlers:
+  - {name: try-again, when: [{refName: down}], retry: patient, then: {throw: true}}
+  - {name: closed, when: [{status: 423}], then: {throw: {refName: books-closed}}}
+  policies:
+  - {name: calls, handlers: [{refName: try-again}, {refName: closed}]}
+retries:
+- {name: patient, delay: PT1M, increment: PT1M, maxAttempts: 2}
+states:
+- name: send-all
+  type: foreach
+  inputCollection: "\${ .invoices }"
+  outputCollection: "\${ .sent }"
+  iterationParam: invoice
+  mode: parallel
+  batchSize: 2
+  actions:
+  - name: post
+    functionRef:
+      refName: post
+      arguments: {number: "\${ $invoice.number }", body: {to: "\${ $invoice.to }"}}
+    onErrors: calls
+    actionDataFilter: {results: "\${ .letter }"}
+  onErrors:
+  - when: [{refName: down}]
+    then: {transition: by-hand}
+  transition: enter
+- name: enter
+  type: operation
+  actions:
+  - name: book
+    functionRef: {refName: book, arguments: {body: {letters: "\${ .sent }"}}}
+    onErrors: calls
+    actionDataFilter: {useResults: false}
+  - name: tell
+    publish: {event: batch-done, data: "\${ {sent} }"}
+  onErrors:
+  - when: [{refName: books-closed}]
+    then: {transition: next-month}
+  end: true
+- name: next-month
+  type: inject
+  data: {booked: false}
+  end: true
+- name: by-hand
+  type: inject
+  data: {byHand: true}
+  end: true
+`,sv=`post:
+- {error: {status: 503}}
+- {result: {letter: l-1}}
+- {result: {letter: l-2}}
+book: {result: {entry: 1}}
+`,cv=`# An order is reserved, paid and sent. Each call that cannot be made at the moment is tried again by itself;
+# when the order cannot be completed, what was done before is undone, newest first.
+id: web-order
+name: Take an order
+version: "1.0"
+specVersion: "0.8"
+start: Reserve
+events:
+- {name: Shipped, source: shop, type: order.shipped, kind: produced}
+functions:
+- {name: reserve, operation: https://stock.example.com/reservations}
+- {name: release, operation: https://stock.example.com/releases}
+- {name: charge, operation: https://pay.example.com/charges}
+- {name: refund, operation: https://pay.example.com/refunds}
+- {name: ship, operation: https://parcels.example.com/parcels}
+- {name: apologise, operation: https://mail.example.com/apologies}
+errors:
+- {name: Unavailable, code: "503"}
+- {name: CardDeclined, code: "402"}
+- {name: NotDeliverable}
+retries:
+- {name: patient, delay: PT1M, maxDelay: PT3M, multiplier: 2, maxAttempts: 3}
+states:
+- name: Reserve
+  type: operation
+  actions:
+  - functionRef: {refName: reserve, arguments: {item: "\${ .item }"}}
+    retryRef: patient
+    retryableErrors: [Unavailable]
+    actionDataFilter: {results: "\${ .id }", toStateData: "\${ .reservation }"}
+  compensatedBy: Release
+  transition: Charge
+- name: Charge
+  type: operation
+  actions:
+  - functionRef: {refName: charge, arguments: {card: "\${ .card }", amount: "\${ .amount }"}}
+    retryRef: patient
+    retryableErrors: [Unavailable]
+    actionDataFilter: {results: "\${ .id }", toStateData: "\${ .payment }"}
+  onErrors:
+  - errorRefs: [CardDeclined, Unavailable]
+    transition: {nextState: Apologise, compensate: true}
+  compensatedBy: Refund
+  transition: Ship
+- name: Ship
+  type: operation
+  actions:
+  - functionRef: {refName: ship, arguments: {reservation: "\${ .reservation }", to: "\${ .customer }"}}
+    actionDataFilter: {results: "\${ .id }", toStateData: "\${ .parcel }"}
+  onErrors:
+  - errorRef: NotDeliverable
+    transition: {nextState: Apologise, compensate: true}
+  end:
+    produceEvents:
+    - {eventRef: Shipped, data: "\${ {item, parcel} }"}
+- name: Refund
+  type: operation
+  usedForCompensation: true
+  actions:
+  - functionRef: {refName: refund, arguments: {payment: "\${ .payment }"}}
+    actionDataFilter: {results: "\${ .id }", toStateData: "\${ .refund }"}
+- name: Release
+  type: operation
+  usedForCompensation: true
+  actions:
+  - functionRef: {refName: release, arguments: {reservation: "\${ .reservation }"}}
+    actionDataFilter: {useResults: false}
+- name: Apologise
+  type: operation
+  actions:
+  - functionRef: {refName: apologise, arguments: {to: "\${ .customer }", refund: "\${ .refund }"}}
+    actionDataFilter: {useResults: false}
+  end: true
+`,lv=`reserve: {result: {id: v-1}}
+charge:
+- {error: {name: Overloaded, code: "503"}}
+- {result: {id: p-1}}
+ship: {error: {name: NotDeliverable}}
+refund: {result: {id: b-1}}
+release: {result: {}}
+apologise: {result: {}}
+`,uv=`# A document goes to a reviewer, back to its author and again to the reviewer, as often as it takes; who does not
+# answer within three days is reminded, and after two weeks it is over.
+id: review
+name: Review a document
+version: "1.0"
+specVersion: "0.7"
+start: Ask
+timeouts:
+  workflowExecTimeout: {duration: P14D, interrupt: true, runBefore: GiveUp}
+events:
+- name: Reviewed
+  source: desk
+  type: document.reviewed
+  correlation:
+  - {contextAttributeName: documentid, contextAttributeValue: "\${ .document }"}
+- {name: Published, source: desk, type: document.published, kind: produced}
+functions:
+- {name: sendForReview, operation: https://desk.example.com/reviews}
+- {name: askForChanges, operation: https://desk.example.com/changes}
+- {name: remind, operation: https://mail.example.com/reminders}
+- {name: giveUp, operation: https://mail.example.com/expired}
+states:
+- name: Ask
+  type: callback
+  action:
+    functionRef: {refName: sendForReview, arguments: {document: "\${ .document }", round: "\${ .round }"}}
+    actionDataFilter: {toStateData: "\${ .sent }"}
+  eventRef: Reviewed
+  timeouts: {eventTimeout: P3D}
+  transition: Decide
+- name: Decide
+  type: switch
+  dataConditions:
+  - {name: approved, condition: '\${ .verdict == "approved" }', transition: Publish}
+  - {name: changes, condition: '\${ .verdict == "changes" }', transition: Revise}
+  defaultCondition: {transition: Remind}
+- name: Remind
+  type: operation
+  actions:
+  - functionRef: {refName: remind, arguments: {document: "\${ .document }"}}
+    actionDataFilter: {toStateData: "\${ .reminded }"}
+  transition: Ask
+- name: Revise
+  type: operation
+  actions:
+  - functionRef: {refName: askForChanges, arguments: {document: "\${ .document }", remarks: "\${ .remarks }"}}
+    actionDataFilter: {toStateData: "\${ .changed }"}
+  stateDataFilter: {output: "\${ del(.verdict, .remarks) | .round += 1 }"}
+  transition: Ask
+- name: Publish
+  type: inject
+  data: {published: true}
+  stateDataFilter: {output: "\${ {document, round, published} }"}
+  end:
+    produceEvents:
+    - {eventRef: Published, data: "\${ {document} }"}
+- name: GiveUp
+  type: operation
+  actions:
+  - functionRef: {refName: giveUp, arguments: {document: "\${ .document }"}}
+    actionDataFilter: {toStateData: "\${ .told }"}
+  stateDataFilter: {output: "\${ {document, round, told} }"}
+  end: true
+`,dv=`- {at: PT5H, event: {type: document.reviewed, source: desk, id: e2, documentid: d-1, data: {verdict: changes, remarks: too long}}}
+- {at: P2D, event: {type: document.reviewed, source: desk, id: e3, documentid: d-1, data: {verdict: approved}}}
+`,fv=`sendForReview: {result: {queued: true}}
+askForChanges: {delay: P1D, result: {lines: 12}}
+remind: {result: {sent: true}}
+giveUp: {result: {mails: 2}}
+`,pv=`# The first reading of a sensor starts an instance, and all further ones of that sensor go to it. After a week
+# it sums up what it saw.
+id: heat-alarm
+name: Watch a sensor
+version: "1.0"
+specVersion: "0.8"
+start: Reading
+keepActive: true
+constants: {tooHot: 70}
+timeouts:
+  workflowExecTimeout: {duration: P7D, runBefore: SumUp}
+events:
+- name: Measured
+  source: boiler-room
+  type: sensor.measured
+  correlation:
+  - {contextAttributeName: sensorid}
+functions:
+- {name: count, type: expression, operation: "\${ (.count // 0) + 1 }"}
+- {name: highest, type: expression, operation: "\${ [.highest, .reading.celsius] | max }"}
+- {name: alarm, operation: https://duty.example.com/alarms}
+- {name: report, operation: https://mail.example.com/reports}
+states:
+- name: Reading
+  type: event
+  onEvents:
+  - eventRefs: [Measured]
+    actions:
+    - functionRef: count
+      actionDataFilter: {toStateData: "\${ .count }"}
+    - functionRef: highest
+      actionDataFilter: {toStateData: "\${ .highest }"}
+    eventDataFilter: {toStateData: "\${ .reading }"}
+  transition: HowHot
+- name: HowHot
+  type: switch
+  dataConditions:
+  - {name: too hot, condition: "\${ .reading.celsius > $CONST.tooHot }", transition: Alarm}
+  defaultCondition: {end: true}
+- name: Alarm
+  type: operation
+  actions:
+  - functionRef: {refName: alarm, arguments: {celsius: "\${ .reading.celsius }"}, invoke: async}
+  end: true
+- name: SumUp
+  type: operation
+  actions:
+  - functionRef: {refName: report, arguments: {readings: "\${ .count }", highest: "\${ .highest }"}}
+    actionDataFilter: {useResults: false}
+  stateDataFilter: {output: "\${ {count, highest} }"}
+  end: true
+`,mv=`- {event: {type: sensor.measured, source: boiler-room, id: e1, sensorid: s-1, data: {celsius: 60}}}
+- {at: P1D, event: {type: sensor.measured, source: boiler-room, id: e2, sensorid: s-1, data: {celsius: 75}}}
+`,hv=`alarm: {result: {called: Grace}}
+report: {result: {}}
+`,gv=`{
+  "id": "ticket",
+  "name": "Open a ticket",
+  "version": "1.0",
+  "specVersion": "0.8",
+  "start": "LookUp",
+  "functions": [
+    {
+      "name": "customer",
+      "type": "custom",
+      "operation": "rest:get:https://crm.example.com/customers/{id}"
+    },
+    {
+      "name": "open",
+      "type": "custom",
+      "operation": "rest:post:https://desk.example.com/tickets"
+    },
+    {
+      "name": "logInfo",
+      "type": "custom",
+      "operation": "sysout:INFO"
+    }
+  ],
+  "errors": [
+    {
+      "name": "unknown customer",
+      "code": "HTTP:404"
+    }
+  ],
+  "states": [
+    {
+      "name": "LookUp",
+      "type": "operation",
+      "actions": [
+        {
+          "name": "ask the customers' database",
+          "functionRef": {
+            "refName": "customer",
+            "arguments": {
+              "id": "\${ .customer }"
+            }
+          },
+          "actionDataFilter": {
+            "results": "\${ {tier, mail} }"
+          }
+        }
+      ],
+      "onErrors": [
+        {
+          "errorRef": "unknown customer",
+          "transition": "Unknown"
+        }
+      ],
+      "transition": "HowUrgent"
+    },
+    {
+      "name": "HowUrgent",
+      "type": "switch",
+      "dataConditions": [
+        {
+          "name": "gold",
+          "condition": ".tier == \\"gold\\"",
+          "transition": "Urgent"
+        }
+      ],
+      "defaultCondition": {
+        "transition": "Open"
+      }
+    },
+    {
+      "name": "Urgent",
+      "type": "inject",
+      "data": {
+        "priority": 1
+      },
+      "transition": "Open"
+    },
+    {
+      "name": "Open",
+      "type": "operation",
+      "actions": [
+        {
+          "functionRef": {
+            "refName": "open",
+            "arguments": {
+              "mail": "\${ .mail }",
+              "text": "\${ .text }",
+              "priority": "\${ .priority // 3 }"
+            }
+          },
+          "actionDataFilter": {
+            "results": "\${ .number }",
+            "toStateData": "\${ .ticket }"
+          }
+        },
+        {
+          "functionRef": {
+            "refName": "logInfo",
+            "arguments": {
+              "message": "\${ \\"ticket \\\\(.ticket) for \\\\(.mail)\\" }"
+            }
+          }
+        }
+      ],
+      "end": true
+    },
+    {
+      "name": "Unknown",
+      "type": "operation",
+      "actions": [
+        {
+          "functionRef": {
+            "refName": "logInfo",
+            "arguments": {
+              "message": "\${ \\"no customer \\\\(.customer)\\" }"
+            }
+          }
+        }
+      ],
+      "end": true
+    }
+  ]
+}
+`,_v=`customer: {result: {tier: gold, mail: ada@example.com, phone: "1"}}
+open: {result: {number: 7}}
+`,vv=`# The smallest useful workflow: one task, no calls.
 #
 #   go run ./cmd/lockstep run examples/v10/greet.yaml --input '{"name":"Ada"}'
 document:
@@ -502,7 +902,7 @@ do:
 - greet:
     set:
       greeting: \${ "Hello, " + .name }
-`,sv=`document:
+`,yv=`document:
   dsl: "1.0.3"
   namespace: billing
   name: invoices
@@ -545,11 +945,11 @@ do:
     set:
       sent: \${ .sent }
       left: \${ [.invoices[].number] - .sent }
-`,cv=`due: {result: [{number: 1, customer: ada}, {number: 2, customer: bob}]}
+`,bv=`due: {result: [{number: 1, customer: ada}, {number: 2, customer: bob}]}
 letter:
 - {error: {name: Unavailable, status: 503}}
 - {result: {}}
-`,lv=`document:
+`,xv=`document:
   dsl: "1.0.3"
   namespace: people
   name: leave
@@ -603,10 +1003,10 @@ do:
           type: people.leave.answered
           data: {employee: "\${ .employee }", approved: "\${ .approved }", by: "\${ .by }"}
     output: {as: .data}
-`,uv=`- at: P1D
+`,Sv=`- at: P1D
   event: {type: people.leave.decided, source: desk, id: e1, data: {request: r-1, approved: true, by: grace}}
-`,dv=`book: {result: {}}
-`,fv=`document:
+`,Cv=`book: {result: {}}
+`,wv=`document:
   dsl: "1.0.3"
   namespace: shop
   name: order
@@ -655,12 +1055,12 @@ do:
       then: end
 - confirm:
     set: {item: "\${ .item }", receipt: "\${ .receipt }"}
-`,pv=`reserve: {result: {id: r-1}}
+`,Tv=`reserve: {result: {id: r-1}}
 charge:
 - {error: {name: Unavailable, status: "503"}}
 - {error: {name: Refused, status: "402"}}
 release: {result: {}}
-`,mv=`document:
+`,Ev=`document:
   dsl: "1.0.3"
   namespace: default
   name: party
@@ -712,14 +1112,14 @@ do:
           export: {as: "."}
 - list:
     set: \${ $context }
-`,hv=`- event: {type: party.planned, source: me, id: e1, data: {party: p1, guests: [Ada, Bob]}}
+`,Dv=`- event: {type: party.planned, source: me, id: e1, data: {party: p1, guests: [Ada, Bob]}}
 - at: PT1H
   event: {type: party.answer, source: ada, id: e2, data: {party: p1, guest: Ada, coming: true}}
 - at: PT3H
   event: {type: party.answer, source: bob, id: e3, data: {party: p1, guest: Bob, coming: false}}
 - at: P1D
   event: {type: party.closed, source: me, id: e4, data: {party: p1}}
-`,gv=`document:
+`,Ov=`document:
   dsl: "1.0.3"
   namespace: billing
   name: reminders
@@ -764,11 +1164,11 @@ do:
     call: letter
     with: {to: collection agency, tone: formal}
     output: {as: $input}
-`,_v=`letter: {result: {}}
+`,kv=`letter: {result: {}}
 paid:
 - {result: {state: open}}
 - {result: {state: paid}}
-`,vv=`document:
+`,Av=`document:
   dsl: "1.0.3"
   namespace: default
   name: sensor
@@ -802,13 +1202,13 @@ do:
       room: \${ $workflow.input.room }
       readings: \${ . }
       average: \${ add / length }
-`,yv=`- at: PT1M
+`,jv=`- at: PT1M
   event: {type: room.temperature, source: attic-1, id: e1, data: {room: attic, celsius: 21}}
 - at: PT2M
   event: {type: room.temperature, source: attic-1, id: e2, data: {room: attic, celsius: 33}}
 - at: PT3M
   event: {type: room.temperature, source: attic-1, id: e3, data: {room: attic, celsius: 27}}
-`,bv=`document:
+`,Mv=`document:
   dsl: "1.0.3"
   namespace: shop
   name: suppliers
@@ -849,10 +1249,10 @@ do:
       endpoint: https://{supplier}.example.com/orders
       body: {item: "\${ .item }", price: "\${ .price }"}
     output: {as: "$input + {order: .number}"}
-`,xv=`north: {delay: PT8S, result: {price: 40}}
+`,Nv=`north: {delay: PT8S, result: {price: 40}}
 south: {delay: PT5S, result: {price: 42}}
 order: {result: {number: 17}}
-`,Sv=`document:
+`,Pv=`document:
   dsl: "1.0.3"
   namespace: bank
   name: transfer
@@ -891,24 +1291,24 @@ do:
       endpoint: https://bank.example.com/accounts/{to}/credits
       body: {amount: "\${ .amount }"}
     output: {as: $input}
-`,Cv=`debit: {result: {}}
+`,Fv=`debit: {result: {}}
 credit: {result: {}}
-`,wv={definition:``,input:``,mocks:``,events:``,takes:``},Tv=e=>(t,n,r)=>({name:t,title:n,language:e,texts:{...wv,...r}}),Ev=Tv(`Open Workflow 1.0`),Dv=Tv(`Serverless Workflow 0.5`),Ov=Tv(`Jobs`),kv=[Ev(`greet`,`Greet somebody`,{definition:ov,input:`name: Ada
-`}),Ev(`pay`,`Pay an order, or release what was reserved`,{definition:fv,input:`item: lamp
+`,Iv={definition:``,input:``,mocks:``,events:``,takes:``},Lv=e=>(t,n,r)=>({name:t,title:n,language:e,texts:{...Iv,...r}}),Rv=Lv(`Open Workflow 1.0`),zv=Lv(`Serverless Workflow 0.6 to 0.9`),Bv=Lv(`Serverless Workflow 0.5`),Vv=Lv(`Jobs`),Hv=[Rv(`greet`,`Greet somebody`,{definition:vv,input:`name: Ada
+`}),Rv(`pay`,`Pay an order, or release what was reserved`,{definition:wv,input:`item: lamp
 count: 2
 card: c-1
 amount: 40
-`,mocks:pv}),Ev(`suppliers`,`Take the first answer of two`,{definition:bv,input:`item: lamp
-`,mocks:xv}),Ev(`leave`,`Wait for a decision, two days at most`,{definition:lv,input:`request: r-1
+`,mocks:Tv}),Rv(`suppliers`,`Take the first answer of two`,{definition:Mv,input:`item: lamp
+`,mocks:Nv}),Rv(`leave`,`Wait for a decision, two days at most`,{definition:xv,input:`request: r-1
 employee: ada
 days: 5
-`,mocks:dv,events:uv}),Ev(`invoices`,`Send letters every night`,{definition:sv,mocks:cv}),Ev(`sensor`,`Judge readings as they come`,{definition:vv,input:`room: attic
-`,events:yv}),Ev(`party`,`Collect answers until an event`,{definition:mv,events:hv}),Ev(`transfer`,`Extend every call`,{definition:Sv,input:`from: a
+`,mocks:Cv,events:Sv}),Rv(`invoices`,`Send letters every night`,{definition:yv,mocks:bv}),Rv(`sensor`,`Judge readings as they come`,{definition:Av,input:`room: attic
+`,events:jv}),Rv(`party`,`Collect answers until an event`,{definition:Ev,events:Dv}),Rv(`transfer`,`Extend every call`,{definition:Pv,input:`from: a
 to: b
 amount: 40
-`,mocks:Cv}),Ev(`reminders`,`Call functions of the definition`,{definition:gv,input:`number: 7
+`,mocks:Fv}),Rv(`reminders`,`Call functions of the definition`,{definition:Ov,input:`number: 7
 customer: ada
-`,mocks:_v}),Ev(`empty`,`Begin with nothing`,{definition:`document:
+`,mocks:kv}),Rv(`empty`,`Begin with nothing`,{definition:`document:
   dsl: 1.0.3
   namespace: default
   name: mine
@@ -916,24 +1316,33 @@ customer: ada
 do:
 - first:
     set: {hello: world}
-`}),Dv(`hello`,`Greet somebody`,{definition:Y_,input:`name: Ada
-`}),Dv(`order`,`Take an order, or take it back`,{definition:ev,input:`item: lamp
+`}),zv(`order08`,`Take an order, or take it back (0.8)`,{definition:cv,input:`item: lamp
+customer: Ada
+card: c-1
+amount: 30
+`,mocks:lv}),zv(`sensor08`,`Watch a sensor for a week (0.8)`,{definition:pv,mocks:hv,events:mv}),zv(`ticket08`,`Open a ticket, as written for SonataFlow (0.8)`,{definition:gv,input:`customer: c-1
+text: It does not blink
+`,mocks:_v}),zv(`review07`,`Review a document, two weeks at most (0.7)`,{definition:uv,input:`document: d-1
+round: 1
+`,mocks:fv,events:dv}),zv(`invoices09`,`Send invoices in batches (0.9)`,{definition:ov,input:`invoices: [{number: 1, to: ada}, {number: 2, to: bo}]
+`,mocks:sv}),Bv(`hello`,`Greet somebody`,{definition:Y_,input:`name: Ada
+`}),Bv(`order`,`Take an order, or take it back`,{definition:ev,input:`item: lamp
 customer: Ada
 amount: 30
-`,mocks:tv}),Dv(`retry`,`Try again with patience`,{definition:iv,input:`card: c-1
+`,mocks:tv}),Bv(`retry`,`Try again with patience`,{definition:iv,input:`card: c-1
 amount: 30
-`,mocks:av}),Dv(`reminder`,`Wait thirty days`,{definition:nv,input:`email: ada@example.com
+`,mocks:av}),Bv(`reminder`,`Wait thirty days`,{definition:nv,input:`email: ada@example.com
 invoice: {number: 7, amount: 30}
-`,mocks:rv}),Dv(`approval`,`Have a person decide`,{definition:K_,input:`request: q-1
-`,mocks:J_,events:q_}),Dv(`monitor`,`Begin with an event`,{definition:Z_,mocks:$_,events:Q_}),Dv(`account`,`Do things side by side`,{definition:W_,input:`login: ada
+`,mocks:rv}),Bv(`approval`,`Have a person decide`,{definition:K_,input:`request: q-1
+`,mocks:J_,events:q_}),Bv(`monitor`,`Begin with an event`,{definition:Z_,mocks:$_,events:Q_}),Bv(`account`,`Do things side by side`,{definition:W_,input:`login: ada
 name: Ada
-`,mocks:G_}),Ov(`kanban`,`Move a job over a board`,{definition:X_,input:`title: A button that does nothing
+`,mocks:G_}),Vv(`kanban`,`Move a job over a board`,{definition:X_,input:`title: A button that does nothing
 `,takes:`- {actor: CLIENT, state: DOING}
 - {at: PT2H, actor: CLIENT, state: DOING, progress: 60, message: it blinks}
 - {at: PT6H, actor: CLIENT, state: REVIEW, progress: 100}
 - {at: P1D, actor: WFX, state: SHIPPED, message: thank you}
-`})],Av=[`completed`,`failed`,`cancelled`,`terminated`,`waiting`],jv={stopped:[`‖`,`stopped`],later:[`◔`,`waits for its time`],limit:[`✕`,`cut off`],none:[`○`,`not started`]};function Mv(t){let{run:n}=t,r=jv[n.status];return o(`section`,{class:`play-result`,"aria-label":`Result`,children:[o(`p`,{class:`play-verdict`,children:[Av.includes(n.status)?o(u,{status:n.status}):o(`span`,{class:`status `+(n.status===`limit`?`failed`:`paused`),children:[o(`span`,{"aria-hidden":`true`,children:r?.[0]}),` `,r?.[1]??n.status]}),` `,n.message,n.error?.place&&o(e,{children:[` `,o(`button`,{type:`button`,class:`link`,onClick:()=>t.onLine(n.error.place.line,n.error.place.column),children:[`Line `,n.error.place.line]})]})]}),t.stale&&o(`p`,{class:`quiet`,children:`The text has changed since this run.`}),n.notes.length>0&&o(`ul`,{class:`play-notes`,children:n.notes.map(e=>o(`li`,{children:e}))}),n.stopped.map(t=>o(e,{children:[o(`h3`,{children:[`Input of `,t.node]}),o(p,{value:t.data,label:`Input of ${t.node}`})]})),n.output!==void 0&&o(e,{children:[o(`h3`,{children:`Output`}),o(p,{value:n.output,label:`Output`})]}),o(Pv,{run:n,state:t.state,onAll:t.onAll})]})}var Nv=100;function Pv(t){let[n,i]=b(Nv),a=t.run.instances.length>1,s=t.run.records.filter(e=>!t.state||e.record.node===t.state||e.record.node?.startsWith(t.state+`/`)),c=Date.parse(t.run.records[0]?.record.time??t.run.clock),l=c;return o(e,{children:[o(`h3`,{children:[`What happened`,t.state&&o(e,{children:[` in `,t.state]}),` `,t.state&&o(`button`,{type:`button`,class:`link`,onClick:t.onAll,children:`Show all`})]}),s.length===0&&o(`p`,{class:`quiet`,children:`Nothing.`}),o(`ol`,{class:`play-timeline`,children:s.slice(0,n).flatMap(({instance:e,record:t})=>{let n=Date.parse(t.time),i=n-l;return l=n,[i>0&&o(`li`,{class:`play-gap`,children:[r(i),` pass`]},`gap${t.seq}`),o(`li`,{class:Iv(t)?`bad`:void 0,children:[o(`span`,{class:`quiet mono`,children:[`+`,r(n-c)]}),o(Fv,{record:t,of:a?e:``})]},t.seq)]})}),s.length>n&&o(`button`,{type:`button`,onClick:()=>i(n+Nv),children:[`Show `,Math.min(Nv,s.length-n),` more of `,s.length]})]})}function Fv(e){let t=(e.of?e.of+`: `:``)+Lv(e.record);return e.record.data===void 0?o(`span`,{children:t}):o(`details`,{children:[o(`summary`,{children:t}),o(p,{value:e.record.data,label:`Data of ${t}`})]})}var Iv=e=>[`callFailed`,`timedOut`,`warning`].includes(e.type)||e.status===`failed`;function Lv(e){let t=e.node??``,n=e.error?`: ${[e.error.name,e.error.detail].filter(Boolean).join(`, `)}`:``;switch(e.type){case`started`:return`The instance starts`;case`entered`:return`${t} begins`;case`left`:return`${t} is done`;case`called`:return`${t} calls ${e.name}${e.attempt&&e.attempt>1?`, attempt ${e.attempt}`:``}`;case`returned`:return`${e.name} answers`;case`callFailed`:return`${e.name} fails${n}`;case`waiting`:return`${t} waits${e.name?` for ${e.name}`:``}${e.at?` until ${e.at}`:``}`;case`consumed`:return`${t} takes the event ${e.name??``}`;case`produced`:return`${t} produces the event ${e.name??``}`;case`timedOut`:return`${t} runs out of time`;case`retrying`:return`${t} will be tried again${e.at?` at ${e.at}`:``}`;case`caught`:return`${t} handles the error${n}`;case`compensating`:return`${t} is undone`;case`taken`:return`${e.name??`Somebody`} chooses ${e.text||t}`;case`finished`:return`The instance is ${e.status}${n}`;case`warning`:return`${t?t+`: `:``}${e.text??``}`}return[e.type,t,e.name,e.text].filter(Boolean).join(` `)+n}function Rv(e,t){for(let[n,r]of e)n.startsWith(t+`/`)&&r.kind!==`done`&&e.set(n,{kind:`none`,says:`not completed`})}function zv(e){return t(()=>{let t=new Map;if(!e)return t;let n=e.records[0]?.instance;for(let{instance:r,record:i}of e.records)r===n&&i.node&&((i.type===`entered`||i.type===`retrying`)&&t.set(i.node,{kind:`active`,says:`running`}),i.type===`waiting`&&t.set(i.node,{kind:`waiting`,says:`waiting`}),(i.type===`left`||i.type===`taken`)&&t.set(i.node,{kind:`done`,says:`done`}),(i.type===`left`||i.type===`caught`||i.type===`retrying`)&&Rv(t,i.node));let r=e.instances.find(e=>e.id===n);for(let e of r?.states??[])t.has(e)||t.set(e,{kind:`active`,says:`running`});r?.job&&t.set(r.job.state,{kind:`active`,says:`the job is here`});for(let n of e.stopped)t.set(n.node,{kind:`waiting`,says:`comes next`});return e.error?.node&&t.set(e.error.node,{kind:`failed`,says:`failed`}),t},[e])}function Bv(e){return/^[\s{]*"?document"?\s*:/m.test(e)?`sw10`:/^\s*("?transitions"?\s*:)/m.test(e)?`wfx`:`sw05`}function Vv(){v(`Playground`);let{query:t}=f.value,n=t.get(`definition`),r=n?`definition:${n}`:`example:${t.get(`example`)??`greet`}`,i=a(async e=>({base:r,texts:await Hv(n,t.get(`example`),e)}),[r]),s=i.data?.base===r?i.data.texts:void 0;return o(e,{children:[o(`h1`,{children:`Playground`}),o(`p`,{class:`quiet`,children:`Write a definition and run it here. Time is virtual, functions answer from mocks, and nothing is kept on the server.`}),o(_,{error:s?void 0:i.error,again:i.again}),s?o(qv,{base:r,original:s,chooser:o(Wv,{base:r})},r):!i.error&&o(`p`,{class:`quiet`,children:`Loading…`})]})}async function Hv(e,t,n){if(e)return{...wv,definition:await ee(c(`definitions`,e,`source`),n).then(Uv)};let r=kv.find(e=>e.name===(t??`greet`));if(!r)throw Error(`There is no example “${t}”. Choose another.`);return r.texts}var Uv=e=>typeof e==`string`?e:JSON.stringify(e,null,2);function Wv(e){let t=a(e=>ee(`/api/v1/definitions?limit=100`,e),[]),n=e=>{let[t,n]=[e.slice(0,e.indexOf(`:`)),e.slice(e.indexOf(`:`)+1)];h(`/playground?${t}=${encodeURIComponent(n)}`)};return o(`label`,{children:[`Begin with`,` `,o(`select`,{value:e.base,onChange:e=>n(e.currentTarget.value),children:[[...new Set(kv.map(e=>e.language))].map(e=>o(`optgroup`,{label:e,children:kv.filter(t=>t.language===e).map(e=>o(`option`,{value:`example:${e.name}`,children:e.title}))})),!!t.data?.items.length&&o(`optgroup`,{label:`Deployed here`,children:t.data.items.map(e=>o(`option`,{value:`definition:${e.id}`,children:e.id}))})]})]})}var Gv=[[`input`,`Input`,`The workflow input, as YAML or JSON`],[`mocks`,`Mocks`,`How functions answer, such as
+`})],Uv=[`completed`,`failed`,`cancelled`,`terminated`,`waiting`],Wv={stopped:[`‖`,`stopped`],later:[`◔`,`waits for its time`],limit:[`✕`,`cut off`],none:[`○`,`not started`]};function Gv(t){let{run:n}=t,r=Wv[n.status];return o(`section`,{class:`play-result`,"aria-label":`Result`,children:[o(`p`,{class:`play-verdict`,children:[Uv.includes(n.status)?o(u,{status:n.status}):o(`span`,{class:`status `+(n.status===`limit`?`failed`:`paused`),children:[o(`span`,{"aria-hidden":`true`,children:r?.[0]}),` `,r?.[1]??n.status]}),` `,n.message,n.error?.place&&o(e,{children:[` `,o(`button`,{type:`button`,class:`link`,onClick:()=>t.onLine(n.error.place.line,n.error.place.column),children:[`Line `,n.error.place.line]})]})]}),t.stale&&o(`p`,{class:`quiet`,children:`The text has changed since this run.`}),n.notes.length>0&&o(`ul`,{class:`play-notes`,children:n.notes.map(e=>o(`li`,{children:e}))}),n.stopped.map(t=>o(e,{children:[o(`h3`,{children:[`Input of `,t.node]}),o(p,{value:t.data,label:`Input of ${t.node}`})]})),n.output!==void 0&&o(e,{children:[o(`h3`,{children:`Output`}),o(p,{value:n.output,label:`Output`})]}),o(qv,{run:n,state:t.state,onAll:t.onAll})]})}var Kv=100;function qv(t){let[n,i]=b(Kv),a=t.run.instances.length>1,s=t.run.records.filter(e=>!t.state||e.record.node===t.state||e.record.node?.startsWith(t.state+`/`)),c=Date.parse(t.run.records[0]?.record.time??t.run.clock),l=c;return o(e,{children:[o(`h3`,{children:[`What happened`,t.state&&o(e,{children:[` in `,t.state]}),` `,t.state&&o(`button`,{type:`button`,class:`link`,onClick:t.onAll,children:`Show all`})]}),s.length===0&&o(`p`,{class:`quiet`,children:`Nothing.`}),o(`ol`,{class:`play-timeline`,children:s.slice(0,n).flatMap(({instance:e,record:t})=>{let n=Date.parse(t.time),i=n-l;return l=n,[i>0&&o(`li`,{class:`play-gap`,children:[r(i),` pass`]},`gap${t.seq}`),o(`li`,{class:Yv(t)?`bad`:void 0,children:[o(`span`,{class:`quiet mono`,children:[`+`,r(n-c)]}),o(Jv,{record:t,of:a?e:``})]},t.seq)]})}),s.length>n&&o(`button`,{type:`button`,onClick:()=>i(n+Kv),children:[`Show `,Math.min(Kv,s.length-n),` more of `,s.length]})]})}function Jv(e){let t=(e.of?e.of+`: `:``)+Xv(e.record);return e.record.data===void 0?o(`span`,{children:t}):o(`details`,{children:[o(`summary`,{children:t}),o(p,{value:e.record.data,label:`Data of ${t}`})]})}var Yv=e=>[`callFailed`,`timedOut`,`warning`].includes(e.type)||e.status===`failed`;function Xv(e){let t=e.node??``,n=e.error?`: ${[e.error.name,e.error.detail].filter(Boolean).join(`, `)}`:``;switch(e.type){case`started`:return`The instance starts`;case`entered`:return`${t} begins`;case`left`:return`${t} is done`;case`called`:return`${t} calls ${e.name}${e.attempt&&e.attempt>1?`, attempt ${e.attempt}`:``}`;case`returned`:return`${e.name} answers`;case`callFailed`:return`${e.name} fails${n}`;case`waiting`:return`${t} waits${e.name?` for ${e.name}`:``}${e.at?` until ${e.at}`:``}`;case`consumed`:return`${t} takes the event ${e.name??``}`;case`produced`:return`${t} produces the event ${e.name??``}`;case`timedOut`:return`${t} runs out of time`;case`retrying`:return`${t} will be tried again${e.at?` at ${e.at}`:``}`;case`caught`:return`${t} handles the error${n}`;case`compensating`:return`${t} is undone`;case`taken`:return`${e.name??`Somebody`} chooses ${e.text||t}`;case`finished`:return`The instance is ${e.status}${n}`;case`warning`:return`${t?t+`: `:``}${e.text??``}`}return[e.type,t,e.name,e.text].filter(Boolean).join(` `)+n}function Zv(e,t){for(let[n,r]of e)n.startsWith(t+`/`)&&r.kind!==`done`&&e.set(n,{kind:`none`,says:`not completed`})}function Qv(e){return t(()=>{let t=new Map;if(!e)return t;let n=e.records[0]?.instance;for(let{instance:r,record:i}of e.records)r===n&&i.node&&((i.type===`entered`||i.type===`retrying`)&&t.set(i.node,{kind:`active`,says:`running`}),i.type===`waiting`&&t.set(i.node,{kind:`waiting`,says:`waiting`}),(i.type===`left`||i.type===`taken`)&&t.set(i.node,{kind:`done`,says:`done`}),(i.type===`left`||i.type===`caught`||i.type===`retrying`)&&Zv(t,i.node));let r=e.instances.find(e=>e.id===n);for(let e of r?.states??[])t.has(e)||t.set(e,{kind:`active`,says:`running`});r?.job&&t.set(r.job.state,{kind:`active`,says:`the job is here`});for(let n of e.stopped)t.set(n.node,{kind:`waiting`,says:`comes next`});return e.error?.node&&t.set(e.error.node,{kind:`failed`,says:`failed`}),t},[e])}function $v(e){return/^[\s{]*"?document"?\s*:/m.test(e)?`sw10`:/^\s*("?transitions"?\s*:)/m.test(e)?`wfx`:/^[\s{]*"?specVersion"?\s*:|\$\{/m.test(e)?`sw08`:`sw05`}function ey(){v(`Playground`);let{query:t}=f.value,n=t.get(`definition`),r=n?`definition:${n}`:`example:${t.get(`example`)??`greet`}`,i=a(async e=>({base:r,texts:await ty(n,t.get(`example`),e)}),[r]),s=i.data?.base===r?i.data.texts:void 0;return o(e,{children:[o(`h1`,{children:`Playground`}),o(`p`,{class:`quiet`,children:`Write a definition and run it here. Time is virtual, functions answer from mocks, and nothing is kept on the server.`}),o(_,{error:s?void 0:i.error,again:i.again}),s?o(oy,{base:r,original:s,chooser:o(ry,{base:r})},r):!i.error&&o(`p`,{class:`quiet`,children:`Loading…`})]})}async function ty(e,t,n){if(e)return{...Iv,definition:await ee(c(`definitions`,e,`source`),n).then(ny)};let r=Hv.find(e=>e.name===(t??`greet`));if(!r)throw Error(`There is no example “${t}”. Choose another.`);return r.texts}var ny=e=>typeof e==`string`?e:JSON.stringify(e,null,2);function ry(e){let t=a(e=>ee(`/api/v1/definitions?limit=100`,e),[]),n=e=>{let[t,n]=[e.slice(0,e.indexOf(`:`)),e.slice(e.indexOf(`:`)+1)];h(`/playground?${t}=${encodeURIComponent(n)}`)};return o(`label`,{children:[`Begin with`,` `,o(`select`,{value:e.base,onChange:e=>n(e.currentTarget.value),children:[[...new Set(Hv.map(e=>e.language))].map(e=>o(`optgroup`,{label:e,children:Hv.filter(t=>t.language===e).map(e=>o(`option`,{value:`example:${e.name}`,children:e.title}))})),!!t.data?.items.length&&o(`optgroup`,{label:`Deployed here`,children:t.data.items.map(e=>o(`option`,{value:`definition:${e.id}`,children:e.id}))})]})]})}var iy=[[`input`,`Input`,`The workflow input, as YAML or JSON`],[`mocks`,`Mocks`,`How functions answer, such as
 charge: {result: {ok: true}}`],[`events`,`Events`,`Events that arrive, such as
 - at: PT1M
   event: {type: paid, source: shop}`],[`takes`,`Moves`,`Of a job: what its actors send, such as
-- {actor: CLIENT, state: DONE}`]],Kv=`2026-03-01T00:00:00Z`;function qv(e){let[n,r]=b(()=>H_(e.base)??e.original),[a,c]=b(!1),[l,u]=b(0),p=(t,n)=>r(r=>{let i={...r,[t]:n};return c(!U_(e.base,Yv(i,e.original)?null:i)),i}),m=()=>{U_(e.base,null),r(e.original),u(l+1)},h=$v(n),v=ey(n),y=f.value.query.get(`time`)!==`stop`,ee=Gv.find(([e])=>e===f.value.query.get(`pane`))?.[0]??`input`,x=f.value.query.get(`state`)??``,te=i(null),ne=ty({"Mod-Enter":()=>v.run(y),"Mod-Shift-Enter":()=>v.step(y)}),re=h.data?.diagnostics??Jv,ie=t(()=>Xv(re),[re]),ae=v.done?.run,oe=zv(ae),S=h.data?.graph??h.graph??v.done?.graph,se=!!h.data&&!h.data.graph,ce=()=>_e(h.data?.dialect||Bv(n.definition));return o(`div`,{class:`play`,children:[o(`div`,{class:`play-bar`,role:`toolbar`,"aria-label":`Playground`,children:[e.chooser,o(`button`,{type:`button`,class:`main`,"aria-keyshortcuts":`Control+Enter`,title:`Ctrl+Enter`,onClick:()=>v.run(y),...d(`start`),children:`Run`}),o(`button`,{type:`button`,"aria-keyshortcuts":`Control+Shift+Enter`,title:`Ctrl+Shift+Enter`,onClick:()=>v.step(y),...d(`start`),children:`Step`}),o(`button`,{type:`button`,disabled:!ae?.next||v.stale,onClick:()=>v.pass(),children:ae?.next&&!v.stale?`Let time pass until ${ae.next.replace(`T`,` `).replace(`Z`,``)}`:`Let time pass`}),o(`label`,{children:[o(`input`,{type:`checkbox`,checked:y,onChange:e=>s({time:e.currentTarget.checked?null:`stop`})}),` Skip time`]}),!Yv(n,e.original)&&o(`button`,{type:`button`,onClick:m,children:`Start over`}),v.busy&&o(`span`,{class:`quiet`,children:`running…`})]}),a&&o(`p`,{class:`quiet`,children:`This browser cannot store drafts: copy your text before you leave.`}),o(`div`,{class:`play-columns`,children:[o(`div`,{children:[o(`h2`,{class:`first`,children:`Definition`}),o(`div`,{class:`play-definition`,children:o(F_,{label:`Definition`,text:n.definition,onText:e=>p(`definition`,e),diagnostics:ie.definition??Jv,schema:ce,keys:ne,jump:te},l)}),h.data&&o(Zv,{list:re,jump:e=>e.file?s({pane:e.file}):te.current?.(e.line,e.column)}),o(Qv,{texts:n,pane:ee,of:ie,keys:ne,write:p},l)]}),o(`div`,{children:[o(`h2`,{class:`first`,children:`Diagram`}),se&&S&&o(`p`,{class:`warn`,children:`▲ The definition has errors: this is the diagram from before them.`}),S?o(g,{svg:S,label:`Diagram of the definition`,marks:oe,selected:x,onSelect:e=>s({state:e===x?null:e})}):o(`p`,{class:`quiet`,children:`It is drawn once the definition has no errors.`}),o(`h2`,{children:`Run`}),o(_,{error:v.error??h.error}),ae?o(Mv,{run:ae,stale:v.stale,state:x,onAll:()=>s({state:null}),onLine:(e,t)=>te.current?.(e,t)}):o(`p`,{class:`quiet`,children:[v.done?`It cannot run: fix the errors first.`:`Run it, or step from state to state.`,` Ctrl+Enter runs, Ctrl+Shift+Enter steps.`]})]})]})]})}var Jv=[],Yv=(e,t)=>Object.keys(e).every(n=>e[n]===t[n]);function Xv(e){let t={};for(let n of e)(t[n.file||`definition`]??=[]).push(n);return t}function Zv(e){let t=e.list.filter(e=>e.severity===`error`).length,n=e.list.length-t;return e.list.length?o(`details`,{class:`play-mistakes`,open:t>0,children:[o(`summary`,{children:[t&&`${t} error${t>1?`s`:``}`,n&&`${n} warning${n>1?`s`:``}`].filter(Boolean).join(`, `)}),o(`ul`,{children:[e.list.slice(0,20).map(t=>o(`li`,{children:[o(`button`,{type:`button`,class:`link`,onClick:()=>e.jump(t),children:t.file?`${t.file}, line ${t.line}`:`Line ${t.line}`}),` `,o(`span`,{class:t.severity===`error`?`bad`:`warn`,children:[t.severity,` `,t.code]}),` `,t.message,t.hint&&!t.hint.includes(`--dialect`)&&o(`span`,{class:`quiet`,children:[` `,t.hint]})]})),e.list.length>20&&o(`li`,{class:`quiet`,children:[`and `,e.list.length-20,` more`]})]})]}):o(`p`,{class:`quiet`,children:`No mistakes.`})}function Qv(t){let n=i(null),r=e=>{let r={ArrowRight:1,ArrowLeft:-1}[e.key];if(!r)return;e.preventDefault();let i=(Gv.findIndex(([e])=>e===t.pane)+r+Gv.length)%Gv.length;s({pane:Gv[i][0]}),(n.current?.children[i])?.focus()},[,a,c]=Gv.find(([e])=>e===t.pane);return o(e,{children:[o(`div`,{class:`play-tabs`,role:`tablist`,"aria-label":`What the run gets`,ref:n,onKeyDown:r,children:Gv.map(([e,n])=>{let r=t.of[e]?.length;return o(`button`,{type:`button`,role:`tab`,id:`tab-`+e,"aria-selected":e===t.pane,"aria-controls":`play-pane`,tabIndex:e===t.pane?0:-1,onClick:()=>s({pane:e}),children:[n,r?` (${r} wrong)`:t.texts[e].trim()?` •`:``]})})}),o(`div`,{class:`play-pane`,role:`tabpanel`,id:`play-pane`,"aria-labelledby":`tab-`+t.pane,children:o(F_,{label:a,hint:c,text:t.texts[t.pane],onText:e=>t.write(t.pane,e),diagnostics:t.of[t.pane]??Jv,keys:t.keys},t.pane)})]})}function $v(e){let[t,r]=b({}),a=i(!0),o=l.value===`live`,s=!!t.error,c=y(`start`);return x(()=>{if(!c)return r(e=>({...e,error:void 0}));let t=new AbortController,i=window.setTimeout(()=>{n(`/api/v1/playground`,{body:{...e,run:!1},signal:t.signal}).then(({data:e})=>r(t=>({data:e,graph:e.graph??t.graph})),e=>t.signal.aborted||r(t=>({...t,error:e})))},a.current||s?0:350);return a.current=!1,()=>{window.clearTimeout(i),t.abort()}},[e,o&&s,c]),t}function ey(e){let[t,r]=b({busy:!1}),a=i(null);x(()=>()=>a.current?.abort(),[]);let o=!!t.done&&t.of!==e,s=t=>{if(!y(`start`))return;a.current?.abort();let i=new AbortController;a.current=i,r(e=>({...e,busy:!0})),n(`/api/v1/playground`,{body:{...e,...t},signal:i.signal}).then(({data:n})=>{r({done:n,of:e,asked:t,busy:!1}),m(n.run?.message??`It cannot run: there are errors.`)},e=>i.signal.aborted||r(t=>({...t,error:e,busy:!1})))},c=o?void 0:t.done?.run,l=e=>e?void 0:c?.clock??Kv;return{...t,stale:o,run:e=>s({until:e?void 0:Kv}),step:e=>s({steps:c?.status===`stopped`?c.steps+1:c?.status===`later`?t.asked?.steps??0:0,until:l(e)}),pass:()=>c?.next&&s({...t.asked,until:c.next})}}function ty(e){let t=i(e);return t.current=e,x(()=>{let e=e=>{!e.defaultPrevented&&e.key===`Enter`&&(e.ctrlKey||e.metaKey)&&(e.preventDefault(),t.current[e.shiftKey?`Mod-Shift-Enter`:`Mod-Enter`]?.())};return addEventListener(`keydown`,e),()=>removeEventListener(`keydown`,e)},[]),e}export{Vv as default};
+- {actor: CLIENT, state: DONE}`]],ay=`2026-03-01T00:00:00Z`;function oy(e){let[n,r]=b(()=>H_(e.base)??e.original),[a,c]=b(!1),[l,u]=b(0),p=(t,n)=>r(r=>{let i={...r,[t]:n};return c(!U_(e.base,cy(i,e.original)?null:i)),i}),m=()=>{U_(e.base,null),r(e.original),u(l+1)},h=fy(n),v=py(n),y=f.value.query.get(`time`)!==`stop`,ee=iy.find(([e])=>e===f.value.query.get(`pane`))?.[0]??`input`,x=f.value.query.get(`state`)??``,te=i(null),ne=my({"Mod-Enter":()=>v.run(y),"Mod-Shift-Enter":()=>v.step(y)}),re=h.data?.diagnostics??sy,ie=t(()=>ly(re),[re]),ae=v.done?.run,oe=Qv(ae),S=h.data?.graph??h.graph??v.done?.graph,se=!!h.data&&!h.data.graph,ce=()=>_e(h.data?.dialect||$v(n.definition));return o(`div`,{class:`play`,children:[o(`div`,{class:`play-bar`,role:`toolbar`,"aria-label":`Playground`,children:[e.chooser,o(`button`,{type:`button`,class:`main`,"aria-keyshortcuts":`Control+Enter`,title:`Ctrl+Enter`,onClick:()=>v.run(y),...d(`start`),children:`Run`}),o(`button`,{type:`button`,"aria-keyshortcuts":`Control+Shift+Enter`,title:`Ctrl+Shift+Enter`,onClick:()=>v.step(y),...d(`start`),children:`Step`}),o(`button`,{type:`button`,disabled:!ae?.next||v.stale,onClick:()=>v.pass(),children:ae?.next&&!v.stale?`Let time pass until ${ae.next.replace(`T`,` `).replace(`Z`,``)}`:`Let time pass`}),o(`label`,{children:[o(`input`,{type:`checkbox`,checked:y,onChange:e=>s({time:e.currentTarget.checked?null:`stop`})}),` Skip time`]}),!cy(n,e.original)&&o(`button`,{type:`button`,onClick:m,children:`Start over`}),v.busy&&o(`span`,{class:`quiet`,children:`running…`})]}),a&&o(`p`,{class:`quiet`,children:`This browser cannot store drafts: copy your text before you leave.`}),o(`div`,{class:`play-columns`,children:[o(`div`,{children:[o(`h2`,{class:`first`,children:`Definition`}),o(`div`,{class:`play-definition`,children:o(F_,{label:`Definition`,text:n.definition,onText:e=>p(`definition`,e),diagnostics:ie.definition??sy,schema:ce,keys:ne,jump:te},l)}),h.data&&o(uy,{list:re,jump:e=>e.file?s({pane:e.file}):te.current?.(e.line,e.column)}),o(dy,{texts:n,pane:ee,of:ie,keys:ne,write:p},l)]}),o(`div`,{children:[o(`h2`,{class:`first`,children:`Diagram`}),se&&S&&o(`p`,{class:`warn`,children:`▲ The definition has errors: this is the diagram from before them.`}),S?o(g,{svg:S,label:`Diagram of the definition`,marks:oe,selected:x,onSelect:e=>s({state:e===x?null:e})}):o(`p`,{class:`quiet`,children:`It is drawn once the definition has no errors.`}),o(`h2`,{children:`Run`}),o(_,{error:v.error??h.error}),ae?o(Gv,{run:ae,stale:v.stale,state:x,onAll:()=>s({state:null}),onLine:(e,t)=>te.current?.(e,t)}):o(`p`,{class:`quiet`,children:[v.done?`It cannot run: fix the errors first.`:`Run it, or step from state to state.`,` Ctrl+Enter runs, Ctrl+Shift+Enter steps.`]})]})]})]})}var sy=[],cy=(e,t)=>Object.keys(e).every(n=>e[n]===t[n]);function ly(e){let t={};for(let n of e)(t[n.file||`definition`]??=[]).push(n);return t}function uy(e){let t=e.list.filter(e=>e.severity===`error`).length,n=e.list.length-t;return e.list.length?o(`details`,{class:`play-mistakes`,open:t>0,children:[o(`summary`,{children:[t&&`${t} error${t>1?`s`:``}`,n&&`${n} warning${n>1?`s`:``}`].filter(Boolean).join(`, `)}),o(`ul`,{children:[e.list.slice(0,20).map(t=>o(`li`,{children:[o(`button`,{type:`button`,class:`link`,onClick:()=>e.jump(t),children:t.file?`${t.file}, line ${t.line}`:`Line ${t.line}`}),` `,o(`span`,{class:t.severity===`error`?`bad`:`warn`,children:[t.severity,` `,t.code]}),` `,t.message,t.hint&&!t.hint.includes(`--dialect`)&&o(`span`,{class:`quiet`,children:[` `,t.hint]})]})),e.list.length>20&&o(`li`,{class:`quiet`,children:[`and `,e.list.length-20,` more`]})]})]}):o(`p`,{class:`quiet`,children:`No mistakes.`})}function dy(t){let n=i(null),r=e=>{let r={ArrowRight:1,ArrowLeft:-1}[e.key];if(!r)return;e.preventDefault();let i=(iy.findIndex(([e])=>e===t.pane)+r+iy.length)%iy.length;s({pane:iy[i][0]}),(n.current?.children[i])?.focus()},[,a,c]=iy.find(([e])=>e===t.pane);return o(e,{children:[o(`div`,{class:`play-tabs`,role:`tablist`,"aria-label":`What the run gets`,ref:n,onKeyDown:r,children:iy.map(([e,n])=>{let r=t.of[e]?.length;return o(`button`,{type:`button`,role:`tab`,id:`tab-`+e,"aria-selected":e===t.pane,"aria-controls":`play-pane`,tabIndex:e===t.pane?0:-1,onClick:()=>s({pane:e}),children:[n,r?` (${r} wrong)`:t.texts[e].trim()?` •`:``]})})}),o(`div`,{class:`play-pane`,role:`tabpanel`,id:`play-pane`,"aria-labelledby":`tab-`+t.pane,children:o(F_,{label:a,hint:c,text:t.texts[t.pane],onText:e=>t.write(t.pane,e),diagnostics:t.of[t.pane]??sy,keys:t.keys},t.pane)})]})}function fy(e){let[t,r]=b({}),a=i(!0),o=l.value===`live`,s=!!t.error,c=y(`start`);return x(()=>{if(!c)return r(e=>({...e,error:void 0}));let t=new AbortController,i=window.setTimeout(()=>{n(`/api/v1/playground`,{body:{...e,run:!1},signal:t.signal}).then(({data:e})=>r(t=>({data:e,graph:e.graph??t.graph})),e=>t.signal.aborted||r(t=>({...t,error:e})))},a.current||s?0:350);return a.current=!1,()=>{window.clearTimeout(i),t.abort()}},[e,o&&s,c]),t}function py(e){let[t,r]=b({busy:!1}),a=i(null);x(()=>()=>a.current?.abort(),[]);let o=!!t.done&&t.of!==e,s=t=>{if(!y(`start`))return;a.current?.abort();let i=new AbortController;a.current=i,r(e=>({...e,busy:!0})),n(`/api/v1/playground`,{body:{...e,...t},signal:i.signal}).then(({data:n})=>{r({done:n,of:e,asked:t,busy:!1}),m(n.run?.message??`It cannot run: there are errors.`)},e=>i.signal.aborted||r(t=>({...t,error:e,busy:!1})))},c=o?void 0:t.done?.run,l=e=>e?void 0:c?.clock??ay;return{...t,stale:o,run:e=>s({until:e?void 0:ay}),step:e=>s({steps:c?.status===`stopped`?c.steps+1:c?.status===`later`?t.asked?.steps??0:0,until:l(e)}),pass:()=>c?.next&&s({...t.asked,until:c.next})}}function my(e){let t=i(e);return t.current=e,x(()=>{let e=e=>{!e.defaultPrevented&&e.key===`Enter`&&(e.ctrlKey||e.metaKey)&&(e.preventDefault(),t.current[e.shiftKey?`Mod-Shift-Enter`:`Mod-Enter`]?.())};return addEventListener(`keydown`,e),()=>removeEventListener(`keydown`,e)},[]),e}export{ey as default};
