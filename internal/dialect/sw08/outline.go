@@ -418,7 +418,7 @@ func (o *outliner) path(e *expression) *states.Path {
 	if e == nil {
 		return nil
 	}
-	out := &states.Path{Pos: e.node.Pos(), Lang: o.language(), Src: e.src}
+	out := &states.Path{Pos: e.node.Pos(), Lang: o.language(), Src: jq.Uncommented(e.src)}
 	if out.Lang == jsonpath.Lang {
 		out.Shape, _ = jsonpath.Describe(e.src)
 	}
@@ -437,11 +437,13 @@ func (o *outliner) template(e *expression) *states.Template {
 		if err != nil {
 			v = e.value
 		}
-		out.Value = v
+		if out.Value = v; e.lang == jq.TextLang {
+			out.Value = uncommented(v)
+		}
 	case jsonpath.Lang:
 		out.Value = expr.String("{{ " + e.src + " }}")
 	default:
-		out.Value = expr.String("${ " + e.src + " }")
+		out.Value = expr.String("${ " + jq.Uncommented(e.src) + " }")
 	}
 	return out
 }

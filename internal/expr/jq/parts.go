@@ -145,3 +145,15 @@ func (t *template) text(p *piece, in expr.Scope, b *expr.Budget) (v expr.Value, 
 	}
 	return expr.String(string(out)), "", nil
 }
+
+// Uncommented is the source of an expression without its comments; one that does not compile stays as it is.
+func Uncommented(src string) string {
+	if !strings.Contains(src, "#") {
+		return src
+	}
+	query, err := parse(src)
+	if err != nil {
+		return src
+	}
+	return query.String()
+}
