@@ -9,8 +9,8 @@ import (
 )
 
 // Query selects instances. Empty fields select all; several of them narrow. Stores find
-// by definition, version, status, parent, error and labels without looking at others; by
-// the rest they compare. With Jobs set they find by any of definition, version, State and
+// by definition, version, status, with or without Root, and by parent, error, labels, name, key and
+// text without looking at others; by the rest they compare. With Jobs set they find by any of definition, version, State and
 // Groups, together with Client or with Tagged, without looking at others: ten of a million
 // jobs cost what ten of a thousand do.
 type Query struct {
@@ -21,6 +21,10 @@ type Query struct {
 	Parent     string
 	Error      string  // the name of the fault
 	Labels     []Label // all of them
+	Name       string
+	Key        string // of its start, or the value of a correlation attribute
+	Text       string // its ID, Name or Key, or the value of a label or correlation attribute
+	Root       bool   // only instances without a parent
 
 	Jobs   bool     // jobs only
 	Client string   // of jobs
@@ -53,7 +57,7 @@ func (q *Query) Selects(in *Instance) bool {
 	}
 	fits := func(want, have string) bool { return want == "" || want == have }
 	within := func(t, from, to core.Time) bool { return (from == 0 || t >= from) && (to == 0 || t < to) }
-	return fits(q.Definition, in.Definition) && fits(q.Version, in.Version) && fits(q.Parent, in.Parent) && fits(q.Error, fault) &&
+	return q.finds(in) && (!q.Root || in.Parent == "") && fits(q.Definition, in.Definition) && fits(q.Version, in.Version) && fits(q.Parent, in.Parent) && fits(q.Error, fault) &&
 		(len(q.Status) == 0 || slices.Contains(q.Status, in.Status)) &&
 		(q.State == "" || in.InState(q.State)) &&
 		within(in.Created, q.CreatedFrom, q.CreatedTo) && within(in.Updated, q.UpdatedFrom, q.UpdatedTo) &&

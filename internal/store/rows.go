@@ -17,9 +17,17 @@ type Definition struct {
 	Digest      string // of the content
 	Program     []byte // as ir.Encode writes it
 	Source      []byte // the document as it was deployed; nil where it is not known
+	Path        string `json:",omitempty"` // of the document in its bundle
+	Bundle      string `json:",omitempty"` // digest of the bundle that it was last deployed with; "": none
 	Diagnostics []byte // as JSON, from when it was deployed; nil: none
 	Deployed    core.Time
 	Current     bool // events and schedules start this version
+}
+
+// Deployment is a definition to be stored.
+type Deployment struct {
+	Definition
+	Schedule *Schedule // nil: it does not start by itself
 }
 
 // Schedule is when a definition starts next by itself.
@@ -27,13 +35,23 @@ type Schedule struct {
 	Definition string
 	Digest     string
 	Next       core.Time
+	Fires      string // the last fire times, as the engine writes them; a new version keeps them
+}
+
+// Policy is what operators decided about a definition, whatever its version.
+type Policy struct {
+	Definition string
+	Rev        int64  // counts changes, from 1; 0: none is stored
+	Data       string // as the engine writes it
 }
 
 // Instance is the row of one run: what can be read without its state.
 type Instance struct {
-	ID  string
-	Seq int64 // given by the store when it is created
-	Rev int64 // counts commits, from 1
+	ID   string
+	Name string // as people call it; "": it has none
+	Key  string // the idempotency key of its start, if it had one
+	Seq  int64  // given by the store when it is created
+	Rev  int64  // counts commits, from 1
 
 	Records int64 // in its history; counted by the store
 
@@ -60,14 +78,34 @@ type Instance struct {
 	Depth   int         // how many ancestors wait for it, directly or through one another
 	// Continued is how many instances in a row, each of them briefly, went on as the next one, up to this.
 	Continued int
+	Children  int64 // how many it spawned, those that were deleted since too
+
+	// Reusable: the caller chose its ID, directly or by a key, and another instance may get it once this one is deleted.
+	Reusable bool
+	// Indexed: it is also found by its correlation attributes, and by a label's value alone. Versions before did not
+	// set it; a job is found by its tags only.
+	Indexed bool
 
 	RestartOf string // the instance that this one repeats
 
+	// Trace is the W3C traceparent of what caused the instance: the request or event that started it, or its parent;
+	// "": none. It never changes.
+	Trace string
+
 	Job Job // set for jobs only
+
+	Progress []core.Progress // of each foreach that it runs or failed in
 
 	PauseReason string // why the engine paused it: core.TooExpensive
 	Quarantine  string // why it is set aside, after a broken invariant; "": it is not
+
+	// Held: its definition is paused, and it had something to do. It is left alone until the engine
+	// commits it without. One in quarantine is not held.
+	Held bool
 }
+
+// Aside reports whether the lists of work leave the instance out.
+func (in *Instance) Aside() bool { return in.Quarantine != "" || in.Held }
 
 // Fixed reports whether all these correlation attributes are fixed to these values.
 func (in *Instance) Fixed(keys []core.Key) bool {
@@ -112,6 +150,8 @@ type Call struct {
 	Created  core.Time // of the instance; given by the store
 	Parked   bool      // it waits for a person; set by Shared stores only
 	Shard    int       // in a Shared store: the node that holds it makes the call; 0: the instance's shard
+	Trace    *string   // of the instance; nil: not known. It is not stored
+	Key      string    // the idempotency key, if it is not made of the instance's id and the ticket
 	core.Invoke
 }
 

@@ -51,7 +51,7 @@ type Shared interface {
 	// Park marks a call as waiting for a person, visible to all nodes.
 	Park(ctx context.Context, instance string, t core.Ticket) error
 
-	// Deployments counts changes of the definitions. A call that begins after a change counts it.
+	// Deployments counts changes of the definitions and their policies. A call that begins after a change counts it.
 	Deployments(ctx context.Context) (int64, error)
 
 	// Since lists the instances that ended, were set aside or deleted after a position of

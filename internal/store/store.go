@@ -67,6 +67,15 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("definition %s version %q is in use by %d instances", e.Definition, e.Version, e.Instances)
 }
 
+// ContentError says that an alias has other content, and does not move. Nothing was stored.
+type ContentError struct{ ID, Version string }
+
+func (e *ContentError) Error() string {
+	return fmt.Sprintf("definition %s version %q has other content", e.ID, e.Version)
+}
+
+func (e *ContentError) Unwrap() error { return ErrConflict }
+
 // NoContentError says that the content of a definition does not exist, for example because the
 // definition was deleted meanwhile. Nothing was stored.
 type NoContentError struct{ Definition, Digest string }
@@ -98,7 +107,10 @@ type Store interface {
 	Queries
 	Retention
 	Suspects
-	Published
+	Cursors
+	Notes
+	Audit
+	Policies
 }
 
 // Router decides about events inside a transaction.
@@ -153,17 +165,28 @@ type View interface {
 	Damaged() error
 }
 
+// PutDefinition stores one definition.
+func PutDefinition(ctx context.Context, s Definitions, d Definition, at *Schedule, move bool) (Definition, error) {
+	rows, err := s.PutDefinitions(ctx, []Deployment{{d, at}}, move)
+	if err != nil {
+		return Definition{}, err
+	}
+	return rows[0], nil
+}
+
 // Definitions are stored by digest, and found by the alias (id, version). One
 // version of a definition is the current one.
 type Definitions interface {
-	// PutDefinition stores a definition and makes it current. The schedule replaces the
-	// definition's schedule, unless that belongs to the same content; nil removes it. Gatherings
-	// for another content of the definition expire, see Gathering.Until.
+	// PutDefinitions stores definitions, each of another id, and makes them current: all of them in
+	// one transaction, in their order, or none. The schedule replaces the definition's schedule but
+	// for its Fires, unless that belongs to the same content; nil removes it. Gatherings for another
+	// content of the definition expire, see Gathering.Until.
 	//
 	// A program that is already stored under its digest stays as it is, unless it is damaged. If
 	// the alias has the same content, its time of deployment stays, too. If it has another
-	// content, the alias moves if move is set; otherwise PutDefinition fails with ErrConflict.
-	PutDefinition(ctx context.Context, d Definition, s *Schedule, move bool) (Definition, error)
+	// content, the alias moves if move is set; otherwise PutDefinitions fails with a
+	// *ContentError.
+	PutDefinitions(ctx context.Context, ds []Deployment, move bool) ([]Definition, error)
 
 	// Definition finds by alias; version "" is the current one.
 	Definition(ctx context.Context, id, version string) (Definition, error)
@@ -178,11 +201,11 @@ type Definitions interface {
 	// *InUseError while instances refer to the content. If the version was the current one, its
 	// schedule ends, and the version that was deployed last becomes current and is returned as
 	// heir. Its schedule is what next returns; next is called in the transaction and must not
-	// call methods of the store.
+	// call methods of the store. The policy is removed with the last version.
 	DeleteDefinition(ctx context.Context, id, version string, next func(Definition) *Schedule) (heir *Definition, err error)
 }
 
-// Work lists pending work. Instances in quarantine are left out.
+// Work lists pending work. Instances in quarantine, and those that are held, are left out.
 type Work interface {
 	// Ready lists instances that have messages, ran out of fuel (More), or have a wake time that
 	// has come, in the order in which they became ready. An instance that is still ready after
@@ -223,9 +246,12 @@ type Work interface {
 	// Schedules lists the schedules that are due, by time, then by definition.
 	Schedules(ctx context.Context, now core.Time) ([]Schedule, error)
 
+	// ListSchedules lists all schedules by definition; in a [Shared] store those of other nodes, too.
+	ListSchedules(ctx context.Context) ([]Schedule, error)
+
 	// Advance moves a schedule from one fire time to the next; nil ends it. It fails with
-	// ErrConflict if the schedule is no longer at from.
-	Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error
+	// ErrConflict if the stored schedule is not was.
+	Advance(ctx context.Context, was Schedule, next *core.Time, fires string) error
 
 	// Purge forgets expired events; if there are very many, only the oldest of them.
 	Purge(ctx context.Context, now core.Time) error
@@ -248,13 +274,28 @@ type Suspects interface {
 	Unsuspect(ctx context.Context, instance string) error
 }
 
-// Published keeps how far the feed has been published to others.
-type Published interface {
-	// Published returns the position up to which all items are published; false: none ever was set.
-	Published(ctx context.Context) (pos int64, ok bool, err error)
+// Cursors keep how far the feed has been passed on to others. Each has a name: what is passed on to one receiver does
+// not wait for another.
+type Cursors interface {
+	// Cursor returns the position up to which all items are passed on; false: none ever was set.
+	Cursor(ctx context.Context, name string) (pos int64, ok bool, err error)
 
-	// SetPublished sets the position. It never goes back: a smaller one changes nothing.
-	SetPublished(ctx context.Context, pos int64) error
+	// SetCursor sets the position. It never goes back: a smaller one changes nothing.
+	SetCursor(ctx context.Context, name string, pos int64) error
+}
+
+// Policies keeps what operators decided about definitions.
+type Policies interface {
+	// Policies lists them by definition.
+	Policies(ctx context.Context) ([]Policy, error)
+
+	// SetPolicy stores the revision that follows p.Rev. It fails with ErrConflict if another one is
+	// stored, and with ErrNotFound if the definition has no version. In a [Shared] store it counts
+	// as a change of the definitions.
+	SetPolicy(ctx context.Context, p Policy) error
+
+	// Held lists the instances of a definition that are held, oldest first.
+	Held(ctx context.Context, definition string, limit int) ([]string, error)
 }
 
 // Queries read.

@@ -31,6 +31,6 @@ func (d *Definition) CheckText() error {
 
 // CheckText refuses an instance that has a name that is not stored: an ErrText.
 func (in *Instance) CheckText() error {
-	return checkText("instance", named{"id", in.ID}, named{"definition", in.Definition}, named{"version", in.Version}, named{"digest", in.Digest},
+	return checkText("instance", named{"id", in.ID}, named{"name", in.Name}, named{"key", in.Key}, named{"definition", in.Definition}, named{"version", in.Version}, named{"digest", in.Digest},
 		named{"parent", in.Parent}, named{"client", in.Job.Client}, named{"state", in.Job.State}, named{"group", in.Job.Group})
 }

@@ -130,10 +130,10 @@ func (a Address) String() string {
 	return shown.String()
 }
 
-// redact removes from a driver's message what String leaves out.
-func (a Address) redact(err error) error {
+// Redact removes from a driver's message what String leaves out.
+func (a Address) Redact(err error) error {
 	u, bad := url.Parse(a.Path)
-	if bad != nil || a.Kind != Postgres {
+	if err == nil || bad != nil || a.Kind != Postgres {
 		return err
 	}
 	var secrets []string
@@ -183,10 +183,35 @@ func (a Address) Exists() bool {
 	return false
 }
 
+// Look says what opening the store would do, without doing it: no lock is taken and nothing is changed, so a
+// server may be using the store.
+func (a Address) Look(ctx context.Context) (string, error) {
+	var have, want int
+	var err error
+	switch {
+	case a.Kind == Postgres:
+		have, want, err = postgres.Look(ctx, a.Path)
+		err = a.Redact(err)
+	case a.Exists():
+		have, want, err = sqlite.Look(a.Path)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case have == 0:
+		return "will be created", nil
+	case have < want:
+		return fmt.Sprintf("can be opened, and its schema will be migrated from %d to %d", have, want), nil
+	}
+	return "can be opened", nil
+}
+
 // Options say how a store is opened.
 type Options struct {
 	Namespace  string
 	KeepSchema bool // the schema of the database stays as it is
+	Restored   bool // also a store that was restored from a backup and not resumed since
+	Resume     bool // such a store is resumed
 	Log        *slog.Logger
 }
 
@@ -204,7 +229,10 @@ func (a Address) Open(ctx context.Context, o Options) (Opened, error) {
 	case Postgres:
 		db, err := postgres.Open(ctx, a.Path, postgres.Options{KeepSchema: o.KeepSchema, Log: o.Log})
 		if err != nil {
-			return Opened{}, a.redact(err)
+			return Opened{}, a.Redact(err)
+		}
+		if err := admit(ctx, db, o); err != nil {
+			return Opened{}, a.Redact(err)
 		}
 		return Opened{db.Namespace(o.Namespace), db.Close}, nil
 	}
@@ -213,6 +241,9 @@ func (a Address) Open(ctx context.Context, o Options) (Opened, error) {
 	}
 	db, err := sqlite.Open(a.Path, sqlite.Options{KeepSchema: o.KeepSchema, Log: o.Log})
 	if err != nil {
+		return Opened{}, err
+	}
+	if err := admit(ctx, db, o); err != nil {
 		return Opened{}, err
 	}
 	return Opened{db.Namespace(o.Namespace), db.Close}, nil

@@ -42,7 +42,7 @@ func TestStoreWithoutPassword(t *testing.T) {
 	}
 	spec := Address{Kind: Postgres, Path: "postgres://u:%48unter2%2F@h/d?sslpassword=sword%66ish&user=u"}
 	cause := errors.New("x")
-	err := spec.redact(fmt.Errorf("cannot use %s, Hunter2/ or swordfish of u: %w", spec.Path, cause))
+	err := spec.Redact(fmt.Errorf("cannot use %s, Hunter2/ or swordfish of u: %w", spec.Path, cause))
 	if leaks(err.Error()) || !errors.Is(err, cause) || !strings.HasSuffix(err.Error(), "xxxxx or xxxxx of u: x") {
 		t.Errorf("%v", err)
 	}

@@ -100,8 +100,8 @@ type stored struct {
 // forms lists everything that is stored.
 func forms(f filler) []stored {
 	in := filled[store.Instance](f)
-	kept := in                    // with its columns, but for the number that the store gives
-	kept.Seq, kept.Records = 0, 0 // columns
+	kept := in                                      // with its columns, but for the number that the store gives
+	kept.Seq, kept.Records, kept.Held = 0, 0, false // columns
 	rest := func(change func(*store.Instance)) func([]byte) (any, error) {
 		return func(b []byte) (any, error) {
 			got := store.Instance{
@@ -118,12 +118,12 @@ func forms(f filler) []stored {
 		return func(b []byte) (any, error) { return DecodeRecords(b, of) }
 	}
 	deletion := store.Deletion{At: 5, Actor: "somebody"}
-	invoke := filled[core.Invoke](f)
+	invoke := store.Call{Invoke: filled[core.Invoke](f), Key: "k"}
 	invokeOf := func(id string) func([]byte) (any, error) {
 		return func(b []byte) (any, error) {
 			c := store.Call{Instance: id, Created: 7}
 			err := DecodeInvoke(b, &c)
-			return c.Invoke, err
+			return store.Call{Invoke: c.Invoke, Key: c.Key}, err
 		}
 	}
 	came := filled[store.Event](f)
@@ -174,6 +174,7 @@ func forms(f filler) []stored {
 			return p, err
 		}
 	}
+	invoke.Attempt &= math.MaxInt // from 1
 	out := []stored{
 		{"instance", kept, AppendRest(nil, &in, in.Rev), rest(func(*store.Instance) {}), rest(func(in *store.Instance) { in.Updated++ })},
 		{"records", records, AppendRecords(nil, told, records), recordsOf(told), recordsOf(Told{"j", 5, core.Waiting})},

@@ -33,7 +33,7 @@ func EncodeCommit(c *store.Commit) (out Commit) {
 		add(&out.Pages, data)
 	}
 	for i := range c.Calls {
-		add(&out.Calls, AppendInvoke(nil, in.ID, in.Created, &c.Calls[i].Invoke))
+		add(&out.Calls, AppendInvoke(nil, in.ID, in.Created, &c.Calls[i]))
 	}
 	for i := range c.Emits {
 		add(&out.Emits, AppendEmit(nil, in.ID, &c.Emits[i]))

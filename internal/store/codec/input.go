@@ -17,6 +17,8 @@ const (
 	inputContinue
 	inputTooExpensive // a Control with that flag
 	_                 // a Reply, in versions before the first release
+	inputRetryItems   // a Control with that flag
+	inputLabelled     // a Start with labels
 )
 
 func inputOwner(m *store.Message) owner {
@@ -28,7 +30,12 @@ func AppendInput(dst []byte, m *store.Message) []byte {
 	w := begin(dst)
 	switch in := m.Input.(type) {
 	case core.Start:
-		w.uint(inputStart)
+		if in.Labels.IsNull() {
+			w.uint(inputStart)
+		} else {
+			w.uint(inputLabelled)
+			w.value(in.Labels)
+		}
 		w.value(in.Data)
 		w.uint(in.Seed)
 		w.uint(uint64(len(in.Events)))
@@ -53,10 +60,15 @@ func AppendInput(dst []byte, m *store.Message) []byte {
 		w.value(in.Value)
 	case core.Control:
 		tag := uint64(inputControl)
-		if in.TooExpensive {
+		switch {
+		case in.Items:
+			tag = inputRetryItems
+		case in.TooExpensive:
 			tag = inputTooExpensive
 		}
-		w.uint(tag)
+		if w.uint(tag); in.Items {
+			w.flag(in.TooExpensive)
+		}
 		w.word(verbs, string(in.Verb))
 		w.flag(in.HasData)
 		w.flag(in.Compensate)
@@ -75,8 +87,12 @@ func DecodeInput(data []byte, m *store.Message) error {
 	r := open(data, inputOwner(m))
 	var out core.Input
 	switch tag := r.uint(); tag {
-	case inputStart:
-		in := core.Start{Data: r.value(), Seed: r.uint()}
+	case inputStart, inputLabelled:
+		var in core.Start
+		if tag == inputLabelled {
+			in.Labels = r.value()
+		}
+		in.Data, in.Seed = r.value(), r.uint()
 		n := r.count()
 		for i := 0; i < n && r.err == nil; i++ {
 			in.Events = append(in.Events, core.Arrival{Event: ir.EventID(r.int()), Value: r.value()})
@@ -91,10 +107,11 @@ func DecodeInput(data []byte, m *store.Message) error {
 		out = in
 	case inputTake:
 		out = core.Take{Actor: r.text(), Choice: r.text(), Value: r.value()}
-	case inputControl, inputTooExpensive:
+	case inputControl, inputTooExpensive, inputRetryItems:
+		costly := tag == inputTooExpensive || tag == inputRetryItems && r.flag()
 		out = core.Control{
 			Verb: core.Verb(r.word(verbs)), HasData: r.flag(), Compensate: r.flag(), Actor: r.text(), Data: r.value(),
-			TooExpensive: tag == inputTooExpensive,
+			TooExpensive: costly, Items: tag == inputRetryItems,
 		}
 	case inputContinue:
 		out = core.Continue{}
@@ -113,10 +130,19 @@ func invokeOwner(id string, created core.Time) owner {
 }
 
 // AppendInvoke appends a call of an instance, which is identified by its id and time of creation.
-func AppendInvoke(dst []byte, id string, created core.Time, c *core.Invoke) []byte {
+func AppendInvoke(dst []byte, id string, created core.Time, c *store.Call) []byte {
 	w := begin(dst)
+	if c.Key != "" {
+		w.uint(0) // which no ticket is
+		w.text(c.Key)
+	}
 	w.uint(uint64(c.Ticket))
-	w.int(int64(c.Attempt))
+	if c.Deadline == 0 {
+		w.int(int64(c.Attempt))
+	} else { // calls without a deadline are written as they always were
+		w.int(^int64(c.Attempt))
+		w.int(int64(c.Deadline))
+	}
 	w.text(c.Node)
 	f := &c.Function
 	w.text(f.Name)
@@ -132,7 +158,15 @@ func AppendInvoke(dst []byte, id string, created core.Time, c *core.Invoke) []by
 // DecodeInvoke is the reverse of AppendInvoke, of a call that has its columns.
 func DecodeInvoke(data []byte, call *store.Call) error {
 	r := open(data, invokeOwner(call.Instance, call.Created))
-	c := core.Invoke{Ticket: core.Ticket(r.uint()), Attempt: int(r.int()), Node: r.text()}
+	ticket := r.uint()
+	if ticket == 0 {
+		call.Key, ticket = r.text(), r.uint()
+	}
+	c := core.Invoke{Ticket: core.Ticket(ticket), Attempt: int(r.int())}
+	if c.Attempt < 0 {
+		c.Attempt, c.Deadline = ^c.Attempt, core.Time(r.int())
+	}
+	c.Node = r.text()
 	c.Function = ir.Function{
 		Name: r.text(), Type: r.text(), Operation: r.text(), Resource: int(r.int()), Metadata: r.text(), Pos: r.pos(),
 	}

@@ -25,6 +25,13 @@ const (
 	restJob
 	restPauseReason
 	restContinued
+	restTrace
+	restProgress
+	restName
+	restKey
+	restChildren
+	restReusable
+	restIndexed
 )
 
 // restOwner is the owner of an instance's rest: the columns of its row at a revision.
@@ -111,6 +118,32 @@ func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 		w.uint(restContinued)
 		w.int(int64(in.Continued))
 	}
+	if in.Trace != "" {
+		w.uint(restTrace)
+		w.text(in.Trace)
+	}
+	if len(in.Progress) > 0 {
+		w.uint(restProgress)
+		w.json(in.Progress)
+	}
+	if in.Name != "" {
+		w.uint(restName)
+		w.text(in.Name)
+	}
+	if in.Key != "" {
+		w.uint(restKey)
+		w.text(in.Key)
+	}
+	if in.Children != 0 {
+		w.uint(restChildren)
+		w.int(in.Children)
+	}
+	if in.Reusable {
+		w.uint(restReusable)
+	}
+	if in.Indexed {
+		w.uint(restIndexed)
+	}
 	w.uint(restEnd)
 	return w.end(restOwner(in, rev))
 }
@@ -159,6 +192,20 @@ func DecodeRest(data []byte, in *store.Instance) error {
 			in.PauseReason = r.text()
 		case restContinued:
 			in.Continued = int(r.int())
+		case restTrace:
+			in.Trace = r.text()
+		case restProgress:
+			r.json(&in.Progress)
+		case restName:
+			in.Name = r.text()
+		case restKey:
+			in.Key = r.text()
+		case restChildren:
+			in.Children = r.int()
+		case restReusable:
+			in.Reusable = true
+		case restIndexed:
+			in.Indexed = true
 		default:
 			r.fail()
 		}

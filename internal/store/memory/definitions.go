@@ -15,15 +15,30 @@ type version struct {
 	seq int64 // order of first deployment
 }
 
-// PutDefinition stores a definition and makes it current.
-func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (store.Definition, error) {
-	if err := d.CheckText(); err != nil {
-		return store.Definition{}, err
+// PutDefinitions stores definitions and makes them current.
+func (s *Store) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
+	for _, d := range ds {
+		if err := d.CheckText(); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.begin(ctx); err != nil {
-		return store.Definition{}, err
+		return nil, err
 	}
 	defer s.mu.Unlock()
+	for _, d := range ds {
+		if v := s.aliases[alias{d.ID, d.Version}]; v != nil && v.row.Digest != d.Digest && !move {
+			return nil, &store.ContentError{ID: d.ID, Version: d.Version}
+		}
+	}
+	var out []store.Definition
+	for _, d := range ds {
+		out = append(out, s.define(d.Definition, d.Schedule))
+	}
+	return out, nil
+}
+
+func (s *Store) define(d store.Definition, sched *store.Schedule) store.Definition {
 	key := alias{d.ID, d.Version}
 	v := s.aliases[key]
 	switch {
@@ -32,8 +47,6 @@ func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *st
 		s.aliases[key] = v
 	case v.row.Digest == d.Digest:
 		d.Deployed = v.row.Deployed
-	case !move:
-		return store.Definition{}, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
 	}
 	if known, ok := s.contents[d.Digest]; ok {
 		d.Program = known.Program // instances run it already
@@ -52,9 +65,11 @@ func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *st
 	case sched == nil:
 		delete(s.schedules, d.ID)
 	case !scheduled || old.Digest != sched.Digest:
-		s.schedules[d.ID] = *sched
+		next := *sched
+		next.Fires = old.Fires
+		s.schedules[d.ID] = next
 	}
-	return d, nil
+	return d
 }
 
 // Definition finds a definition by alias.

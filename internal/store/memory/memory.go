@@ -23,8 +23,7 @@ type Store struct {
 	aliases   map[alias]*version
 	current   map[string]*version // by id
 	schedules map[string]store.Schedule
-	published int64
-	publishes bool // published was set
+	cursors   map[string]int64
 
 	instances map[string]*instance
 	order     []*instance            // by Seq
@@ -53,6 +52,12 @@ type Store struct {
 	expiries   sorted[expiry]
 
 	suspects map[string]bool
+	notes    map[noteKey]store.Note
+	audit    []store.Entry // by Seq
+	audits   int64         // the last Seq of an entry
+
+	policies map[string]store.Policy
+	held     map[string]*sorted[*instance] // by definition; by Seq
 
 	feed   []store.FeedItem // by Pos
 	oldest int64            // items up to here may be forgotten
@@ -92,6 +97,7 @@ func New() *Store {
 		aliases:    map[alias]*version{},
 		current:    map[string]*version{},
 		schedules:  map[string]store.Schedule{},
+		cursors:    map[string]int64{},
 		instances:  map[string]*instance{},
 		children:   map[string][]*instance{},
 		ready:      sortedBy(func(in *instance) int64 { return in.turn }),
@@ -111,6 +117,9 @@ func New() *Store {
 		gathered:   map[gatheringKey]*sorted[int64]{},
 		expiries:   sorted[expiry]{compare: expiry.compare},
 		suspects:   map[string]bool{},
+		notes:      map[noteKey]store.Note{},
+		policies:   map[string]store.Policy{},
+		held:       map[string]*sorted[*instance]{},
 	}
 }
 
@@ -133,7 +142,8 @@ func (s *Store) next() int64 {
 
 // file puts an instance where its row says that it belongs.
 func (s *Store) file(in *instance) {
-	live := in.row.Quarantine == ""
+	live := !in.row.Aside()
+	s.fileHeld(in, in.row.Held)
 	s.enqueue(in, live && (len(in.inbox) > 0 || in.row.More || in.due))
 	if live && len(in.calls) > 0 {
 		s.calling[in.row.ID] = in

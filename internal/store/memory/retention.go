@@ -60,6 +60,7 @@ func (s *Store) remove(in *instance, d store.Deletion) {
 	s.unsleep(in)
 	s.enqueue(in, false)
 	s.unchecked.remove(in)
+	s.fileHeld(in, false)
 	delete(s.calling, in.row.ID)
 	delete(s.instances, in.row.ID)
 	s.order = without(s.order, in)
@@ -137,6 +138,7 @@ func (s *Store) inherit(id string, next func(store.Definition) *store.Schedule) 
 		}
 	}
 	if last == nil {
+		delete(s.policies, id)
 		s.supersede(id, "")
 		return nil
 	}

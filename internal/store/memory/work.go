@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -142,22 +143,31 @@ func (s *Store) Schedules(ctx context.Context, now core.Time) ([]store.Schedule,
 	return out, nil
 }
 
+// ListSchedules lists all schedules.
+func (s *Store) ListSchedules(ctx context.Context) ([]store.Schedule, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.schedules), func(a, b store.Schedule) int { return cmp.Compare(a.Definition, b.Definition) }), nil
+}
+
 // Advance moves a schedule to its next fire time.
-func (s *Store) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
+func (s *Store) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	c, ok := s.schedules[definition]
-	if !ok || c.Next != from {
-		return fmt.Errorf("schedule of %s: %w", definition, store.ErrConflict)
+	c, ok := s.schedules[was.Definition]
+	if !ok || c != was {
+		return fmt.Errorf("schedule of %s: %w", was.Definition, store.ErrConflict)
 	}
 	if next == nil {
-		delete(s.schedules, definition)
+		delete(s.schedules, was.Definition)
 		return nil
 	}
-	c.Next = *next
-	s.schedules[definition] = c
+	c.Next, c.Fires = *next, fires
+	s.schedules[was.Definition] = c
 	return nil
 }
 
@@ -206,7 +216,7 @@ func (w wake) compare(o wake) int {
 // sleep files an instance under the wake time of its row.
 func (s *Store) sleep(in *instance) {
 	s.unsleep(in)
-	if in.row.HasWake && in.row.Quarantine == "" {
+	if in.row.HasWake && !in.row.Aside() {
 		in.waking = &wake{in.row.Wake, in}
 		s.wakes.add(*in.waking)
 	}

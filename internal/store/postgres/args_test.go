@@ -161,7 +161,7 @@ func newColumns(t *testing.T, s *Store) *columns {
 		_, err := s.kind(ctx, w.ns, &store.Instance{ID: "x", Definition: fmt.Sprint("other", i)})
 		check(err)
 	}
-	_, err = s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "digest", Program: []byte("p")}, nil, false)
+	_, err = store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "digest", Program: []byte("p")}, nil, false)
 	check(err)
 	for i := range 2 {
 		c := w.step(int64(i))

@@ -77,7 +77,7 @@ func TestDamage(t *testing.T) {
 // fill writes something into every table.
 func fill(t *testing.T, s store.Store) {
 	t.Helper()
-	if _, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x", Program: storetest.Program("x")}, nil, false); err != nil {
+	if _, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x", Program: storetest.Program("x")}, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	key := event.Filter{Type: "t", Keys: []event.Key{{Name: "subject", Value: "v", Fixed: true}}}

@@ -45,7 +45,7 @@ func (sp *space) foldSometimes(ctx context.Context) {
 
 // countable reports whether what a query selects is counted.
 func countable(q *store.Query) bool {
-	return (q.State == "" || q.Jobs) && q.Parent == "" && q.Error == "" && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 &&
+	return (q.State == "" || q.Jobs) && !q.Root && q.Name == "" && q.Key == "" && q.Text == "" && q.Parent == "" && q.Error == "" && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 &&
 		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
 }
 

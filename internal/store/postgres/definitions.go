@@ -14,22 +14,27 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// PutDefinition stores a definition and makes it current.
-func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
-	if err := d.CheckText(); err != nil {
-		return out, err
+// PutDefinitions stores definitions and makes them current.
+func (s *Store) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) (out []store.Definition, err error) {
+	for _, d := range ds {
+		if err := d.CheckText(); err != nil {
+			return nil, err
+		}
 	}
 	err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {
 		if err := t.exclusive(ctx); err != nil {
 			return err
 		}
-		if out, err = t.define(ctx, d, sched, move); err != nil {
-			return err
+		out = make([]store.Definition, len(ds))
+		for i, d := range ds {
+			if out[i], err = t.define(ctx, d.Definition, d.Schedule, move); err != nil {
+				return err
+			}
 		}
 		return t.deployed(ctx)
 	})
 	if err != nil {
-		return store.Definition{}, err
+		return nil, err
 	}
 	return out, nil
 }
@@ -54,7 +59,7 @@ func (t *tx) define(ctx context.Context, d store.Definition, sched *store.Schedu
 	case old.Digest == d.Digest:
 		d.Deployed = old.Deployed
 	case !move:
-		return out, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
+		return out, &store.ContentError{ID: d.ID, Version: d.Version}
 	}
 	info, err := codec.AliasInfo(d)
 	if err != nil {
@@ -130,17 +135,20 @@ func (t *tx) reschedule(ctx context.Context, id string, sched *store.Schedule) (
 }
 
 // Advance moves a schedule to its next fire time.
-func (s *Store) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
+func (s *Store) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
 	moved := false
-	if storable(definition) {
-		err := s.call(ctx, "SELECT ~.advance(p_ns => @ns, p_token => @token, p_definition => @definition, p_from => @from, p_next => @next)",
-			pgx.NamedArgs{"definition": definition, "from": int64(from), "next": (*int64)(next)}, func([]int16) { moved = true }, &moved)
+	if storable(was.Definition, was.Digest) {
+		err := s.call(ctx, "SELECT ~.advance_schedule(p_ns => @ns, p_token => @token, p_definition => @definition, p_digest => @digest, "+
+			"p_from => @from, p_was => @was, p_next => @next, p_fires => @fires)",
+			pgx.NamedArgs{
+				"definition": was.Definition, "digest": was.Digest, "from": int64(was.Next), "was": was.Fires, "next": (*int64)(next), "fires": fires,
+			}, func([]int16) { moved = true }, &moved)
 		if err != nil {
 			return err
 		}
 	}
 	if !moved {
-		return fmt.Errorf("schedule of %s: %w", definition, store.ErrConflict)
+		return fmt.Errorf("schedule of %s: %w", was.Definition, store.ErrConflict)
 	}
 	return nil
 }
@@ -311,6 +319,9 @@ func (t *tx) inherit(ctx context.Context, id string, next func(store.Definition)
 	}
 	heir, err := t.definition(ctx, "a.id = $2 ORDER BY a.seq DESC LIMIT 1", id)
 	if errors.Is(err, store.ErrNotFound) {
+		if _, err := t.do(ctx, "DELETE FROM ~.policies WHERE ns = $1 AND definition = $2", t.ns, id); err != nil {
+			return nil, err
+		}
 		return nil, t.supersede(ctx, id, "")
 	}
 	if err != nil {

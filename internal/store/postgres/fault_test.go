@@ -185,7 +185,7 @@ func TestLostAnswer(t *testing.T) {
 		t.Errorf("ingest: %+v %v", e, err)
 	}
 	p.setCut(once("commit"))
-	if _, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
+	if _, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
 		t.Errorf("a transaction of several statements: %v", err)
 	}
 	p.setCut(once("commit"))

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/event"
@@ -139,7 +140,13 @@ var actions = []action{
 	}},
 	{name: "deploy d", twice: true, topics: "d g", needs: "d", do: func(_ *world, s nodeStore) (string, error) {
 		d := store.Definition{ID: "d", Version: "2", Digest: "z", Program: storetest.Program("z"), Deployed: present}
-		_, err := s.PutDefinition(ctx, d, &store.Schedule{Definition: "d", Digest: "z", Next: 30}, false)
+		_, err := store.PutDefinition(ctx, s, d, &store.Schedule{Definition: "d", Digest: "z", Next: 30}, false)
+		return "", err
+	}},
+	{name: "deploy d and e", twice: true, topics: "d e g", needs: "d", do: func(_ *world, s nodeStore) (string, error) {
+		d := store.Definition{ID: "d", Version: "2", Digest: "z", Program: storetest.Program("z"), Deployed: present, Bundle: "b"}
+		e := store.Definition{ID: "e", Version: "2", Digest: "v", Program: storetest.Program("v"), Deployed: present, Bundle: "b"}
+		_, err := s.PutDefinitions(ctx, []store.Deployment{{Definition: d, Schedule: &store.Schedule{Definition: "d", Digest: "z", Next: 30}}, {Definition: e}}, false)
 		return "", err
 	}},
 	{name: "start d", topics: "d", needs: "d", do: func(w *world, s nodeStore) (string, error) {
@@ -148,7 +155,13 @@ var actions = []action{
 	}},
 	{name: "advance d", twice: true, topics: "d", needs: "d", free: true, do: func(_ *world, s nodeStore) (string, error) {
 		next := core.Time(20)
-		return "", s.Advance(ctx, "d", 10, &next)
+		return "", s.Advance(ctx, store.Schedule{Definition: "d", Digest: "x", Next: 10}, &next, "fired")
+	}},
+	{name: "pause d", twice: true, topics: "d", needs: "d", do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.SetPolicy(ctx, store.Policy{Definition: "d", Data: "paused"})
+	}},
+	{name: "pause e", twice: true, topics: "e", needs: "e", do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.SetPolicy(ctx, store.Policy{Definition: "e", Data: "paused"})
 	}},
 	{name: "delete e", twice: true, topics: "e", needs: "e", do: func(_ *world, s nodeStore) (string, error) {
 		_, err := s.DeleteDefinition(ctx, "e", "1", func(store.Definition) *store.Schedule { return nil })
@@ -168,6 +181,39 @@ var actions = []action{
 		_, err := s.PurgeFeed(ctx, 60, 10)
 		return "", err
 	}},
+	{name: "put note", twice: true, topics: "note", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.PutNote(ctx, store.Note{Kind: "k", Key: "n", Value: "1", Until: future}, present)
+	}},
+	{name: "put expired note", topics: "note", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.PutNote(ctx, store.Note{Kind: "k", Key: "n", Value: "2", Until: present - 1}, present-1)
+	}},
+	{name: "delete note", twice: true, topics: "note", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		had, err := s.DeleteNote(ctx, "k", "n")
+		return map[bool]string{true: "there was one"}[had], err
+	}},
+	{name: "read note", topics: "note", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		n, err := s.Note(ctx, "k", "n")
+		if errors.Is(err, store.ErrNotFound) {
+			return "none", nil
+		}
+		return n.Value, err
+	}},
+	{name: "append entry", twice: true, topics: "audit", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.AppendEntry(ctx, store.Entry{ID: "1", At: present - 1, Who: "w"}, 0)
+	}},
+	{name: "append and forget", topics: "audit", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.AppendEntry(ctx, store.Entry{ID: "2", At: present, Who: "w"}, present)
+	}},
+	{name: "read entries", topics: "audit", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		list, err := s.Entries(ctx, store.EntryQuery{Limit: 10})
+		text := ""
+		for _, e := range list {
+			text += e.ID
+		}
+		return text, err
+	}},
+	{name: "cursor 5", twice: true, topics: "cursor", needs: "cursor", free: true, do: func(_ *world, s nodeStore) (string, error) { return "", s.SetCursor(ctx, "a", 5) }},
+	{name: "cursor 7", topics: "cursor", needs: "cursor", free: true, do: func(_ *world, s nodeStore) (string, error) { return "", s.SetCursor(ctx, "a", 7) }},
 	{name: "hold", topics: "", do: func(_ *world, s nodeStore) (string, error) { // somebody has the lock and does nothing
 		if own, ok := s.(*Store); ok {
 			return "", own.transact(ctx, func(ctx context.Context, t *tx) error { return t.exclusive(ctx) })

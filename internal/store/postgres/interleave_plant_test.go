@@ -41,7 +41,7 @@ var sqlPlants = []sqlPlant{
 	{"an epoch does not grow", "heartbeat", "epoch = s.epoch + 1", "epoch = s.epoch", []string{"a decides", "b beats and lists calls"}},
 	{"calls are not handed over", "hand_over", "x.epoch < h.epoch", "x.epoch < 0", []string{"a decides", "b beats and lists calls"}},
 	{"parts that are given back are taken from whoever has them", "heartbeat", "s.ns = p_ns AND s.owner = p_node AND s.shard = ANY (p_back)", "s.ns = p_ns AND s.shard = ANY (p_back)", []string{"a leaves", "b beats"}},
-	{"a schedule moves from anywhere", "advance", " AND next = p_from;\n\tEND IF", ";\n\tEND IF", []string{"advance d", "advance d"}},
+	{"a schedule moves from anywhere", "advance_schedule", " AND next = p_from AND fires = p_was;\n\tEND IF", ";\n\tEND IF", []string{"advance d", "advance d"}},
 }
 
 // goPlant is a bug in Go code.
@@ -58,7 +58,7 @@ var goPlants = []goPlant{
 	{"a wait of a new kind does not see what is kept", "shapes.go", "return all.write(ctx, t)", "return nil", []string{"event l", "o waits by l"}},
 	{"shapes are read once", "view.go", "v.notes = append(v.notes, note{look{What: \"h\"}, v.known.sum})", "", []string{"event l", "o waits by l"}},
 	{"a transaction sees what was there when it began", "tx.go", "\"BEGIN; SET LOCAL", "\"BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL", []string{"event g", "deploy d"}},
-	{"a deployment takes no lock", "definitions.go", "err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {\n\t\tif err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tif out", "err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {\n\t\tif out", []string{"event g", "deploy d"}},
+	{"a deployment takes no lock", "definitions.go", "err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {\n\t\tif err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tout = make", "err = s.transact(ctx, func(ctx context.Context, t *tx) (err error) {\n\t\tout = make", []string{"event g", "deploy d"}},
 	{"a deletion of a definition takes no lock", "definitions.go", "heir = nil\n\t\tif err := t.exclusive(ctx); err != nil {\n\t\t\treturn err\n\t\t}\n", "heir = nil\n", []string{"start e", "delete e"}},
 }
 

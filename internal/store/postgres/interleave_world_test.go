@@ -28,8 +28,8 @@ type reference struct {
 
 func (r *reference) Deployments(context.Context) (int64, error) { return r.deployments, nil }
 
-func (r *reference) PutDefinition(ctx context.Context, d store.Definition, s *store.Schedule, move bool) (store.Definition, error) {
-	out, err := r.Store.PutDefinition(ctx, d, s, move)
+func (r *reference) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
+	out, err := r.Store.PutDefinitions(ctx, ds, move)
 	if err == nil {
 		r.deployments++
 	}
@@ -42,6 +42,14 @@ func (r *reference) DeleteDefinition(ctx context.Context, id, version string, ne
 		r.deployments++
 	}
 	return out, err
+}
+
+func (r *reference) SetPolicy(ctx context.Context, p store.Policy) error {
+	err := r.Store.SetPolicy(ctx, p)
+	if err == nil {
+		r.deployments++
+	}
+	return err
 }
 
 func (r *reference) Commit(ctx context.Context, c store.Commit) error {
@@ -129,6 +137,7 @@ var pieces = []piece{
 		row.Rev++
 		w.rows["f"] = row
 	}},
+	{"cursor", func(w *world) { w.check(w.store.SetCursor(ctx, "a", 6)) }},
 	{"late", func(w *world) { // an event whose time is up
 		_, err := w.store.Ingest(ctx, store.Event{Event: eventOf("late", "x"), Received: 10, Until: 90}, 0, route(nil))
 		w.check(err)
@@ -153,7 +162,7 @@ func (w *world) check(err error) {
 }
 
 func (w *world) define(id, version, digest string, sched *store.Schedule) {
-	_, err := w.store.PutDefinition(ctx, store.Definition{ID: id, Version: version, Digest: digest, Program: storetest.Program(digest), Deployed: 10}, sched, false)
+	_, err := store.PutDefinition(ctx, w.store, store.Definition{ID: id, Version: version, Digest: digest, Program: storetest.Program(digest), Deployed: 10}, sched, false)
 	w.check(err)
 }
 

@@ -63,16 +63,23 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 			x.from = append(x.from, fromLabels+" AND l.kind = v.kind AND l.state = v.state AND l.label = "+x.arg(key))
 		}
 	case len(q.Labels) > 0:
-		x.from = []string{fromLabels + " AND l.kind = 0 AND l.state = '' AND l.label = " + x.arg(labelKey(q.Labels[0]))}
+		x.from = []string{x.labelled(labelKey(q.Labels[0]))}
+	case q.Name != "" || q.Key != "":
+		x.from = []string{x.labelled(termKey(q.AllTerms()[0]))}
+	case q.Text != "":
+		for _, term := range q.TextTerms() {
+			x.from = append(x.from, x.labelled(termKey(term)))
+		}
+		x.from = append(x.from, fromInstances+" AND i.id = "+x.arg(idOf(q.Text)))
 	case len(found) > 0:
 		for _, key := range found {
-			x.from = append(x.from, fromLabels+" AND l.kind = 0 AND l.state = '' AND l.label = "+x.arg(key))
+			x.from = append(x.from, x.labelled(key))
 		}
 	case q.Parent != "" || q.Error != "" || q.Client != "": // an index has it
 		x.from = []string{fromInstances}
 	case q.Jobs && len(q.Status) == 0:
 		x.parts, x.from = x.states(q), []string{fromInstances + part}
-	case q.Definition != "" || q.Version != "" || len(q.Status) > 0:
+	case q.Definition != "" || q.Version != "" || len(q.Status) > 0 || q.Root:
 		x.parts = "SELECT kind, status FROM (" + x.kinds(q) + ") k, generate_series(0, " + fmt.Sprint(codec.MaxStatus) + ") status"
 		x.from = []string{fromInstances + " AND i.kind = v.kind AND i.status = v.status"}
 	default:
@@ -82,6 +89,19 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		x.where = append(x.where, "i.kind IN ("+x.kinds(q)+")")
 	}
 	return x, true
+}
+
+// labelled is where the numbers of the instances with a label or term are found.
+func (s *selection) labelled(key int64) string {
+	return fromLabels + " AND l.kind = 0 AND l.state = '' AND l.label = " + s.arg(key)
+}
+
+// idOf is the id that a text may be; "", which none is, where it is not stored.
+func idOf(text string) string {
+	if !storable(text) {
+		return ""
+	}
+	return text
 }
 
 // kinds lists the kinds of instances that a query may select.
@@ -149,9 +169,22 @@ func (s *selection) narrow(q *store.Query) {
 	if q.Jobs {
 		s.where = append(s.where, "i.state IS NOT NULL")
 	}
+	if q.Root {
+		s.where = append(s.where, "i.parent IS NULL")
+	}
 	const labelled = "EXISTS (SELECT 1 FROM ~.labels o WHERE o.ns = i.ns AND o.kind = 0 AND o.state = '' AND o.inst = i.seq AND o.label = ANY (%s))"
 	for _, l := range q.Labels {
 		s.and(labelled, []int64{labelKey(l)})
+	}
+	for _, term := range q.AllTerms() {
+		s.and(labelled, []int64{termKey(term)})
+	}
+	if terms := q.TextTerms(); len(terms) > 0 {
+		var keys []int64
+		for _, term := range terms {
+			keys = append(keys, termKey(term))
+		}
+		s.where = append(s.where, fmt.Sprintf("(i.id = %s OR "+labelled+")", s.arg(idOf(q.Text)), s.arg(keys)))
 	}
 	if len(q.Tagged) > 0 {
 		var keys []int64
@@ -230,8 +263,8 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 	return out, err
 }
 
-// page reads what a statement selects. Where it is all, what must be compared is.
-func (s *Store) page(ctx context.Context, db querier, x *selection, q *store.Query, out *[]store.Instance) error {
+// list is the statement that lists a page of a query, whose arguments are then those of the selection.
+func (x *selection) list(q *store.Query) string {
 	after, most := q.After, int64(never)
 	if q.Newest && after == 0 {
 		after = never
@@ -244,9 +277,14 @@ func (s *Store) page(ctx context.Context, db querier, x *selection, q *store.Que
 	if q.Newest {
 		order += " DESC"
 	}
-	skip := max(q.Offset, 0)
-	text := "SELECT " + instanceFields + " FROM (SELECT n.seq FROM (" + numbers + ") n " + order + " LIMIT " + x.arg(most) + ") n " +
+	return "SELECT " + instanceFields + " FROM (SELECT n.seq FROM (" + numbers + ") n " + order + " LIMIT " + x.arg(most) + ") n " +
 		"JOIN ~.instances i ON i.ns = $1 AND i.seq = n.seq JOIN ~.kinds k ON k.kind = i.kind " + order
+}
+
+// page reads what a statement selects. Where it is all, what must be compared is.
+func (s *Store) page(ctx context.Context, db querier, x *selection, q *store.Query, out *[]store.Instance) error {
+	skip := max(q.Offset, 0)
+	text := x.list(q)
 	return s.db.each(ctx, db, text, x.args, func(r pgx.Rows) error {
 		in, err := readInstance(r)
 		damaged := errors.Is(err, store.ErrDamaged)

@@ -138,7 +138,7 @@ func TestUncertain(t *testing.T) {
 			"a transaction of several statements",
 			func(p *proxy, then func()) func() int { return p.cutQuery("commit", then) },
 			func(s store.Store, id string) error {
-				_, err := s.PutDefinition(ctx, store.Definition{ID: id, Version: "1", Digest: id}, nil, false)
+				_, err := store.PutDefinition(ctx, s, store.Definition{ID: id, Version: "1", Digest: id}, nil, false)
 				return err
 			},
 			func(s store.Store, id string) error { _, err := s.Definition(ctx, id, "1"); return err },

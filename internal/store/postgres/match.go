@@ -56,11 +56,15 @@ func keysOf(shapes map[int64][]codec.Shape, e *event.Event) (out []eventKey) {
 func ownerKey(definition string, k core.Key) int64 { return codec.SumOf(definition, k.Name, k.Value) }
 
 // labelKeys are the hashes by which labels are found: by name, and by name and value.
-func labelKeys(labels expr.Value) (out []int64) {
-	if !labels.IsObject() {
-		return nil
+func labelKeys(in *store.Instance) (out []int64) {
+	for _, term := range in.Terms() {
+		out = append(out, termKey(term))
 	}
-	for _, m := range labels.Members() {
+	var members []expr.Member
+	if in.Labels.IsObject() {
+		members = in.Labels.Members()
+	}
+	for _, m := range members {
 		out = append(out, codec.SumOf(m.Key))
 		for _, text := range store.LabelTexts(m.Value) {
 			out = append(out, labelKey(store.Label{Name: m.Key, Value: text}))
@@ -69,6 +73,9 @@ func labelKeys(labels expr.Value) (out []int64) {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// termKey is the hash of a term: of three texts, where that of a label is of one or two.
+func termKey(term string) int64 { return codec.SumOf("", term, "") }
 
 func labelKey(l store.Label) int64 {
 	if l.Any {

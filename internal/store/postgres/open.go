@@ -83,6 +83,22 @@ type kindKey struct {
 // Open connects to a database and brings its schema to this version's. The URL is that of
 // libpq, with an optional schema=, and hints=off.
 func Open(ctx context.Context, address string, opts Options) (*DB, error) {
+	db, err := connect(ctx, address, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.migrate(ctx, db.opts.steps); err != nil {
+		db.pool.Close()
+		return nil, fmt.Errorf("open PostgreSQL at %s: %w", db.pool.Config().ConnConfig.Host, err)
+	}
+	if older := db.older.Load(); older != nil {
+		db.info("a change of the schema waits until servers of an older version are gone (upgrade-wait)", "servers", *older)
+	}
+	return db, nil
+}
+
+// connect opens the connections to a database.
+func connect(ctx context.Context, address string, opts Options) (*DB, error) {
 	address, err := opts.split(address)
 	if err != nil {
 		return nil, err
@@ -121,13 +137,6 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	db.pool = pool
 	db.answers.pool.Store(pool)
 	db.listOnly(opts.Shards)
-	if err := db.migrate(ctx, opts.steps); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("open PostgreSQL at %s: %w", config.ConnConfig.Host, err)
-	}
-	if older := db.older.Load(); older != nil {
-		db.info("a change of the schema waits until servers of an older version are gone (upgrade-wait)", "servers", *older)
-	}
 	return db, nil
 }
 

@@ -34,7 +34,7 @@ func TestOutdated(t *testing.T) {
 	}
 	for i, by := range []*Store{s, other, other} {
 		before := deployments()
-		if _, err := by.PutDefinition(ctx, store.Definition{ID: "d", Version: fmt.Sprint(i), Digest: fmt.Sprint(i)}, nil, false); err != nil {
+		if _, err := store.PutDefinition(ctx, by, store.Definition{ID: "d", Version: fmt.Sprint(i), Digest: fmt.Sprint(i)}, nil, false); err != nil {
 			t.Fatal(err)
 		}
 		now := deployments()

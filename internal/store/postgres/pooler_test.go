@@ -71,7 +71,7 @@ func TestLostAnswerBehindPgBouncer(t *testing.T) {
 		"several statements": {
 			func() func() int { return p.cutQuery("commit", func() {}) },
 			func() error {
-				_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false)
+				_, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false)
 				return err
 			},
 		},

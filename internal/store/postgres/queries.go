@@ -14,13 +14,14 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest, i.told"
+const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest, i.told, i.aside"
 
 func readInstance(r pgx.Rows) (in store.Instance, err error) {
 	var status int16
 	var parent, client, state, group pgtype.Text
 	var rest []byte
-	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest, &in.Records)
+	aside := false
+	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest, &in.Records, &aside)
 	if err != nil {
 		return in, err
 	}
@@ -28,6 +29,7 @@ func readInstance(r pgx.Rows) (in store.Instance, err error) {
 	if err := codec.DecodeRest(rest, &in); err != nil {
 		return in, fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
 	}
+	in.Held = aside && in.Quarantine == ""
 	in.Job = store.Job{Client: client.String, State: state.String, Group: group.String}
 	return in, nil
 }

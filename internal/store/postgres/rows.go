@@ -77,7 +77,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, re
 		Updated: int64(in.Updated),
 		Ended:   int64(in.Ended),
 		More:    in.More,
-		Aside:   in.Quarantine != "",
+		Aside:   in.Aside(),
 		Parent:  optional(in.Parent),
 		Client:  pgtype.Text{String: in.Job.Client, Valid: job || in.Job.Client != ""},
 		State:   optional(in.Job.State),
@@ -88,7 +88,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, re
 	if needed {
 		r.Need = in.Digest
 	}
-	if in.HasWake && in.Quarantine == "" {
+	if in.HasWake && !in.Aside() {
 		at := int64(in.Wake)
 		r.Wake = &at
 	}
@@ -96,7 +96,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, re
 		f := codec.SumOf(in.Fault.Name)
 		r.Error = &f
 	}
-	for _, label := range labelKeys(in.Labels) {
+	for _, label := range labelKeys(in) {
 		r.labels = append(r.labels, labelRow{Label: label})
 		if job {
 			r.labels = append(r.labels, labelRow{Label: label, Kind: kind, State: in.Job.State})

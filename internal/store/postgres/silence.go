@@ -53,6 +53,10 @@ type answers struct {
 func (a *answers) watch(config *pgxpool.Config) {
 	a.conns = map[*watched]bool{}
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingIdle }
+	config.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
+		w := watchedOf(conn)
+		return w == nil || !w.interrupted.Load(), nil
+	}
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
@@ -104,6 +108,10 @@ type watched struct {
 	asked atomic.Int64 // since when something is waited for; 0: nothing is
 	slow  atomic.Bool  // an answer may take long
 
+	// interrupted: its user cancelled. The driver may have read on in the background, and the next user would get that
+	// read's error, a deadline exceeded, in place of an answer. Such a connection is not used again.
+	interrupted atomic.Bool
+
 	mu    sync.Mutex
 	outer time.Time     // the deadline that its user set
 	came  time.Time     // when it was read last
@@ -119,6 +127,9 @@ func (c *watched) SetDeadline(t time.Time) error {
 		t = last
 	}
 	c.outer = t
+	if !t.IsZero() {
+		c.interrupted.Store(true)
+	}
 	return c.Conn.SetDeadline(t)
 }
 
@@ -205,14 +216,20 @@ var _ net.Error = (*silentError)(nil)
 // unhurried lets the answers on a connection take long until the returned function is called:
 // for what reads or writes everything.
 func unhurried(conn *pgx.Conn) (hurry func()) {
-	raw := conn.PgConn().Conn()
-	if t, ok := raw.(interface{ NetConn() net.Conn }); ok { // TLS
-		raw = t.NetConn()
-	}
-	w, ok := raw.(*watched)
-	if !ok {
+	w := watchedOf(conn)
+	if w == nil {
 		return func() {}
 	}
 	w.slow.Store(true)
 	return func() { w.slow.Store(false) }
+}
+
+// watchedOf is the connection below one of the driver; nil: it is not watched.
+func watchedOf(conn *pgx.Conn) *watched {
+	raw := conn.PgConn().Conn()
+	if t, ok := raw.(interface{ NetConn() net.Conn }); ok { // TLS
+		raw = t.NetConn()
+	}
+	w, _ := raw.(*watched)
+	return w
 }

@@ -86,6 +86,33 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
+// TestCancelledConnection: a connection whose user cancelled at the last moment is not given to the next one. The driver's
+// background reader may hold the deadline's error for it, and a request that nobody was slow with would fail.
+func TestCancelledConnection(t *testing.T) {
+	db := openTest(t, Options{Connections: 1})
+	pid := func(interrupt bool) (pid uint32) {
+		conn, err := db.pool.Acquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+		if interrupt { // as the driver does when a context ends, and when it learns that the answer was there already
+			w := watchedOf(conn.Conn())
+			if err := errors.Join(w.SetDeadline(time.Unix(1, 0)), w.SetDeadline(time.Time{})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return conn.Conn().PgConn().PID()
+	}
+	first := pid(false)
+	if again := pid(true); again != first {
+		t.Errorf("connection %d is not used again, but %d", first, again)
+	}
+	if next := pid(false); next == first {
+		t.Error("the interrupted connection is used again")
+	}
+}
+
 // TestStuckNode: a node whose work gets no answer loses its parts, although its heartbeats
 // would get through, and has its share again afterwards.
 func TestStuckNode(t *testing.T) {

@@ -60,7 +60,7 @@ func ended(t *testing.T, s store.Store, ids ...string) {
 // scheduled deploys a definition with a schedule.
 func scheduled(t *testing.T, s store.Store, id string) {
 	t.Helper()
-	if _, err := s.PutDefinition(ctx, store.Definition{ID: id, Version: "1", Digest: id}, &store.Schedule{Definition: id, Digest: id, Next: 1}, false); err != nil {
+	if _, err := store.PutDefinition(ctx, s, store.Definition{ID: id, Version: "1", Digest: id}, &store.Schedule{Definition: id, Digest: id, Next: 1}, false); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -75,6 +75,7 @@ func TestOneCall(t *testing.T) {
 	ended(t, looks, "a", "b", "c", "d")
 	scheduled(t, looks, "s")
 	next := core.Time(7)
+	was := store.Schedule{Definition: "s", Digest: "s", Next: 1}
 	for _, c := range []struct {
 		name string
 		do   func() error
@@ -87,7 +88,7 @@ func TestOneCall(t *testing.T) {
 			}
 			return err
 		}},
-		{"advance", func() error { return s.Advance(ctx, "s", 1, &next) }},
+		{"advance", func() error { return s.Advance(ctx, was, &next, "") }},
 		{"commit_batch", func() error {
 			return s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "n", Status: core.Waiting}})
 		}},
@@ -121,10 +122,10 @@ func TestOneCall(t *testing.T) {
 	if due, err := looks.Schedules(ctx, next); err != nil || len(due) != 1 || due[0].Next != next {
 		t.Errorf("the schedule is %v, %v", due, err)
 	}
-	if err := s.Advance(ctx, "s", 1, &next); !errors.Is(err, store.ErrConflict) {
+	if err := s.Advance(ctx, was, &next, ""); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("from a time at which it is not: %v", err)
 	}
-	if err := s.Advance(ctx, "s", next, nil); err != nil {
+	if err := s.Advance(ctx, store.Schedule{Definition: "s", Digest: "s", Next: next}, nil, ""); err != nil {
 		t.Error(err)
 	}
 	if due, err := looks.Schedules(ctx, next); err != nil || len(due) != 0 {
@@ -192,7 +193,7 @@ func TestWriteLimit(t *testing.T) {
 		"a batch": func(ctx context.Context, s store.Store) error { return s.Commit(ctx, store.Commit{Instance: row}) },
 		"a call":  func(ctx context.Context, s store.Store) error { return s.DeleteInstance(ctx, "z", store.Deletion{}) },
 		"a transaction of several statements": func(ctx context.Context, s store.Store) error {
-			_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false)
+			_, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false)
 			return err
 		},
 	}

@@ -216,19 +216,35 @@ func (s *Store) Expired(ctx context.Context, now core.Time, limit int) (out []st
 // Schedules lists the schedules that are due.
 func (s *Store) Schedules(ctx context.Context, now core.Time) (out []store.Schedule, err error) {
 	err = s.ask(ctx, func(ns int32) error {
-		const query = "SELECT definition, digest, next FROM ~.schedules WHERE ns = $1 AND next <= $2"
-		return s.db.each(ctx, s.db.pool, query, []any{ns, int64(now)}, func(r pgx.Rows) error {
-			var c store.Schedule
-			err := r.Scan(&c.Definition, &c.Digest, &c.Next)
-			out = append(out, c)
-			return err
-		})
+		out, err = s.schedules(ctx, ns, now)
+		return err
 	})
 	if owned := s.owned(); owned != nil {
 		out = slices.DeleteFunc(out, func(c store.Schedule) bool { return !slices.Contains(owned, shardOf(c.Definition)) })
 	}
 	slices.SortFunc(out, func(a, b store.Schedule) int {
 		return cmp.Or(cmp.Compare(a.Next, b.Next), cmp.Compare(a.Definition, b.Definition))
+	})
+	return out, err
+}
+
+// ListSchedules lists all schedules.
+func (s *Store) ListSchedules(ctx context.Context) (out []store.Schedule, err error) {
+	err = s.ask(ctx, func(ns int32) error {
+		out, err = s.schedules(ctx, ns, math.MaxInt64)
+		return err
+	})
+	slices.SortFunc(out, func(a, b store.Schedule) int { return cmp.Compare(a.Definition, b.Definition) })
+	return out, err
+}
+
+func (s *Store) schedules(ctx context.Context, ns int32, now core.Time) (out []store.Schedule, err error) {
+	const query = "SELECT definition, digest, next, fires FROM ~.schedules WHERE ns = $1 AND next <= $2"
+	err = s.db.each(ctx, s.db.pool, query, []any{ns, int64(now)}, func(r pgx.Rows) error {
+		var c store.Schedule
+		err := r.Scan(&c.Definition, &c.Digest, &c.Next, &c.Fires)
+		out = append(out, c)
+		return err
 	})
 	return out, err
 }

@@ -35,7 +35,8 @@ func (k *checker) instances() error {
 			if err := k.instance(&list[i], lanes); err != nil {
 				return err
 			}
-			labels += int64(len(foundBy(list[i].Labels, list[i].Job.Client)))
+			f := foundOf(&list[i].Instance)
+			labels += int64(len(f.rows()))
 		}
 	}
 	n, _, err := k.number("SELECT count(*) FROM labels WHERE ns = ?", k.s.ns)
@@ -68,6 +69,7 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 				whole = false
 				return nil
 			}
+			x.Held = x.aside && x.Quarantine == ""
 			list = append(list, x)
 			return nil
 		}, k.s.ns, after)
@@ -79,7 +81,7 @@ func (k *checker) instance(x *checked, lanes map[int64]lane) error {
 	if err != nil {
 		return err
 	}
-	if want.wake != x.row.wake || want.err != x.row.err || x.more != x.More || x.aside != (x.Quarantine != "") || x.client != x.Job.Client {
+	if want.wake != x.row.wake || want.err != x.row.err || x.more != x.More || x.aside != x.Aside() || x.client != x.Job.Client {
 		k.problems.Add(x.ID, "its columns are not what its row says")
 	}
 	switch place, known := lanes[x.lane]; {
@@ -124,7 +126,8 @@ func (k *checker) found(in *store.Instance, definition string, lane int64) error
 			k.problems.Add(in.ID, "it is not found by its correlation attribute %q", key.Name)
 		}
 	}
-	for _, l := range foundBy(in.Labels, in.Job.Client) {
+	f := foundOf(in)
+	for _, l := range f.rows() {
 		n, _, err := k.number("SELECT count(*) FROM labels WHERE ns = ? AND name = ? AND text = ? AND lane = ? AND inst = ?", k.s.ns, l.Name, l.Value, lane, in.Seq)
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ func fillFirst(t testing.TB, s store.Store) {
 		}
 	}
 	filter := event.Filter{Type: "t", Keys: []event.Key{{Name: "k", Value: "v", Fixed: true}}}
-	_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x", Program: storetest.Program("d"), Source: []byte("id: d"), Deployed: 5},
+	_, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x", Program: storetest.Program("d"), Source: []byte("id: d"), Deployed: 5},
 		&store.Schedule{Definition: "d", Digest: "x", Next: 77}, false)
 	check(err)
 	check(s.Commit(ctx, store.Commit{

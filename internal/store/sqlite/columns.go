@@ -40,7 +40,7 @@ var rowColumns = []column{
 	{"told", func(r *instanceRow) any { return r.told }},
 	{"rest", func(r *instanceRow) any { return r.rest }},
 	{"lane", func(r *instanceRow) any { return laneOrNull(r.lane) }},
-	{"client", func(r *instanceRow) any { return orNull(r.client) }},
+	{"client", func(r *instanceRow) any { return orNull(r.found.client) }},
 }
 
 // rowStatement writes a row.

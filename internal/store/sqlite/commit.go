@@ -54,7 +54,7 @@ func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
 		return encodedRow{}, fmt.Errorf("instance %s: unknown status %q", in.ID, in.Status)
 	}
 	out := encodedRow{rest: codec.AppendRest(nil, in, rev), status: status}
-	if in.HasWake && in.Quarantine == "" {
+	if in.HasWake && !in.Aside() {
 		out.wake = int64(in.Wake)
 	}
 	if in.Fault != nil {
@@ -208,7 +208,7 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, 
 	}
 	h := &head{
 		seq: seq, rev: 1, id: in.ID, status: row.status, created: int64(in.Created), ended: int64(in.Ended), wake: row.wake,
-		more: in.More, aside: in.Quarantine != "", parent: in.Parent, err: row.err, keys: in.Keys, labels: in.Labels, client: in.Job.Client,
+		more: in.More, aside: in.Aside(), parent: in.Parent, err: row.err, keys: in.Keys, found: foundOf(in),
 	}
 	if h.kind, err = t.kindOf(sp, in); err != nil {
 		return nil, err
@@ -252,8 +252,8 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	t.changes++ // from here on the head is ahead of the file
 	h.rev++
 	h.kind, h.status, h.created, h.ended, h.wake = kind, c.row.status, int64(in.Created), int64(in.Ended), c.row.wake
-	h.more, h.aside, h.parent, h.err = in.More, in.Quarantine != "", in.Parent, c.row.err
-	h.keys, h.labels, h.lane, h.client = in.Keys, in.Labels, lane, in.Job.Client
+	h.more, h.aside, h.parent, h.err = in.More, in.Aside(), in.Parent, c.row.err
+	h.keys, h.found, h.lane = in.Keys, foundOf(in), lane
 	if len(c.data.Records) > 0 || h.status != old.status {
 		if err := t.tell(sp, h, in.Updated, len(c.Records), c.data.Records); err != nil {
 			return err
@@ -291,7 +291,7 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 func (t *tx) update(old *head, r *instanceRow) (int, error) {
 	h := r.head
 	same := h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
-		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err && h.client == old.client
+		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err && h.found.client == old.found.client
 	s := &updateAll
 	switch {
 	case same && h.lane == old.lane:

@@ -11,17 +11,29 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// PutDefinition stores a definition and makes it current.
-func (s *Store) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (out store.Definition, err error) {
-	if err := d.CheckText(); err != nil {
-		return out, err
+// PutDefinitions stores definitions and makes them current.
+func (s *Store) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) (out []store.Definition, err error) {
+	editions, bytes := make([]int64, len(ds)), 0
+	for i, d := range ds {
+		if err := d.CheckText(); err != nil {
+			return nil, err
+		}
+		editions[i] = codec.EditionOf(d.Program)
+		bytes += len(d.Program) + len(d.Source)
 	}
-	edition := codec.EditionOf(d.Program)
-	err = s.db.writer.submit(ctx, len(d.Program)+len(d.Source), func(t *tx) (err error) {
-		out, err = t.define(s.space, d, edition, sched, move)
-		return err
+	err = s.db.writer.submit(ctx, bytes, func(t *tx) error {
+		out = make([]store.Definition, len(ds))
+		for i, d := range ds {
+			if out[i], err = t.define(s.space, d.Definition, editions[i], d.Schedule, move); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.Schedule, move bool) (store.Definition, error) {
@@ -41,7 +53,7 @@ func (t *tx) define(sp *space, d store.Definition, edition int64, sched *store.S
 	case old.Digest == d.Digest:
 		d.Deployed = old.Deployed
 	case !move:
-		return store.Definition{}, fmt.Errorf("definition %s version %q has other content: %w", d.ID, d.Version, store.ErrConflict)
+		return store.Definition{}, &store.ContentError{ID: d.ID, Version: d.Version}
 	}
 	if err := t.use(sp); err != nil {
 		return store.Definition{}, err
@@ -103,24 +115,30 @@ func (t *tx) dropDamaged(sp *space, digest string, edition int64) error {
 
 // reschedule replaces the schedule of a definition, unless it is of the same content.
 func (t *tx) reschedule(sp *space, id string, sched *store.Schedule) error {
-	old, scheduled := "", false
-	_, err := t.conn.one("SELECT digest FROM schedules WHERE ns = ? AND definition = ?", func(r row) error {
-		old, scheduled = r.ColumnText(0), true
-		return nil
-	}, sp.ns, id)
+	old, scheduled, err := t.schedule(sp, id)
 	if err != nil {
 		return err
 	}
 	switch {
 	case sched == nil && scheduled:
 		return t.unschedule(sp, id)
-	case sched != nil && (!scheduled || old != sched.Digest):
-		_, err := t.exec("INSERT OR REPLACE INTO schedules (ns, definition, digest, next) VALUES (?, ?, ?, ?)", sp.ns, id, sched.Digest, int64(sched.Next))
+	case sched != nil && (!scheduled || old.Digest != sched.Digest):
 		s := *sched
+		s.Fires = old.Fires
+		_, err := t.exec("INSERT OR REPLACE INTO schedules (ns, definition, digest, next, fires) VALUES (?, ?, ?, ?, ?)", sp.ns, id, s.Digest, int64(s.Next), s.Fires)
 		t.then(func() { sp.schedules[id] = s })
 		return err
 	}
 	return nil
+}
+
+// schedule reads the schedule of a definition.
+func (t *tx) schedule(sp *space, id string) (s store.Schedule, ok bool, err error) {
+	ok, err = t.conn.one("SELECT digest, next, fires FROM schedules WHERE ns = ? AND definition = ?", func(r row) error {
+		s = store.Schedule{Definition: id, Digest: r.ColumnText(0), Next: core.Time(r.ColumnInt64(1)), Fires: r.ColumnText(2)}
+		return nil
+	}, sp.ns, id)
+	return s, ok, err
 }
 
 func (t *tx) unschedule(sp *space, id string) error {
@@ -130,26 +148,22 @@ func (t *tx) unschedule(sp *space, id string) error {
 }
 
 // Advance moves a schedule to its next fire time.
-func (s *Store) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
-	return s.db.writer.submit(ctx, 0, func(t *tx) error {
-		sp := s.space
-		at, ok, err := t.conn.number("SELECT next FROM schedules WHERE ns = ? AND definition = ?", sp.ns, definition)
+func (s *Store) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
+	return s.db.writer.submit(ctx, len(fires), func(t *tx) error {
+		sp, id := s.space, was.Definition
+		now, ok, err := t.schedule(sp, id)
 		if err != nil {
 			return err
 		}
-		if !ok || at != int64(from) {
-			return fmt.Errorf("schedule of %s: %w", definition, store.ErrConflict)
+		if !ok || now != was {
+			return fmt.Errorf("schedule of %s: %w", id, store.ErrConflict)
 		}
 		if next == nil {
-			return t.unschedule(sp, definition)
+			return t.unschedule(sp, id)
 		}
-		to := *next
-		_, err = t.exec("UPDATE schedules SET next = ? WHERE ns = ? AND definition = ?", int64(to), sp.ns, definition)
-		t.then(func() {
-			c := sp.schedules[definition]
-			c.Next = to
-			sp.schedules[definition] = c
-		})
+		now.Next, now.Fires = *next, fires
+		_, err = t.exec("UPDATE schedules SET next = ?, fires = ? WHERE ns = ? AND definition = ?", int64(now.Next), fires, sp.ns, id)
+		t.then(func() { sp.schedules[id] = now })
 		return err
 	})
 }
@@ -295,6 +309,9 @@ func (t *tx) inherit(sp *space, id string, next func(store.Definition) *store.Sc
 		return nil, err
 	}
 	if !ok {
+		if _, err := t.exec("DELETE FROM policies WHERE ns = ? AND definition = ?", sp.ns, id); err != nil {
+			return nil, err
+		}
 		return nil, t.supersede(sp, id, "")
 	}
 	if _, err := t.exec("UPDATE aliases SET current = 1 WHERE ns = ? AND id = ? AND version = ?", sp.ns, id, heir.Version); err != nil {

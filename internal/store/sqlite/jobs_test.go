@@ -35,7 +35,7 @@ func jobAt(i, n int) store.Instance {
 func fillWithJobs(t testing.TB, db *DB, n int) {
 	t.Helper()
 	s := db.Namespace("default").(*Store)
-	if _, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
+	if _, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	for from := 0; from < n; from += 1000 {

@@ -103,16 +103,32 @@ func laneOrNull(lane int64) any {
 	return lane
 }
 
-// foundBy are the rows by which an instance is found: by its labels, and by its client.
-func foundBy(labels expr.Value, client string) []store.Label {
+// found is what an instance is found by.
+type found struct {
+	labels expr.Value
+	terms  []string
+	client string
+}
+
+func foundOf(in *store.Instance) found { return found{in.Labels, in.Terms(), in.Job.Client} }
+
+func (f *found) equal(o *found) bool {
+	return f.client == o.client && slices.Equal(f.terms, o.terms) && (f.labels.Same(o.labels) || expr.Equal(f.labels, o.labels))
+}
+
+// rows are the rows by which an instance is found: by its labels, its terms and its client.
+func (f *found) rows() []store.Label {
 	var out []store.Label
-	if client != "" {
-		out = append(out, clientRow(client))
+	if f.client != "" {
+		out = append(out, clientRow(f.client))
 	}
-	if !labels.IsObject() {
+	for _, term := range f.terms {
+		out = append(out, termRow(term))
+	}
+	if !f.labels.IsObject() {
 		return out
 	}
-	for _, m := range labels.Members() {
+	for _, m := range f.labels.Members() {
 		out = append(out, store.Label{Name: m.Key})
 		texts := store.LabelTexts(m.Value)
 		slices.Sort(texts)
@@ -125,18 +141,20 @@ func foundBy(labels expr.Value, client string) []store.Label {
 
 func clientRow(client string) store.Label { return store.Label{Value: "@" + client} }
 
+// termRow is the row of a term, whose first character is not that of other rows without a name.
+func termRow(term string) store.Label { return store.Label{Value: term} }
+
 // setFound keeps the table of labels, which has the lane in its rows: while the job stays
-// in its lane and the labels stay, there is nothing to write.
+// in its lane and what it is found by stays, there is nothing to write.
 func (t *tx) setFound(sp *space, h, old *head) error {
-	same := old.client == h.client && (old.labels.Same(h.labels) || expr.Equal(old.labels, h.labels))
-	if same && old.lane == h.lane {
+	if old.lane == h.lane && old.found.equal(&h.found) {
 		return nil
 	}
-	was, had := foundBy(old.labels, old.client), map[store.Label]bool{}
+	was, had := old.found.rows(), map[store.Label]bool{}
 	for _, l := range was {
 		had[l] = true
 	}
-	for _, l := range foundBy(h.labels, h.client) {
+	for _, l := range h.found.rows() {
 		var err error
 		switch {
 		case !had[l]:

@@ -16,7 +16,7 @@ func TestLargeValuesSlowEverybodyDown(t *testing.T) {
 	cost := func(size int) int64 {
 		db := openTest(t)
 		s := db.Namespace("default")
-		if _, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
+		if _, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
 			t.Fatal(err)
 		}
 		commit := func(id string, rev int64, pages ...core.Page) {

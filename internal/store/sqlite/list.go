@@ -39,6 +39,15 @@ func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
 		return []*stream{{from: "FROM instances WHERE ns = ? AND error = ?", args: []any{s.ns, q.Error}, number: "seq"}}, nil
 	case len(q.Labels) > 0:
 		return s.labelled(c, q, labelRow(q.Labels[0]))
+	case q.Name != "" || q.Key != "":
+		return s.labelled(c, q, termRow(q.AllTerms()[0]))
+	case q.Text != "":
+		var rows []store.Label
+		for _, term := range q.TextTerms() {
+			rows = append(rows, termRow(term))
+		}
+		out, err := s.labelled(c, q, rows...)
+		return append(out, &stream{from: "FROM instances WHERE ns = ? AND id = ?", args: []any{s.ns, q.Text}, number: "seq"}), err
 	case len(q.Tagged) > 0:
 		var rows []store.Label
 		for _, l := range q.Tagged {
@@ -135,7 +144,11 @@ func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
 	names := s.db.names(c)
 	for _, key := range keys {
 		if (!q.Jobs || jobs[key.kind]) && mayHave(q, names(key.kind), key.status) {
-			out = append(out, &stream{from: "FROM instances WHERE ns = ? AND kind = ? AND status = ?", args: []any{s.ns, key.kind, key.status}, number: "seq"})
+			args := []any{s.ns, key.kind, key.status}
+			out = append(out, &stream{from: "FROM instances INDEXED BY instances_root WHERE ns = ? AND kind = ? AND status = ? AND parent IS NULL", args: args, number: "seq"})
+			if !q.Root {
+				out = append(out, &stream{from: "FROM instances INDEXED BY instances_child WHERE ns = ? AND kind = ? AND status = ? AND parent IS NOT NULL", args: args, number: "seq"})
+			}
 		}
 	}
 	return out, nil
@@ -151,7 +164,7 @@ func exact(q *store.Query) bool {
 	if len(q.Tagged) > 0 {
 		labels++
 	}
-	return q.Jobs && labels <= 1 && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
+	return q.Jobs && labels <= 1 && !q.Root && q.Name == "" && q.Key == "" && q.Text == "" && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
 		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
 }
 
@@ -303,16 +316,21 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 	return out, err
 }
 
+// countable reports whether a query selects by definition, version and status alone, by which instances are counted.
+func countable(q *store.Query) bool {
+	places := *q
+	places.Jobs, places.Status = true, nil
+	return !q.Jobs && q.State == "" && len(q.Groups) == 0 && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 && exact(&places)
+}
+
 // Count counts rows. Counts by definition, version and status, and of jobs by definition, version,
 // state and group, come from memory.
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 	q.After, q.Offset, q.Limit, q.Newest = 0, 0, 0, false
-	places := q
-	places.Jobs, places.Status = true, nil
 	labelled := q.Client != "" || len(q.Labels) > 0 || len(q.Tagged) > 0
 	whole := exact(&q)
 	switch {
-	case !labelled && !q.Jobs && q.State == "" && len(q.Groups) == 0 && exact(&places):
+	case countable(&q):
 		keys := s.counted(&q)
 		s.db.mu.Lock()
 		defer s.db.mu.Unlock()
@@ -323,6 +341,9 @@ func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 	case !labelled && whole:
 		return s.countJobs(&q), ctx.Err()
 	}
+	others := q
+	others.Root = false
+	whole = whole || q.Root && countable(&others)
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		if whole {
 			n, err = s.countStreams(c, &q)

@@ -91,22 +91,31 @@ func create(path string) error {
 // prepare makes the file of a database where there is none, and refuses what SQLite would
 // silently get wrong. It opens no file that exists, see locks.
 func prepare(path string) error {
+	there, err := checkFiles(path)
+	if err == nil && !there {
+		err = create(path)
+	}
+	return err
+}
+
+// checkFiles reports whether there is a database file, and what keeps it from being opened.
+func checkFiles(path string) (there bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return false, err
 	}
 	if err != nil || info.Size() == 0 { // SQLite would delete the log
 		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-			return fmt.Errorf("there is a log, %s-wal, but its database is missing or empty: "+
+			return false, fmt.Errorf("there is a log, %s-wal, but its database is missing or empty: "+
 				"put the database back beside it; to begin with an empty one, move the log away", path)
 		}
 	}
 	if err != nil {
-		return create(path)
+		return false, nil
 	}
 	if n := links(path, info); n > 1 {
-		return fmt.Errorf("the file has %d names (hard links): SQLite finds its log by name, and under another one it would be lost; "+
+		return true, fmt.Errorf("the file has %d names (hard links): SQLite finds its log by name, and under another one it would be lost; "+
 			"remove the other names (find / -xdev -samefile %s), or copy the file", n, path)
 	}
-	return nil
+	return true, nil
 }

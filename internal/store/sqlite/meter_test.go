@@ -19,7 +19,7 @@ func TestTraffic(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := db.Counters()
-	if _, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
+	if _, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := s.ListDefinitions(ctx); err != nil || len(list) != 1 {

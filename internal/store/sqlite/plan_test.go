@@ -20,6 +20,7 @@ var looksAtAll = []string{
 	"SELECT EXISTS (SELECT 1 FROM ",  // one row
 	"SELECT min(", "SELECT max(pos)", // the end of an index
 	"WHERE a.ns = ? ORDER BY a.id, a.seq", // all definitions
+	"FROM policies WHERE ns = ? ORDER BY", // all policies
 	"a.current = 1",                       // versions of a definition
 	"AND id = ? AND current = 1",          // likewise
 	"SELECT seq, event, received, producer, origin FROM events WHERE ns = ? ORDER BY seq", // a shape of any type that is new

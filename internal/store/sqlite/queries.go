@@ -13,7 +13,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-const instanceColumns = "SELECT seq, id, rev, kind, status, created, updated, ended, parent, rest, told FROM instances "
+const instanceColumns = "SELECT seq, id, rev, kind, status, created, updated, ended, parent, rest, told, aside FROM instances "
 
 // readInstance reads a row; names tells what its kind is.
 func readInstance(r row, names func(int64) kind) (store.Instance, error) {
@@ -26,6 +26,7 @@ func readInstance(r row, names func(int64) kind) (store.Instance, error) {
 	if err := codec.DecodeRest(blob(r, 9), &in); err != nil {
 		return in, damagedRow(in.ID, err)
 	}
+	in.Held = !r.ColumnIsNull(11) && in.Quarantine == ""
 	return in, nil
 }
 

@@ -129,8 +129,8 @@ func (sp *space) recover(c *conn) error {
 		return err
 	}
 	sp.keptFor = kept != 0
-	err = c.query("SELECT definition, digest, next FROM schedules WHERE ns = ?", func(r row) error {
-		s := store.Schedule{Definition: r.ColumnText(0), Digest: r.ColumnText(1), Next: core.Time(r.ColumnInt64(2))}
+	err = c.query("SELECT definition, digest, next, fires FROM schedules WHERE ns = ?", func(r row) error {
+		s := store.Schedule{Definition: r.ColumnText(0), Digest: r.ColumnText(1), Next: core.Time(r.ColumnInt64(2)), Fires: r.ColumnText(3)}
 		sp.schedules[s.Definition] = s
 		return nil
 	}, sp.ns)

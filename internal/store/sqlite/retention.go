@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
@@ -54,7 +53,7 @@ func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 		return err
 	}
 	old := *h
-	h.keys, h.labels, h.client = nil, expr.Null, ""
+	h.keys, h.found = nil, found{}
 	if err := t.setOwner(sp, h, old.kind, old.keys, old.final()); err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 	if err := t.tell(sp, h, d.At, 1, codec.AppendDeletion(nil, d)); err != nil {
 		return err
 	}
-	if _, err := t.exec("INSERT INTO gone (inst, ns, id, definition, last, client) VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.client)); err != nil {
+	if _, err := t.exec("INSERT INTO gone (inst, ns, id, definition, last, client) VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.found.client)); err != nil {
 		return err
 	}
 	t.count(sp.ns, h.kind, h.status, -1)

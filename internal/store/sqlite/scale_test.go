@@ -20,7 +20,7 @@ import (
 func fillWaiting(t testing.TB, db *DB, n int) {
 	t.Helper()
 	sp := db.Namespace("default").(*Store).space
-	if _, err := db.Namespace("default").PutDefinition(ctx, store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
+	if _, err := store.PutDefinition(ctx, db.Namespace("default"), store.Definition{ID: "d", Version: "1", Digest: "x"}, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	page := make([]byte, 200)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
@@ -124,9 +123,8 @@ type head struct {
 	parent, err            string
 	last, told             int64
 	keys                   []core.Key
-	labels                 expr.Value
+	found                  found
 	lane                   int64
-	client                 string
 	calls, subs            bool  // it may have some
 	damaged                error // where not nil: keys and labels are not known, and the rest cannot be written
 }
@@ -189,7 +187,7 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 			}
 			h.more, h.aside = !r.ColumnIsNull(7), !r.ColumnIsNull(8)
 			h.parent, h.err, h.last, h.told = r.ColumnText(9), r.ColumnText(10), r.ColumnInt64(11), r.ColumnInt64(12)
-			h.lane, h.client = r.ColumnInt64(13), r.ColumnText(14)
+			h.lane, h.found.client = r.ColumnInt64(13), r.ColumnText(14)
 			k := t.kindRow(h.kind)
 			in := store.Instance{
 				ID: id, Rev: h.rev, Definition: k.definition, Version: k.version, Digest: k.digest, Status: codec.StatusOf(h.status),
@@ -198,7 +196,7 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 			if err := codec.DecodeRest(blob(r, 15), &in); err != nil {
 				h.damaged = damagedRow(id, err)
 			}
-			h.keys, h.labels = in.Keys, in.Labels
+			h.keys, h.found.labels, h.found.terms = in.Keys, in.Labels, in.Terms()
 			return nil
 		}, sp.ns, id)
 	if err != nil || !found {

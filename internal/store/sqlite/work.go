@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -267,6 +268,13 @@ func (s *Store) Schedules(ctx context.Context, now core.Time) ([]store.Schedule,
 		return cmp.Or(cmp.Compare(a.Next, b.Next), cmp.Compare(a.Definition, b.Definition))
 	})
 	return out, ctx.Err()
+}
+
+// ListSchedules lists all schedules.
+func (s *Store) ListSchedules(ctx context.Context) ([]store.Schedule, error) {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	return slices.SortedFunc(maps.Values(s.schedules), func(a, b store.Schedule) int { return cmp.Compare(a.Definition, b.Definition) }), ctx.Err()
 }
 
 // Next is when something will be due.

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -182,7 +183,12 @@ func wholeRow(k kit) {
 		Fault:  &core.Fault{Name: "F", Detail: "d", Data: expr.Int(7), Pos: ir.Pos{Line: 3}, Final: true, Trail: []core.Hop{{Workflow: "w"}}},
 		Keys:   []core.Key{{Name: "k", Value: "v", Fixed: true}},
 		Offers: []store.Offer{{Ticket: 1<<32 | 5, Offer: ir.Offer{Actor: "A", Choice: "C"}}},
-		Parent: "p", Ticket: 1<<33 | 9, Awaited: true, Depth: 3, RestartOf: "r", Quarantine: "why", PauseReason: core.TooExpensive,
+		Parent: "p", Ticket: 1<<33 | 9, Awaited: true, Depth: 3, RestartOf: "r", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Quarantine: "why", PauseReason: core.TooExpensive,
+		Progress: []core.Progress{{
+			State: "x", Total: 5, Done: 2, Failed: 1, InFlight: 2,
+			Failures: []core.FailedItem{{Index: 3, Fault: &core.Fault{Name: "F", Item: &core.Item{Index: 3, Value: expr.Int(7)}}}},
+		}},
+		Name: "N", Key: "K", Children: 7, Reusable: true, Indexed: true,
 	}
 	k.content("abc")
 	k.commit(store.Commit{Instance: want})
@@ -201,8 +207,13 @@ func printRow(in store.Instance) string {
 	if in.Fault != nil {
 		fault = fmt.Sprintf("%+v", *in.Fault)
 	}
-	in.Fault = nil
-	return fmt.Sprintf("%+v %q %s", in, in.Active, fault)
+	progress := ""
+	if len(in.Progress) > 0 {
+		b, _ := json.Marshal(in.Progress)
+		progress = string(b)
+	}
+	in.Fault, in.Progress = nil, nil
+	return fmt.Sprintf("%+v %q %s %s", in, in.Active, fault, progress)
 }
 
 func pages(k kit) {
@@ -347,7 +358,7 @@ func taken(k kit) {
 
 func calls(k kit) {
 	invoke := core.Invoke{
-		Ticket: 1<<32 | 2, Args: expr.String("a"), Attempt: 3, Node: "n",
+		Ticket: 1<<32 | 2, Args: expr.String("a"), Attempt: 3, Node: "n", Deadline: 1 << 60,
 		Function: ir.Function{Name: "f", Type: "t", Operation: "o", Resource: 1, Metadata: "m", Pos: ir.Pos{Line: 1, Column: 2}},
 	}
 	k.commit(store.Commit{Instance: store.Instance{ID: "b"}, Calls: []store.Call{{Invoke: invoke}, {Invoke: core.Invoke{Ticket: 1}}}})

@@ -248,7 +248,7 @@ func fill(k kit) {
 func define(k kit) {
 	k.t.Helper()
 	for i, id := range []string{"d", "e"} {
-		_, err := k.PutDefinition(ctx, store.Definition{
+		_, err := store.PutDefinition(ctx, k, store.Definition{
 			ID: id, Version: "1", Digest: "digest of " + id, Program: Program(id), Source: []byte("id: " + id), Deployed: core.Time(i + 1),
 		}, nil, false)
 		k.check(err)

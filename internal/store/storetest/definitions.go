@@ -10,6 +10,7 @@ import (
 
 var definitionTests = []testCase{
 	{"definitions by alias and by digest", definitions},
+	{"definitions are deployed all or none", together},
 	{"a definition comes back as it went in", wholeDefinition},
 	{"a schedule goes from one time to the next", advance},
 	{"due schedules come in order", schedules},
@@ -20,7 +21,7 @@ var definitionTests = []testCase{
 }
 
 func (k kit) put(version, digest string, at core.Time, sched *store.Schedule, move bool) (store.Definition, error) {
-	return k.PutDefinition(ctx, store.Definition{ID: "d", Version: version, Digest: digest, Deployed: at}, sched, move)
+	return store.PutDefinition(ctx, k, store.Definition{ID: "d", Version: version, Digest: digest, Deployed: at}, sched, move)
 }
 
 func (k kit) must(d store.Definition, err error) store.Definition {
@@ -61,7 +62,7 @@ func definitions(k kit) {
 	}
 	k.want("content that no alias leads to", k.must(k.Content(ctx, "x")).Digest, "x") // instances may still need it
 	k.want("schedules", due(100), 0)
-	_, err := k.PutDefinition(ctx, store.Definition{ID: "c", Version: "9", Digest: "w"}, nil, false)
+	_, err := store.PutDefinition(ctx, k, store.Definition{ID: "c", Version: "9", Digest: "w"}, nil, false)
 	k.check(err)
 	list, err := k.ListDefinitions(ctx)
 	k.check(err)
@@ -80,12 +81,63 @@ func definitions(k kit) {
 	}
 }
 
+// together: several definitions are stored in one transaction. Where one of them has other content under its version,
+// none is, and nothing else changes either.
+func together(k kit) {
+	deployment := func(id, version, digest string) store.Deployment {
+		return store.Deployment{
+			Definition: store.Definition{ID: id, Version: version, Digest: digest, Deployed: 10, Program: Program(digest), Bundle: "b" + version},
+			Schedule:   &store.Schedule{Definition: id, Digest: digest, Next: 50},
+		}
+	}
+	shown := func() string {
+		list, err := k.ListDefinitions(ctx)
+		k.check(err)
+		text := ""
+		for _, d := range list {
+			text += fmt.Sprint(d.ID, "@", d.Version, " ", d.Digest, " ", d.Bundle, " ", d.Current, ", ")
+		}
+		due, err := k.Schedules(ctx, 100)
+		k.check(err)
+		for _, s := range due {
+			text += s.Definition + " " + s.Digest + ", "
+		}
+		return text
+	}
+	rows, err := k.PutDefinitions(ctx, []store.Deployment{deployment("a", "1", "a1"), deployment("b", "1", "b1"), deployment("c", "1", "c1")}, false)
+	k.check(err)
+	for i, id := range []string{"a", "b", "c"} {
+		k.want("definition", rows[i].ID+rows[i].Bundle, id+"b1")
+	}
+	first := "a@1 a1 b1 true, b@1 b1 b1 true, c@1 c1 b1 true, a a1, b b1, c c1, "
+	k.want("the first", shown(), first)
+
+	_, err = k.PutDefinitions(ctx, []store.Deployment{deployment("a", "2", "a2"), deployment("b", "1", "other"), deployment("d", "1", "d1")}, false)
+	conflict, ok := errors.AsType[*store.ContentError](err)
+	if !ok || conflict.ID != "b" || conflict.Version != "1" || !errors.Is(err, store.ErrConflict) {
+		k.t.Errorf("other content: %v", err)
+	}
+	k.want("after a refusal", shown(), first)
+	for _, digest := range []string{"a2", "other", "d1"} {
+		if _, err := k.Content(ctx, digest); !errors.Is(err, store.ErrNotFound) {
+			k.t.Errorf("content %s that was refused: %v", digest, err)
+		}
+	}
+
+	_, err = k.PutDefinitions(ctx, []store.Deployment{deployment("a", "2", "a2"), deployment("b", "2", "b2")}, false)
+	k.check(err)
+	k.want("the second", shown(), "a@1 a1 b1 false, a@2 a2 b2 true, b@1 b1 b1 false, b@2 b2 b2 true, c@1 c1 b1 true, a a2, b b2, c c1, ")
+	_, err = k.PutDefinitions(ctx, []store.Deployment{deployment("a", "1", "a1"), deployment("b", "1", "b1")}, false)
+	k.check(err)
+	k.want("back to the first", shown(), "a@1 a1 b1 true, a@2 a2 b2 false, b@1 b1 b1 true, b@2 b2 b2 false, c@1 c1 b1 true, a a1, b b1, c c1, ")
+}
+
 func wholeDefinition(k kit) {
 	want := store.Definition{
 		ID: "d", Version: "1", Name: "n", Dialect: "x", Digest: "abc", Program: []byte{0, 1, 255}, Source: []byte("source"),
-		Diagnostics: []byte("[]"), Deployed: 5,
+		Diagnostics: []byte("[]"), Deployed: 5, Path: "flows/d.yaml", Bundle: "def",
 	}
-	got := k.must(k.PutDefinition(ctx, want, nil, false))
+	got := k.must(store.PutDefinition(ctx, k, want, nil, false))
 	content := k.must(k.Content(ctx, "abc"))
 	content.Current, want.Current = true, true
 	for _, d := range []store.Definition{got, k.must(k.Definition(ctx, "d", "1")), k.must(k.Definition(ctx, "d", "")), content} {
@@ -96,24 +148,38 @@ func wholeDefinition(k kit) {
 func advance(k kit) {
 	k.must(k.put("1", "x", 0, &store.Schedule{Definition: "d", Digest: "x", Next: 10}, false))
 	next := core.Time(20)
-	k.check(k.Advance(ctx, "d", 10, &next))
-	for _, id := range []string{"d", "nobody"} {
-		if err := k.Advance(ctx, id, 10, &next); !errors.Is(err, store.ErrConflict) {
-			k.t.Errorf("%s twice: %v", id, err)
+	first := store.Schedule{Definition: "d", Digest: "x", Next: 10}
+	k.check(k.Advance(ctx, first, &next, "one"))
+	second := store.Schedule{Definition: "d", Digest: "x", Next: 20, Fires: "one"}
+	nobody, otherFires, otherContent := second, second, second
+	nobody.Definition, otherFires.Fires, otherContent.Digest = "nobody", "two", "y"
+	for _, was := range []store.Schedule{first, nobody, otherFires, otherContent} {
+		if err := k.Advance(ctx, was, &next, "no"); !errors.Is(err, store.ErrConflict) {
+			k.t.Errorf("%+v twice: %v", was, err)
 		}
 	}
+	k.want("list", fmt.Sprint(k.mustSchedules()), fmt.Sprint([]store.Schedule{second}))
 	if at, ok, _ := k.Next(ctx, 0); !ok || at != 20 {
 		k.t.Errorf("next %v %t", int64(at), ok)
 	}
-	k.check(k.Advance(ctx, "d", 20, nil))
+	k.must(k.put("2", "z", 0, &store.Schedule{Definition: "d", Digest: "z", Next: 30}, false))
+	k.want("a new version", fmt.Sprint(k.mustSchedules()), fmt.Sprint([]store.Schedule{{Definition: "d", Digest: "z", Next: 30, Fires: "one"}}))
+	k.check(k.Advance(ctx, store.Schedule{Definition: "d", Digest: "z", Next: 30, Fires: "one"}, nil, ""))
 	if _, ok, _ := k.Next(ctx, 0); ok {
 		k.t.Error("an ended schedule has a next time")
 	}
 }
 
+func (k kit) mustSchedules() []store.Schedule {
+	k.t.Helper()
+	list, err := k.ListSchedules(ctx)
+	k.check(err)
+	return list
+}
+
 func schedules(k kit) {
 	for id, at := range map[string]core.Time{"a": 20, "b": 10, "c": 20, "d": 30} {
-		_, err := k.PutDefinition(ctx, store.Definition{ID: id, Digest: id}, &store.Schedule{Definition: id, Digest: id, Next: at}, false)
+		_, err := store.PutDefinition(ctx, k, store.Definition{ID: id, Digest: id}, &store.Schedule{Definition: id, Digest: id, Next: at}, false)
 		k.check(err)
 	}
 	list, err := k.Schedules(ctx, 20)

@@ -22,7 +22,7 @@ func names(k kit) {
 			"id": {ID: bad, Version: "1", Digest: "x"}, "version": {ID: "d", Version: bad, Digest: "x"}, "digest": {ID: "d", Version: "1", Digest: bad},
 		} {
 			d.Program = Program("d")
-			_, err := k.PutDefinition(ctx, d, nil, false)
+			_, err := store.PutDefinition(ctx, k, d, nil, false)
 			refused(field, err)
 		}
 		for field, in := range map[string]store.Instance{

@@ -190,6 +190,20 @@ func (s showing) due() (string, error) {
 	for _, x := range schedules {
 		out += fmt.Sprintf("\n%+v", x)
 	}
+	pos, ok, err := s.Cursor(ctx, "a")
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		out += fmt.Sprintf("\ncursor a at %d", pos)
+	}
+	policies, err := s.Policies(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range policies {
+		out += fmt.Sprintf("\n%+v", x)
+	}
 	gatherings, err := s.Expired(ctx, never, 100)
 	if err != nil {
 		return "", err

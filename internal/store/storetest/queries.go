@@ -17,6 +17,7 @@ var queryTests = []testCase{
 	{"a list goes on where it ended", cursor},
 	{"an instance that changes is in every list", listed},
 	{"labels", labels},
+	{"names, keys, texts and roots", finds},
 	{"texts are no part of a statement", texts},
 	{"counts by definition and status", stats},
 	{"the feed has every commit in order", feed},
@@ -175,7 +176,7 @@ func texts(k kit) {
 	odd := []string{"it's", "' OR '1'='1", "\"; --", "%", "_", "\\", "?", "$1", "~.", ":a", "{a,\"b"}
 	for _, text := range odd {
 		label := expr.Object(expr.Member{Key: text, Value: expr.String(text)})
-		k.create(store.Instance{ID: text, Definition: text, Version: text, Parent: text, Labels: label, Job: store.Job{Client: text, State: text, Group: text}, Fault: &core.Fault{Name: text}})
+		k.create(store.Instance{ID: text, Definition: text, Version: text, Parent: text, Name: text, Key: text, Indexed: true, Labels: label, Job: store.Job{Client: text, State: text, Group: text}, Fault: &core.Fault{Name: text}})
 		k.ingest(event.Event{ID: text, Source: text, Type: text}, nil)
 	}
 	for _, text := range odd {
@@ -188,6 +189,9 @@ func texts(k kit) {
 			{Labels: []store.Label{{Name: text, Value: text}}},
 			{Labels: []store.Label{{Name: text, Any: true}}},
 			{Tagged: []store.Label{{Name: text, Value: text}}},
+			{Name: text},
+			{Key: text},
+			{Text: text},
 			{Jobs: true, Client: text},
 			{Jobs: true, State: text},
 			{Jobs: true, Groups: []string{text}},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func Random(t *testing.T, open func(t *testing.T) store.Store) {
 		}()
 		for _, digest := range []string{"x", "y"} { // so that there can be instances
 			p.both("put", func(s store.Store) (string, error) {
-				_, err := s.PutDefinition(ctx, store.Definition{ID: "d", Version: digest, Digest: digest, Program: Program(digest)}, nil, false)
+				_, err := store.PutDefinition(ctx, s, store.Definition{ID: "d", Version: digest, Digest: digest, Program: Program(digest)}, nil, false)
 				return "", err
 			})
 		}
@@ -166,14 +167,15 @@ func (p *pair) row(t *rapid.T, in store.Instance) store.Instance {
 	if in.Status == core.Failed {
 		in.Fault = &core.Fault{Name: pick(t, "fault", "E", "F")}
 	}
-	in.Quarantine = ""
+	in.Quarantine, in.Held = "", chance(t, "held", 8)
 	if chance(t, "quarantine", 8) {
-		in.Quarantine = "why"
+		in.Quarantine, in.Held = "why", false
 	}
 	in.Active = pick(t, "active", nil, []string{"x"}, []string{"x", "y"})
 	if chance(t, "labelled", 3) {
 		in.Labels = expr.Object(expr.Member{Key: pick(t, "label", "a", "b"), Value: pick(t, "value", expr.Int(1), expr.String("1"), expr.Array(expr.Int(1), expr.String("x")))})
 	}
+	in.Name, in.Key, in.Indexed = pick(t, "name", "", "", "1", "x"), pick(t, "key of the start", "", "", "1", "k"), chance(t, "indexed", 2)
 	if chance(t, "keyed", 3) {
 		in.Keys = []core.Key{{Name: "k", Value: pick(t, "key", "1", "2"), Fixed: true}}
 	}
@@ -227,7 +229,7 @@ func (p *pair) step(t *rapid.T, row store.Instance) {
 		c.Records = append(c.Records, core.Record{Time: p.now, Attempt: i, Text: pick(t, "text", "r", "s")})
 	}
 	for range n("calls", 2) {
-		c.Calls = append(c.Calls, store.Call{Invoke: core.Invoke{Ticket: ticket(), Attempt: int(p.now)}})
+		c.Calls = append(c.Calls, store.Call{Invoke: core.Invoke{Ticket: ticket(), Attempt: int(p.now & math.MaxInt64)}})
 	}
 	for range n("answered", 1) {
 		c.Answered = append(c.Answered, ticket())

@@ -43,6 +43,10 @@ func (p *pair) work(t *rapid.T) {
 		list, err := s.Schedules(ctx, p.now)
 		return fmt.Sprint(list), err
 	})
+	p.both("held", func(s store.Store) (string, error) {
+		list, err := s.Held(ctx, "d", limit)
+		return fmt.Sprint(list), err
+	})
 	p.query(t)
 	p.pages(t)
 	sent := rapid.IntRange(0, 2).Draw(t, "sent")
@@ -92,6 +96,10 @@ func (p *pair) query(t *rapid.T) {
 		Client: pick(t, "client", "", "", "", "c1", "c2"),
 		Groups: pick(t, "groups", nil, nil, []string{"OPEN"}, []string{"OPEN", "CLOSED"}, []string{""}),
 		Tagged: pick(t, "tagged", nil, nil, []store.Label{{Name: "a", Value: "1"}}, []store.Label{{Name: "a", Value: "1"}, {Name: "a", Value: "x"}, {Name: "b", Any: true}}),
+		Name:   pick(t, "name", "", "", "", "1"),
+		Key:    pick(t, "key", "", "", "", "1", "k"),
+		Text:   pick(t, "text", "", "", "", "1", "a", "x"),
+		Root:   chance(t, "root", 3),
 		Offset: pick(t, "offset", 0, 0, 1, 3),
 		Limit:  rapid.IntRange(0, 4).Draw(t, "limit"),
 	}
@@ -124,27 +132,40 @@ func (p *pair) query(t *rapid.T) {
 func (p *pair) define(t *rapid.T) {
 	id, version, digest := pick(t, "id", "d", "e"), pick(t, "version", "1", "2"), pick(t, "digest", "x", "y", "z")
 	next := p.now + core.Time(rapid.IntRange(-2, 9).Draw(t, "next"))
-	switch pick(t, "verb", "put", "put", "advance", "delete") {
+	switch pick(t, "verb", "put", "put", "advance", "delete", "policy") {
 	case "put":
 		var sched *store.Schedule
 		if rapid.Bool().Draw(t, "scheduled") {
 			sched = &store.Schedule{Definition: id, Digest: digest, Next: next}
 		}
 		move := rapid.Bool().Draw(t, "move")
+		ds := []store.Deployment{{Definition: store.Definition{ID: id, Version: version, Digest: digest, Deployed: p.now, Program: Program(digest)}, Schedule: sched}}
+		if rapid.Bool().Draw(t, "with another") {
+			other := ds[0].Definition
+			other.ID, other.Digest = "f", pick(t, "its digest", "x", "y", "z")
+			other.Program = Program(other.Digest)
+			ds = append(ds, store.Deployment{Definition: other})
+		}
 		p.both("put", func(s store.Store) (string, error) {
-			d, err := s.PutDefinition(ctx, store.Definition{ID: id, Version: version, Digest: digest, Deployed: p.now, Program: Program(digest)}, sched, move)
-			return fmt.Sprint(d), err
+			rows, err := s.PutDefinitions(ctx, ds, move)
+			return fmt.Sprint(rows), err
 		})
 	case "advance":
-		from := core.Time(0)
+		was := store.Schedule{Definition: id}
 		if list, _ := p.model.Schedules(ctx, 1<<40); len(list) > 0 {
-			id, from = list[0].Definition, list[0].Next
+			was = list[0]
 		}
+		fires := pick(t, "fires", "", "f", "g")
 		var to *core.Time
 		if rapid.Bool().Draw(t, "goes on") {
 			to = &next
 		}
-		p.both("advance", func(s store.Store) (string, error) { return "", s.Advance(ctx, id, from, to) })
+		p.both("advance", func(s store.Store) (string, error) { return "", s.Advance(ctx, was, to, fires) })
+	case "policy":
+		rev := rapid.Int64Range(0, 2).Draw(t, "rev")
+		p.both("policy", func(s store.Store) (string, error) {
+			return "", s.SetPolicy(ctx, store.Policy{Definition: id, Rev: rev, Data: fmt.Sprint("data ", p.now)})
+		})
 	default:
 		p.both("delete definition", func(s store.Store) (string, error) {
 			heir, err := s.DeleteDefinition(ctx, id, version, func(d store.Definition) *store.Schedule {
@@ -153,6 +174,10 @@ func (p *pair) define(t *rapid.T) {
 			return fmt.Sprint(heir != nil), err
 		})
 	}
+	p.both("policies", func(s store.Store) (string, error) {
+		list, err := s.Policies(ctx)
+		return fmt.Sprint(list), err
+	})
 	p.both("definitions", func(s store.Store) (string, error) {
 		list, err := s.ListDefinitions(ctx)
 		return fmt.Sprint(list), err

@@ -123,7 +123,7 @@ func next(k kit) {
 	k.create(store.Instance{ID: "b", Wake: 40, HasWake: true})
 	k.want("a timer", at(0), 10)
 	k.want("the next timer", at(10), 40)
-	_, err := k.PutDefinition(ctx, store.Definition{ID: "d", Digest: "x"}, &store.Schedule{Definition: "d", Digest: "x", Next: 20}, false)
+	_, err := store.PutDefinition(ctx, k, store.Definition{ID: "d", Digest: "x"}, &store.Schedule{Definition: "d", Digest: "x", Next: 20}, false)
 	k.check(err)
 	k.route(func(store.View) store.Routing {
 		return store.Routing{Gather: []store.Gathering{{Definition: "d", Digest: "x", Until: 30}}}

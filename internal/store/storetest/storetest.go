@@ -9,12 +9,15 @@
 //	fresh.go       subscriptions that are compared with kept events
 //	standing.go    subscriptions that stay open
 //	queries.go     lists, counts, the feed
+//	found.go       names, keys and plain text
 //	jobs.go        jobs by client, state and group; deletions
 //	pages.go       pages of events and of history, events for the sink
 //	retention.go   purging
 //	names.go       names that every store refuses
 //	suspects.go    instances whose step does not end
-//	published.go   how far the feed is published
+//	cursors.go     how far the feed is passed on
+//	notes.go       small documents beside instances, and the audit log
+//	policies.go    what operators decided about definitions, and instances that are held
 //	damage.go      values that were altered underneath the store
 //	neighbours.go  undamaged rows beside damaged ones
 //	looks.go       routers that are called several times for one decision
@@ -46,7 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 
 // Cases tests the rules of package store one at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	cases(t, open, 1, commitTests, readyTests, eventTests, standingTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, publishedTests)
+	cases(t, open, 1, commitTests, readyTests, eventTests, standingTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, cursorTests, noteTests, policyTests)
 }
 
 func cases(t *testing.T, open func(t *testing.T) store.Store, looks int, groups ...[]testCase) {
@@ -113,7 +116,7 @@ func (k kit) content(digest string) {
 		return
 	}
 	d := store.Definition{ID: "content " + digest, Version: "1", Digest: digest, Program: Program(digest)}
-	_, err := k.PutDefinition(ctx, d, nil, false)
+	_, err := store.PutDefinition(ctx, k, d, nil, false)
 	k.check(err)
 }
 
