@@ -80,7 +80,7 @@ func assemble(text string) (*Program, error) {
 		case "limit":
 			f := strings.Fields(rest)
 			n, _ := strconv.Atoi(f[1])
-			*map[string]*int{"fuel": &limits.Fuel, "steps": &limits.Steps, "frames": &limits.Frames, "inflight": &limits.FanInFlight, "data": &limits.DataBytes, "width": &limits.FanWidth, "stepwork": &limits.StepWork, "opwork": &limits.OpWork, "work": &limits.Work}[f[0]] = n
+			*map[string]*int{"fuel": &limits.Fuel, "steps": &limits.Steps, "frames": &limits.Frames, "inflight": &limits.FanInFlight, "data": &limits.DataBytes, "width": &limits.FanWidth, "stepwork": &limits.StepWork, "opwork": &limits.OpWork, "work": &limits.Work, "fan-failures": &limits.FanFailures}[f[0]] = n
 		case "node":
 			var n ir.Node
 			n, err = assembleNode(rest)

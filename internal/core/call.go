@@ -70,10 +70,30 @@ func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
 	m.holes(f, n, r)
 	args := r.Value
 	fn := m.p.Functions[op.Function]
-	t := f.open(WaitCall, 0, 0)
+	parked := int32(0)
+	if m.host.Parks != nil && m.host.Parks(&fn) {
+		parked = 1
+	}
+	t := f.open(WaitCall, parked, 0)
 	f.phase = phaseWait
-	m.command(Invoke{Ticket: t, Function: fn, Args: args, Attempt: int(f.attempt), Node: n.Name})
+	m.command(Invoke{Ticket: t, Function: fn, Args: args, Attempt: int(f.attempt), Node: n.Name, Deadline: m.deadline(f)})
 	m.record(Record{Type: RecCalled, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: fn.Name, Ticket: t, Attempt: int(f.attempt), Data: args, HasData: true})
+}
+
+// deadline is when the innermost region around a frame that has a timeout times out; 0: only the workflow has one.
+func (m *machine) deadline(f *frame) Time {
+	for ; f.kind != kindRoot; f = m.s.frame(f.parent) {
+		var at Time
+		for _, w := range f.waits {
+			if (w.kind == WaitDeadline || w.kind == WaitTotal) && (at == 0 || w.at < at) {
+				at = w.at
+			}
+		}
+		if at != 0 {
+			return at
+		}
+	}
+	return 0
 }
 
 // returned takes a call's answer.
@@ -85,7 +105,7 @@ func (m *machine) returned(f *frame, in Reply) {
 		return
 	}
 	name := m.p.Functions[op.Function].Name
-	if in.Fault != nil {
+	if in.Fault = m.inItem(f, in.Fault); in.Fault != nil {
 		m.record(Record{Type: RecCallFailed, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Fault: in.Fault})
 		m.raise(f, in.Fault)
 		return
@@ -141,6 +161,7 @@ func (m *machine) childEnded(f *frame, in Reply) {
 		m.advance(f, n)
 		return
 	}
+	in.Fault = m.inItem(f, in.Fault)
 	m.record(Record{Type: RecChildEnded, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: op.Workflow, Ticket: in.Ticket, Data: in.Value, HasData: in.Fault == nil && !in.None, Fault: in.Fault})
 	if in.Fault != nil {
 		fault := *in.Fault

@@ -2,7 +2,6 @@ package core
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -44,9 +43,13 @@ func (s *State) TakeDirty(seal Sealer) []Page {
 		if f.fan != nil {
 			for _, slot := range f.fan.dirty {
 				w := newWriter(seal)
-				w.value(f.fan.results[slot].value)
+				result := &f.fan.results[slot]
+				w.value(result.value)
+				if result.failed { // other results end here
+					w.fault(result.fault)
+				}
 				out = append(out, Page{f.id, slot + 1, w.buf})
-				f.fan.results[slot].stored = true
+				result.stored = true
 			}
 			f.fan.dirty = nil
 		}
@@ -99,15 +102,7 @@ func (s *State) encodeHead(out []Page, seal Sealer) []Page {
 		w.uint(uint64(a.Event))
 		w.value(a.Value)
 	}
-	fault := ""
-	if s.fault != nil {
-		b, err := json.Marshal(s.fault.Redacted(seal))
-		if err != nil {
-			panic(err) // a Fault is plain data
-		}
-		fault = string(b)
-	}
-	w.text(fault)
+	w.fault(s.fault)
 	w.uint(uint64(len(s.done.regions)))
 	w.uint(uint64(len(s.frames)))
 	out = s.bulk.write(out, w, Page{Part: partData}, s.values(), nil)
@@ -161,7 +156,8 @@ func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
 	}
 	out = f.bulk.write(out, w, Page{Frame: f.id, Part: partData}, f.values(), s.knownTo(f))
 	values := f.varValues()
-	if len(values) > 0 || f.began != 0 || f.varBulk.apart || f.delays != nil { // pages of before there were variables end here
+	redoing := f.fan != nil && f.fan.redo >= 0
+	if len(values) > 0 || f.began != 0 || f.varBulk.apart || f.delays != nil || redoing { // pages of before there were variables end here
 		w.int(int64(f.began))
 		w.uint(uint64(len(f.vars)))
 		for _, b := range f.vars {
@@ -170,11 +166,14 @@ func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
 		w.bool(len(values) > len(f.vars))
 		out = f.varBulk.write(out, w, Page{Frame: f.id, Part: partVars}, values, nil)
 	}
-	if f.delays != nil { // pages of before delays were carried on end here
+	if f.delays != nil || redoing { // pages of before delays were carried on end here
 		w.uint(uint64(len(f.delays)))
 		for _, d := range f.delays {
 			w.int(int64(d))
 		}
+	}
+	if redoing { // pages of before failed items ran again end here
+		w.uint(uint64(f.fan.redo))
 	}
 	return append(out, Page{Frame: f.id, Data: w.buf})
 }
@@ -254,7 +253,7 @@ func DecodeState(p *Program, pages []Page, seal Sealer) (*State, error) {
 		case page.Part == 0:
 			s.decodeFrame(p, page.Frame, r, apart)
 		default:
-			s.decodeResult(page, r)
+			s.decodeResult(p, page, r)
 		}
 		if r.err != nil || len(r.data) > 0 {
 			return nil, fmt.Errorf("decode page %d/%d: %w", page.Frame, page.Part, cmp.Or(r.err, errPage))
@@ -298,12 +297,7 @@ func (s *State) decodeHead(r *reader, apart func(part int32) *reader) headCounts
 	for range r.count() {
 		s.stash = append(s.stash, Arrival{ir.EventID(r.uint()), r.value()})
 	}
-	if text := r.text(); text != "" {
-		s.fault = new(Fault)
-		if err := json.Unmarshal([]byte(text), s.fault); err != nil {
-			r.err = err
-		}
-	}
+	s.fault = r.fault()
 	counts := headCounts{int(r.uint()), int(r.uint())}
 	s.bulk.read(r, func() *reader { return apart(partData) }, s.values(), nil)
 	if !isGiven(s.given) {
@@ -353,7 +347,7 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func(part i
 		}
 	}
 	if r.bool() {
-		x := new(fan)
+		x := &fan{redo: -1}
 		for _, n := range []*int32{&x.total, &x.next, &x.live, &x.ended, &x.need, &x.limit, &x.kept} {
 			*n = int32(r.index(1 << 30))
 		}
@@ -372,6 +366,13 @@ func (s *State) decodeFrame(p *Program, id FrameID, r *reader, apart func(part i
 		for range r.count() {
 			f.delays = append(f.delays, Time(r.int()))
 		}
+	}
+	if len(r.data) > 0 {
+		if f.fan == nil {
+			r.fail()
+			return
+		}
+		f.fan.redo = int32(r.index(int(f.fan.total) + 1))
 	}
 	if !f.fits(p) {
 		r.fail()
@@ -449,7 +450,7 @@ func (f *frame) fits(p *Program) bool {
 	return counted && (len(f.delays) == 0 || len(f.delays) == len(r.Catch))
 }
 
-func (s *State) decodeResult(page Page, r *reader) {
+func (s *State) decodeResult(p *Program, page Page, r *reader) {
 	f := s.frame(page.Frame)
 	if f == nil || f.fan == nil || page.Part < 1 || page.Part > f.fan.total {
 		r.fail()
@@ -461,6 +462,10 @@ func (s *State) decodeResult(page Page, r *reader) {
 		return
 	}
 	f.fan.results[page.Part-1] = result{has: true, stored: true, value: v}
+	if op, ok := p.Nodes[f.node].Op.(*ir.Fan); ok && op.Each != nil && len(r.data) > 0 {
+		f.fan.results[page.Part-1] = result{failed: true, stored: true, fault: r.fault()}
+		f.fan.bad = append(f.fan.bad, page.Part-1) // pages come in order
+	}
 	f.fan.kept--
 	f.fan.held++
 }

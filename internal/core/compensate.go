@@ -18,7 +18,7 @@ func (m *machine) undo(f *frame) {
 	r := &m.p.Regions[region]
 	m.record(Record{Type: RecCompensating, Frame: f.id, Node: r.Name, Data: f.data, HasData: true})
 	f.phase = phaseWait
-	m.enter(f, kindUndo, r.Undo, f.data, f.under).slot = int32(region)
+	m.enter(f, kindUndo, -1, r.Undo, f.data, f.under).slot = int32(region) // not before it has begun
 }
 
 // interrupted puts back what a compensation that did not complete was to undo, so that it can be

@@ -10,10 +10,15 @@ import (
 )
 
 func (m *machine) control(in Control) error {
+	in.Items = in.Items && in.Verb == VerbRetry
 	if why := m.refusal(in); why != "" {
 		return &Rejected{Msg: why}
 	}
 	record := Record{Type: RecControl, Name: string(in.Verb), Text: in.Actor, Data: in.Data, HasData: in.HasData}
+	if in.Items {
+		each, _ := m.s.keptEach()
+		record.Data, record.HasData = expr.Object(expr.Member{Key: "failedItems", Value: expr.Int(int64(len(each.fan.bad)))}), true
+	}
 	if err := m.adapt(&in, &record); err != nil {
 		return &Rejected{Msg: err.Error()}
 	}
@@ -34,6 +39,12 @@ func (m *machine) refusal(in Control) string {
 	case VerbRetry, VerbSkip:
 		if status != Failed {
 			return fmt.Sprintf("only a failed instance can be given %s; this one is %s", in.Verb, m.s.Status())
+		}
+		if each, _ := m.s.keptEach(); in.Items && each == nil {
+			return "the instance did not fail in a foreach, so it has no failed items; retry it without that"
+		}
+		if in.Items && in.HasData {
+			return "the failed items are those of the data that is there; give either new data or the failed items"
 		}
 		if in.Verb == VerbSkip && !in.HasData {
 			return "skip needs the output that the failed state should have given"
@@ -104,6 +115,11 @@ func (m *machine) intervene(in Control) error {
 	case VerbLabel:
 		s.labels = in.Data
 	case VerbRetry, VerbSkip:
+		if in.Items {
+			m.retryItems()
+			return nil
+		}
+		m.dropKept()
 		f := s.root()
 		if in.HasData {
 			if fault := m.setData(f, in.Data); fault != nil {

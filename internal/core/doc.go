@@ -26,6 +26,6 @@
 // Read step.go (inputs and the loop), then ops.go (the one switch over
 // operations), flow.go (how regions and instances end), then one file per concern:
 // await.go, call.go, fan.go, fault.go, retry.go, compensate.go, sweep.go (cancelling),
-// control.go, offer.go (what actors choose), model.go (conventions about data);
+// control.go, items.go (items of a foreach that fail), progress.go, offer.go (what actors choose), model.go (conventions about data);
 // codec.go stores a state as pages.
 package core

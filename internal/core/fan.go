@@ -19,7 +19,10 @@ type fan struct {
 	dirty                                 []int32      // results to write
 	held                                  int32        // results that are there
 	pairs                                 bool         // results are those of a Feed with a body
-	kept                                  int32        // while decoding: results that are yet to be read
+	bad                                   []int32      // the items whose result is a failure, sorted
+	redo                                  int32        // while failed items run again: those from here on are yet to begin; else -1
+	launching                             bool
+	kept                                  int32 // while decoding: results that are yet to be read
 }
 
 // result is what the slot-th branch or item gave.
@@ -27,6 +30,8 @@ type result struct {
 	value  expr.Value // the list of what it put, or its output (JoinArray)
 	has    bool
 	stored bool // a page holds it
+	failed bool // instead of a value, fault: why, nil if it was cancelled
+	fault  *Fault
 }
 
 func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
@@ -34,7 +39,7 @@ func (m *machine) fanOut(f *frame, n *ir.Node, op *ir.Fan) {
 		m.feed(f, n, op.Feed)
 		return
 	}
-	fan := &fan{total: int32(len(op.Branches)), limit: int32(m.p.Limits.FanInFlight)}
+	fan := &fan{total: int32(len(op.Branches)), limit: int32(m.p.Limits.FanInFlight), redo: -1}
 	if op.Each != nil {
 		items, fault := m.items(f, op.Each)
 		if fault == nil && len(items) > m.p.Limits.FanWidth {
@@ -125,13 +130,16 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 	fan := f.fan
 	lent := m.overlay(f.data, f.under)
 	limit := min(fan.limit, int32(m.p.Limits.FanInFlight))
-	for fan.next < fan.total && fan.live < limit && f.fan == fan && !m.s.status.Final() && m.broken == nil { // a launch may fail the fan
-		if fan.live > 0 && op.Each != nil && op.Each.Batch && fan.next%fan.limit == 0 {
+	fan.launching = true
+	for fan.live < limit && f.fan == fan && !m.s.status.Final() && m.broken == nil { // a launch may fail the fan
+		slot, ok := fan.following()
+		if !ok || fan.failed() >= m.p.Limits.FanFailures {
+			break
+		}
+		if fan.live > 0 && op.Each != nil && op.Each.Batch && slot == fan.next && slot%fan.limit == 0 {
 			break // the next batch waits for this one
 		}
-		slot := fan.next
-		fan.next++
-		f.dirty = true
+		m.beginItem(f, slot)
 		region, kind, data, under := ir.RegionID(0), kindBranch, f.data, f.under
 		if op.Each != nil {
 			if fan.items == nil {
@@ -145,6 +153,7 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 			region = op.Each.Body
 			switch on, fault := m.goesOn(f, op.Each, slot); {
 			case fault != nil:
+				fan.launching = false
 				m.raise(f, fault)
 				return
 			case !on:
@@ -170,13 +179,17 @@ func (m *machine) launch(f *frame, n *ir.Node, op *ir.Fan) {
 		} else {
 			fan.live++
 		}
-		child := m.enter(parent, kind, region, data, under)
-		if child.slot = slot; kind == kindDetached {
+		if child := m.enter(parent, kind, slot, region, data, under); kind == kindDetached {
 			m.keepVars(f, child)
 		}
 	}
-	if f.fan == fan && fan.need == 0 {
+	fan.launching = false
+	switch {
+	case f.fan != fan || m.s.status.Final() || m.broken != nil:
+	case fan.need == 0:
 		m.join(f, n, op) // nothing to wait for: no items, or every branch is detached
+	default:
+		m.itemsOver(f)
 	}
 }
 

@@ -32,6 +32,7 @@ type Fault struct {
 	State expr.Value `json:"state,omitzero"` // of an instance that failed: what the expressions of the state see, unless Data is that
 	Cut   []string   `json:"cut,omitempty"`  // which of args, data and state are the beginning of their text: see [MaxFaultData]
 	Trail []Hop      `json:"trail,omitempty"`
+	Item  *Item      `json:"item,omitempty"` // of a foreach that it arose in, the innermost
 }
 
 // Hop is where a fault was in a workflow that another one waits for. The Trail of a
@@ -96,6 +97,12 @@ func (f *Fault) truncated(state expr.Scope, seal Sealer) *Fault {
 	if data := shown(state); len(f.Trail) == 0 && !expr.Equal(data, f.Data) {
 		out.State = data
 	}
+	return out.shortened(MaxFaultData, seal)
+}
+
+// shortened is the fault without secrets and with the beginning of what is larger than a limit.
+func (f *Fault) shortened(limit int, seal Sealer) *Fault {
+	out := *f
 	out.Cut = nil
 	for _, v := range []struct {
 		name  string
@@ -106,7 +113,7 @@ func (f *Fault) truncated(state expr.Scope, seal Sealer) *Fault {
 			*v.value = seal.Redact(*v.value)
 		}
 		if !cut {
-			*v.value, cut = Shorten(*v.value)
+			*v.value, cut = shorten(*v.value, limit)
 		}
 		if cut {
 			out.Cut = append(out.Cut, v.name)
@@ -127,17 +134,24 @@ func (f *Fault) Redacted(seal Sealer) *Fault {
 	for _, v := range []*expr.Value{&out.Data, &out.Args, &out.State} {
 		*v = seal.Redact(*v)
 	}
+	if f.Item != nil {
+		item := *f.Item
+		item.Value = seal.Redact(item.Value)
+		out.Item = &item
+	}
 	return &out
 }
 
 // Shorten replaces a value that is larger than MaxFaultData by the beginning of its text.
-func Shorten(v expr.Value) (short expr.Value, cut bool) {
-	b := expr.Budget{Output: MaxFaultData}
+func Shorten(v expr.Value) (short expr.Value, cut bool) { return shorten(v, MaxFaultData) }
+
+func shorten(v expr.Value, limit int) (short expr.Value, cut bool) {
+	b := expr.Budget{Output: limit}
 	text, err := b.AppendJSON(nil, v)
 	if err == nil {
 		return v, false
 	}
-	return expr.String(strings.ToValidUTF8(string(text[:min(len(text), MaxFaultData)]), "")), true
+	return expr.String(strings.ToValidUTF8(string(text[:min(len(text), limit)]), "")), true
 }
 
 // matches says whether the catch is meant for the fault (semantics.md §Functions,
@@ -356,6 +370,9 @@ func (m *machine) raise(f *frame, fault *Fault) {
 			located.Pos = n.Pos
 		}
 		located.Instance = cmp.Or(located.Instance, n.Ref)
+		if located.Item == nil {
+			located.Item = m.itemOf(f)
+		}
 		fault = m.p.typed(&located)
 	}
 	sees := m.scope(f)
@@ -375,6 +392,9 @@ func (m *machine) raise(f *frame, fault *Fault) {
 		next := m.s.frame(cur.parent)
 		if next == nil {
 			m.breakf("frame %d has no parent", cur.id)
+			return
+		}
+		if cur.kind == kindBranch && m.holdItem(next, cur, fault) {
 			return
 		}
 		cur = next
@@ -413,18 +433,7 @@ func (m *machine) handle(f *frame, r *ir.Region, i int, fault *Fault) bool {
 }
 
 // stateOf names the state that frame f works for, or the node where that is not known.
-func (m *machine) stateOf(f *frame) string {
-	own := ""
-	for cur := f; cur != nil; cur = m.s.frame(cur.parent) {
-		if state := m.p.owner[cur.node]; state != "" {
-			return state
-		}
-		if own == "" { // a region that does nothing has no node
-			own = m.p.Nodes[cur.node].Name
-		}
-	}
-	return own
-}
+func (m *machine) stateOf(f *frame) string { return m.s.owner(m.p, f) }
 
 // runaway is the fault of an instance that never waits.
 func (m *machine) runaway(f *frame) *Fault {

@@ -26,7 +26,7 @@ func feedEvent(op *ir.Feed, arm int32) ir.EventID {
 
 // feed begins to take events.
 func (m *machine) feed(f *frame, n *ir.Node, op *ir.Feed) {
-	f.fan = &fan{need: 1, pairs: op.Body != 0}
+	f.fan = &fan{need: 1, pairs: op.Body != 0, redo: -1}
 	switch {
 	case op.All:
 		f.fan.need = int32(len(op.Events))
@@ -252,7 +252,7 @@ func (m *machine) onward(f *frame, n *ir.Node, op *ir.Feed) {
 		fan.next++
 		fan.live++
 		item := fan.results[slot].value.Items()[0]
-		m.enter(f, kindBranch, op.Body, item, f.under).slot = slot
+		m.enter(f, kindBranch, slot, op.Body, item, f.under)
 	}
 }
 

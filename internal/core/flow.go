@@ -105,15 +105,21 @@ func (m *machine) lingers() bool {
 }
 
 // finish ends the instance: every frame but the root is closed. The root of a
-// failed instance stays where it was, so that it can be retried from there, and so
-// does one whose data is kept.
+// failed instance stays where it was, so that it can be retried from there, with the
+// foreach that it failed in; and so does one whose data is kept.
 func (m *machine) finish(status Status, out expr.Value, fault *Fault, terminate bool) {
 	root := m.s.root()
-	m.closeAll()
+	var kept []*frame
+	if status == Failed {
+		kept = m.keepItems()
+	}
+	m.closeAll(kept...)
 	m.taskBecame(TaskCancelled, root, nil)
 	root.faulted = false
 	m.closeWaits(root, func(wait) bool { return true })
-	m.forgetFan(root)
+	if status != Failed || !m.topEach(root) {
+		m.forgetFan(root)
+	}
 	root.taken, root.heard, root.phase = nil, nil, phaseWait
 	if status != Failed && !m.p.Model.Keeps() {
 		m.s.frames = nil

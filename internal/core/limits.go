@@ -10,6 +10,7 @@ type Limits struct {
 	Frames      int // frames at a time ("frames")
 	FanWidth    int // items or branches of one fan ("fan-width")
 	FanInFlight int // iterations of one fan at a time ("fan-in-flight")
+	FanFailures int // failed items after which a fan begins no further one ("fan-failures")
 	DataBytes   int // size of one frame's data when it grows ("data-bytes")
 }
 
@@ -23,5 +24,6 @@ var DefaultLimits = Limits{
 	Frames:      10_000,
 	FanWidth:    1_000_000,
 	FanInFlight: 1_000,
+	FanFailures: 100,
 	DataBytes:   16 << 20,
 }

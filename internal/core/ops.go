@@ -40,7 +40,7 @@ func (m *machine) exec(f *frame) {
 		m.fanOut(f, n, op)
 	case *ir.Enter:
 		f.phase = phaseWait
-		f.give(m.enter(f, kindEnter, op.Region, f.data, f.under), op.Takes)
+		f.give(m.enter(f, kindEnter, -1, op.Region, f.data, f.under), op.Takes)
 	case *ir.Spawn:
 		m.spawn(f, n, op)
 	case *ir.Raise:

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -36,6 +37,31 @@ func (w *writer) value(v expr.Value) {
 		v = w.seal.Seal(v)
 	}
 	w.buf = v.AppendBinary(w.buf)
+}
+
+// fault writes a fault without secrets, or that there is none.
+func (w *writer) fault(f *Fault) {
+	if f == nil {
+		w.text("")
+		return
+	}
+	b, err := json.Marshal(f.Redacted(w.seal))
+	if err != nil {
+		panic(err) // a Fault is plain data
+	}
+	w.text(string(b))
+}
+
+func (r *reader) fault() *Fault {
+	text := r.text()
+	if text == "" {
+		return nil
+	}
+	f := new(Fault)
+	if err := json.Unmarshal([]byte(text), f); err != nil {
+		r.err = err
+	}
+	return f
 }
 
 func (w *writer) bool(b bool) {

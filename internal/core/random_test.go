@@ -110,7 +110,7 @@ func (d *twin) randomInput(r *rand.Rand) []Input {
 		return []Input{Take{Actor: "A", Choice: fmt.Sprintf("c%d", r.Intn(2)), Value: some()}}
 	case x < 17:
 		verbs := []Verb{VerbSuspend, VerbResume, VerbResume, VerbRetry, VerbRetry, VerbSkip, VerbLabel, VerbAmend, VerbCancel}
-		c := Control{Verb: verbs[r.Intn(len(verbs))], Compensate: r.Intn(2) == 0}
+		c := Control{Verb: verbs[r.Intn(len(verbs))], Compensate: r.Intn(2) == 0, Items: r.Intn(2) == 0}
 		if c.Verb == VerbCancel && r.Intn(3) > 0 {
 			c.Verb = VerbRetry
 		}
@@ -251,7 +251,7 @@ func (d *twin) store(pages []Page) {
 		}
 		if f.fan != nil {
 			for i, r := range f.fan.results {
-				if r.has {
+				if r.has || r.failed {
 					need[pageKey{f.id, int32(i + 1)}] = true
 				}
 			}

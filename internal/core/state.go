@@ -96,9 +96,12 @@ type frame struct {
 type wait struct {
 	n    uint32
 	kind WaitKind
-	arm  int32 // of the Await, or index into the region's Listen; of a timer: 1 if too brief to count as waiting
+	arm  int32 // of the Await, or index into the region's Listen; of a timer: 1 if too brief to count as waiting; of a call: 1 if it is parked
 	at   Time  // of timers
 }
+
+// inFlight reports whether it is the answer of a call that is carried out.
+func (w wait) inFlight() bool { return w.kind == WaitCall && w.arm == 0 }
 
 // heard is an event that arrived for an arm or a subscription of the region.
 type heard struct {
@@ -106,7 +109,8 @@ type heard struct {
 	event expr.Value
 }
 
-// Status tells where the instance stands.
+// Status tells where the instance stands. It runs while a step is not over or a call is in flight; it
+// waits for events, timers, other instances and people.
 func (s *State) Status() Status {
 	switch {
 	case s.status.Final():
@@ -115,11 +119,16 @@ func (s *State) Status() Status {
 		return Paused
 	}
 	for _, f := range s.frames {
-		if f.phase == phaseRun {
+		if f.phase == phaseRun || slices.ContainsFunc(f.waits, wait.inFlight) {
 			return Running
 		}
 	}
 	return Waiting
+}
+
+// runs reports whether the instance has more to do by itself.
+func (s *State) runs() bool {
+	return !s.status.Final() && !s.paused && slices.ContainsFunc(s.frames, func(f *frame) bool { return f.phase == phaseRun })
 }
 
 // Output is the workflow output of a finished instance.
@@ -244,8 +253,14 @@ type Open struct {
 	Ticket Ticket
 	Kind   WaitKind
 	Node   string
+	State  string // the state that it is part of
 	Event  string // for events
 	At     Time   // for timers
+
+	Function string // for calls
+	Parked   bool   // a call that a person or a device answers
+	Timeout  bool   // a timer that ends a wait for something else
+	Then     string // the state that follows such a timer; "": none, or it is not known
 }
 
 // Open lists what the instance waits for.
@@ -254,8 +269,19 @@ func (s *State) Open(p *Program) []Open {
 	for _, f := range s.frames {
 		n := &p.Nodes[f.node]
 		for _, w := range f.waits {
-			o := Open{Ticket: ticket(f.id, w.n), Kind: w.kind, Node: n.Name, At: w.at}
+			o := Open{Ticket: ticket(f.id, w.n), Kind: w.kind, Node: n.Name, At: w.at, State: s.owner(p, f)}
 			switch w.kind {
+			case WaitCall:
+				if op, ok := n.Op.(*ir.Call); ok {
+					o.Function = p.Functions[op.Function].Name
+				}
+				o.Parked = !w.inFlight()
+			case WaitTimer:
+				if op, ok := n.Op.(*ir.Await); ok && len(op.Arms) > 0 {
+					o.Timeout, o.Then = true, p.stateFrom(op.OnTimeout)
+				}
+			case WaitDeadline, WaitTotal:
+				o.Timeout = true
 			case WaitEvent:
 				if op, ok := n.Op.(*ir.Await); ok && int(w.arm) < len(op.Arms) {
 					o.Event = p.Events[op.Arms[w.arm].Event].Name
@@ -273,12 +299,27 @@ func (s *State) Open(p *Program) []Open {
 	return out
 }
 
+// stateFrom names the state that is entered next from a node, "" where that depends.
+func (p *Program) stateFrom(id ir.NodeID) string {
+	for range p.Nodes {
+		n := &p.Nodes[id]
+		if _, fork := n.Op.(*ir.Branch); id == 0 || fork {
+			return ""
+		}
+		if n.Mark == ir.MarkEntered {
+			return n.Name
+		}
+		id = n.Next
+	}
+	return ""
+}
+
 // Active names the states the instance is in, without what goes on inside branches
 // and iterations.
 func (s *State) Active(p *Program) []string {
 	var out []string
 	for _, f := range s.frames {
-		if f.inner {
+		if f.inner || s.status.Final() && f.kind != kindRoot {
 			continue
 		}
 		if name := p.Nodes[f.node].Name; name != "" && f.phase != phaseParked && !slices.Contains(out, name) {

@@ -23,6 +23,9 @@ type Host struct {
 	Identity string
 	Secrets  expr.Value // an object: the secrets that the program may see
 	Sealer   Sealer     // keeps them out of what faults say; may be nil
+	// Parks, if not nil, reports whether nobody carries out calls of a function: a person or a device
+	// answers them.
+	Parks func(*ir.Function) bool
 	// Stop, if not nil, is asked every few thousand steps of expressions. Where it says true
 	// the step ends with [ErrStopped].
 	Stop func() bool
@@ -52,7 +55,7 @@ func StepFor(host Host, p *Program, s *State, now Time, in Input) (Result, error
 	case Control:
 		err = m.control(in)
 	case Continue:
-		ok = s.Status() == Running
+		ok = s.runs()
 	}
 	if m.broken != nil {
 		return Result{}, m.broken
@@ -81,6 +84,7 @@ type machine struct {
 	commands []Command
 	records  []Record
 	broken   error // a broken invariant, or ErrStopped
+	failing  *failing
 
 	stop      *func() bool
 	spent     int   // steps of expressions, and what counts like them
@@ -122,14 +126,10 @@ func (m *machine) start(in Start) error {
 			m.record(Record{Type: RecWarning, Text: text})
 		}
 	}
-	for _, l := range m.p.Labels {
-		if r, f := m.eval(l.Value, expr.Scope{Data: in.Data}); f == nil {
-			m.s.labels = m.s.labels.With(l.Key, r.Value)
-		}
-	}
+	m.label(in)
 	data, labels := m.p.Model.Start(in.Data, m.s.labels)
 	m.s.labels = labels
-	m.enter(nil, kindRoot, 0, data, expr.Null)
+	m.enter(nil, kindRoot, -1, 0, data, expr.Null)
 	return nil
 }
 
@@ -290,10 +290,10 @@ func (m *machine) fired(f *frame, w wait) {
 }
 
 // enter creates the frame of a region.
-func (m *machine) enter(parent *frame, kind frameKind, region ir.RegionID, data, under expr.Value) *frame {
+func (m *machine) enter(parent *frame, kind frameKind, slot int32, region ir.RegionID, data, under expr.Value) *frame {
 	r := &m.p.Regions[region]
 	f := &frame{
-		id: m.s.nextFrame, kind: kind, region: region, node: r.Entry, slot: -1,
+		id: m.s.nextFrame, kind: kind, region: region, node: r.Entry, slot: slot,
 		data: data, input: data, under: under, gather: r.Collect, attempt: 1, dirty: true,
 	}
 	if parent != nil {

@@ -34,10 +34,12 @@ func (m *machine) closeChildren(f *frame) {
 	}
 }
 
-// closeAll cancels everything but the root.
-func (m *machine) closeAll() {
+// closeAll cancels everything but the root and the frames that are kept.
+func (m *machine) closeAll(kept ...*frame) {
 	for _, f := range m.s.frames[1:] {
-		f.doomed = true
+		if f.doomed = !slices.Contains(kept, f); !f.doomed {
+			m.keep(f)
+		}
 	}
 	m.sweep()
 }

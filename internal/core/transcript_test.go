@@ -145,6 +145,8 @@ func (h *host) do(cmd, input string) string {
 		c := Control{Verb: Verb(head), Actor: "test"}
 		if rest == "compensate" {
 			c.Compensate = true
+		} else if rest == "items" {
+			c.Items = true
 		} else if rest != "" {
 			c.Data, c.HasData = h.json(rest), true
 		}
@@ -153,6 +155,15 @@ func (h *host) do(cmd, input string) string {
 		in = Continue{}
 	case "frames":
 		return frames(h.p, h.state())
+	case "progress":
+		var out strings.Builder
+		for _, p := range h.state().Progress(h.p) {
+			fmt.Fprintf(&out, "%s: %d of %d done, %d failed, %d in flight\n", p.State, p.Done, p.Total, p.Failed, p.InFlight)
+			for _, x := range p.Failures {
+				fmt.Fprintf(&out, "  %d %s: %s\n", x.Index, x.Fault.Item.Value, x.Fault.Error())
+			}
+		}
+		return out.String()
 	default:
 		return "unknown command " + cmd
 	}
@@ -215,6 +226,9 @@ func show(p *Program, r Result) string {
 		}
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " !%s", rec.Fault.Error())
+			if item := rec.Fault.Item; item != nil {
+				fmt.Fprintf(&b, " [item %d: %s]", item.Index, item.Value)
+			}
 		}
 		b.WriteByte('\n')
 	}
@@ -274,6 +288,9 @@ func frames(p *Program, s *State) string {
 		}
 		if f.fan != nil {
 			fmt.Fprintf(&b, " fan=%d/%d/%d", f.fan.ended, f.fan.next, f.fan.total)
+			if len(f.fan.bad) > 0 {
+				fmt.Fprintf(&b, " bad=%v", f.fan.bad)
+			}
 		}
 		b.WriteByte('\n')
 	}

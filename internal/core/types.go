@@ -96,6 +96,7 @@ type Start struct {
 	Data   expr.Value // the workflow input; an object, unless the program takes any
 	Seed   uint64     // for jitter; fixed for the life of the instance
 	Events []Arrival  // the events that started it, if any
+	Labels expr.Value // an object: labels in place of those that the program computes; null: none
 }
 
 // Arrival is an event that reached an instance.
@@ -140,6 +141,7 @@ type Control struct {
 	Verb       Verb
 	Data       expr.Value
 	HasData    bool
+	Items      bool // with retry: only the items of a foreach that did not complete
 	Compensate bool // with cancel: undo completed states first
 	Actor      string
 
@@ -165,6 +167,7 @@ type Invoke struct {
 	Args     expr.Value
 	Attempt  int    // of the region around it, from 1
 	Node     string // for people
+	Deadline Time   // when the innermost timeout around it ends the wait for its answer; 0: there is none but the workflow's
 }
 
 // Subscribe asks for the next event that matches; with a standing ticket, for all of them until the
@@ -287,7 +290,8 @@ const (
 	RecConsumed     RecordType = "consumed" // an event
 	RecProduced     RecordType = "produced"
 	RecTimedOut     RecordType = "timedOut"
-	RecRetrying     RecordType = "retrying" // at At, for the Attempt-th time
+	RecRetrying     RecordType = "retrying"   // at At, for the Attempt-th time
+	RecItemFailed   RecordType = "itemFailed" // of a foreach; the others go on, see holdItem
 	RecCaught       RecordType = "caught"
 	RecCompensating RecordType = "compensating"
 	RecSpawned      RecordType = "spawned"

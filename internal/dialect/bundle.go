@@ -28,7 +28,7 @@ var NoBundle Bundle = noBundle{}
 type noBundle struct{}
 
 func (noBundle) Open(ref string) ([]byte, error) {
-	return nil, fmt.Errorf("%q: this document came without files to refer to", ref)
+	return nil, fmt.Errorf("%q: this document came without files to refer to; deploy them together (lockstep def apply, or POST /api/v1/bundles)", ref)
 }
 
 // MapBundle is a bundle in memory, by path relative to the document.
@@ -107,6 +107,15 @@ func readLimited(files fs.FS, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	return readFile(f, DefaultLimits.Bytes)
+}
+
+// FilePath returns the path of the file that a reference names, relative to the document; false: it names none.
+func FilePath(ref string) (string, bool) {
+	name, err := bundlePath(ref)
+	if err != nil || filepath.IsAbs(name) {
+		return "", false
+	}
+	return path.Clean(filepath.ToSlash(name)), true
 }
 
 // bundlePath returns the path a reference names. The specification's own examples

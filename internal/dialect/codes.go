@@ -1,7 +1,8 @@
 package dialect
 
 // The codes of this package: DOC for reading a document, DIA for finding out its
-// dialect, DEF for compiling a definition of any dialect.
+// dialect, DEF for compiling a definition of any dialect, BND for those that are
+// deployed together.
 const (
 	CodeSyntax       = "DOC001"
 	CodeDuplicateKey = "DOC002"
@@ -22,4 +23,8 @@ const (
 	CodePrograms = "DEF001"
 	CodeStopped  = "DEF002"
 	CodeMore     = "DEF003"
+	CodeLabel    = "DEF004"
+
+	CodeSameID     = "BND001"
+	CodeNoWorkflow = "BND002"
 )

@@ -119,6 +119,16 @@ func (ds Diagnostics) HasErrors() bool {
 	return errors > 0
 }
 
+// Errors returns the diagnostics that are errors.
+func (ds Diagnostics) Errors() (out Diagnostics) {
+	for _, d := range ds {
+		if d.Severity == Error {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // Counts returns how many errors and warnings there are.
 func (ds Diagnostics) Counts() (errors, warnings int) {
 	for _, d := range ds {

@@ -80,6 +80,12 @@ func refused(path string, mode fs.FileMode) string {
 	return "a device"
 }
 
+// ReadLimited reads at most one byte more than the limit document-bytes, so that [Read] says
+// DOC003 of a longer document.
+func ReadLimited(r io.Reader) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(r, int64(DefaultLimits.Bytes)+1))
+}
+
 // ReadAll reads text as [ReadFile] does, from what is open already. When the context
 // ends first, a read that blocks is left behind.
 func ReadAll(ctx context.Context, r io.Reader) ([]byte, error) {
@@ -89,7 +95,7 @@ func ReadAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 	done := make(chan read, 1)
 	go func() {
-		text, err := io.ReadAll(io.LimitReader(r, int64(DefaultLimits.Bytes)+1))
+		text, err := ReadLimited(r)
 		done <- read{text, err}
 	}()
 	select {

@@ -211,6 +211,9 @@ type Compiled struct {
 	// also when there are errors.
 	Operations map[string]*Node
 
+	// Files is what the front-end opened, by reference.
+	Files map[string][]byte
+
 	omitted more // diagnostics
 }
 
@@ -264,7 +267,7 @@ func (r *Registry) compile(c *Compiled, file string, text []byte, bundle Bundle,
 			bundle = NoBundle
 		}
 		opened := &openedBundle{Bundle: bundle, files: map[string][]byte{}}
-		c.Operations = map[string]*Node{}
+		c.Operations, c.Files = map[string]*Node{}, opened.files
 		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts, Budget: opts.Budget, Operations: c.Operations})
 		ds = append(ds, found...)
 		if program != nil && !ds.HasErrors() {

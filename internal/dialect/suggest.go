@@ -1,6 +1,9 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // longestSuggestion bounds the work of Suggest; longer names are not typing mistakes.
 const longestSuggestion = 80
@@ -16,9 +19,13 @@ func Suggest(got string, among []string) string {
 		if c == got || c == "" || len(c) > longestSuggestion {
 			continue
 		}
-		cost := editCost(got, c)
 		// A third of the letters may be wrong, and one in the shortest names.
-		if limit := max(2, 2*max(len(got), len(c))/3); cost > limit || cost >= 2*min(len(got), len(c)) {
+		limit := max(2, 2*max(len(got), len(c))/3)
+		if longer := utf8.RuneCountInString(got) - utf8.RuneCountInString(c); 2*max(longer, -longer) > limit {
+			continue // it cannot be near, and comparing all letters takes long
+		}
+		cost := editCost(got, c)
+		if cost > limit || cost >= 2*min(len(got), len(c)) {
 			continue
 		}
 		if bestCost < 0 || cost < bestCost {

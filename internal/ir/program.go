@@ -216,9 +216,9 @@ type Function struct {
 	Pos       Pos    `json:"pos,omitzero"`
 }
 
-// Resource is a document that functions need when they are called, as it was when
-// the definition was deployed: a running instance never sees another. The digest of
-// the program covers it.
+// Resource is a document that the definition refers to, as it was when the definition
+// was deployed: a running instance never sees another. Those that functions need when
+// they are called come first. The digest of the program covers it.
 type Resource struct {
 	Ref  string `json:"ref"` // as it was opened: relative to the definition, or an address
 	Text string `json:"text"`

@@ -28,7 +28,7 @@ var features = map[string][]string{"sw05": features05, "sw02": features02, "sw01
 var features05 = []string{
 	"state event", "state operation", "state switch", "state delay", "state parallel", "state subflow", "state inject", "state foreach", "state callback",
 	"end default", "end terminate", "end event", "a terminate inside a subflow", "a terminate inside a parallel", "a terminate inside a foreach",
-	"parallel ", "parallel and", "parallel xor", "parallel n_of_m", "parallel actions", "a failing branch", "a failing iteration", "a cancelled branch",
+	"parallel ", "parallel and", "parallel xor", "parallel n_of_m", "parallel actions", "a failing branch", "a failing iteration", "items that go on after a failing one", "a cancelled branch",
 	"an empty collection", "a missing collection", "a foreach that is held back by max",
 	"a data condition", "the default of a switch", "an event condition", "the timeout of a switch",
 	"an error that is handled", "a retry", "retries used up", "a restricted transition", "a compensation",
@@ -45,7 +45,7 @@ var features02 = []string{
 	"state event", "state operation", "state switch", "state delay", "state parallel", "state subflow", "state inject", "state foreach", "state callback",
 	"a state inside of a state", "iterations of states", "the output of filtered states", "a part of an error in the data", "a repeatable interval",
 	"end default", "end terminate", "end event", "a terminate inside a subflow", "a terminate inside a parallel", "a terminate inside a foreach",
-	"parallel ", "parallel and", "parallel xor", "parallel n_of_m", "parallel actions", "a failing branch", "a failing iteration", "a cancelled branch",
+	"parallel ", "parallel and", "parallel xor", "parallel n_of_m", "parallel actions", "a failing branch", "a failing iteration", "items that go on after a failing one", "a cancelled branch",
 	"an empty collection", "a missing collection", "a foreach that is held back by max",
 	"a data condition", "the default of a switch", "an event condition", "the timeout of a switch",
 	"an error that is handled", "a retry", "retries used up", "a restricted transition",

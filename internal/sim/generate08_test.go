@@ -4,7 +4,7 @@ package sim
 var features08 = []string{
 	"a JSONPath", "a branch that is not needed", "a cancelled branch", "a child", "a child that continues", "a child that fails",
 	"a child that nobody waits for", "a collection that is no array", "a compensation", "a condition that is neither true nor false",
-	"a data condition", "a delay that maxDelay bounds", "a failing branch", "a failing iteration", "a filter that sees the whole event",
+	"a data condition", "a delay that maxDelay bounds", "a failing branch", "a failing iteration", "items that go on after a failing one", "a filter that sees the whole event",
 	"a filter that selects nothing", "a foreach in batches", "a foreach that is held back by max", "a payload that is no object",
 	"a payload that is not used", "a produced event", "a repetition", "a repetition that its expression ends", "a result that is no object",
 	"a retry of a state", "a retry of an action", "a sequential foreach", "a sleep after an action", "a sleep before an action",

@@ -113,7 +113,15 @@ func (in *instance) execute02(t *thread, st, input expr.Value, inner bool) (next
 	data := in.w.stateFilter(str(filter, "dataInputPath"), input)
 	retried := map[int]int64{}
 	for {
-		exit, result, added, err := in.body02(t, st, data)
+		handled := func(f *Fault) bool {
+			if i := firstTest(get(st, "retry"), f); i >= 0 {
+				if _, again := in.olderRetry(get(st, "retry").Items()[i], retried[i]); again {
+					return true
+				}
+			}
+			return inner || in.undoing || firstTest(get(st, "onError"), f) >= 0
+		}
+		exit, result, added, err := in.body02(t, st, data, handled)
 		t.cancelChildren()
 		if err == nil {
 			next, out, err := in.leave(t, exit, in.w.stateFilter(str(filter, "dataOutputPath"), result))
@@ -158,13 +166,13 @@ func (in *instance) execute02(t *thread, st, input expr.Value, inner bool) (next
 }
 
 // body02 does what a state is for, and tells what it added.
-func (in *instance) body02(t *thread, st, data expr.Value) (exit, out expr.Value, added []expr.Value, err error) {
+func (in *instance) body02(t *thread, st, data expr.Value, handled func(*Fault) bool) (exit, out expr.Value, added []expr.Value, err error) {
 	switch str(st, "type") {
 	case "parallel":
 		out, err = in.parallel02(t, st, data)
 		return st, out, nil, err
 	case "foreach":
-		out, err = in.foreach02(t, st, data)
+		out, err = in.foreach02(t, st, data, handled)
 		return st, out, nil, err
 	case "inject":
 		exit, out, err = in.body(t, st, data)
@@ -255,11 +263,11 @@ func (in *instance) inside(t *thread, holder, own, under expr.Value) (contributi
 }
 
 // foreach02 runs iterations, which have the state's data with their item.
-func (in *instance) foreach02(t *thread, st, data expr.Value) (expr.Value, error) {
+func (in *instance) foreach02(t *thread, st, data expr.Value, handled func(*Fault) bool) (expr.Value, error) {
 	if len(get(st, "states").Items()) > 0 {
 		in.w.saw("iterations of states")
 	}
-	return in.each(t, st, data, func(t *thread, item expr.Value) (contribution, error) {
+	return in.each(t, st, data, handled, func(t *thread, item expr.Value) (contribution, error) {
 		return in.inside(t, st, data.WithPath([]string{str(st, "iterationParam")}, item), expr.Null)
 	})
 }

@@ -141,13 +141,15 @@ func (in *instance) work(t *thread, holder, own, under expr.Value) (contribution
 // foreach runs the work for each item, at most max at once, and appends the results
 // in the order of the items (0.5 §ForEach State).
 func (in *instance) foreach(t *thread, st, data expr.Value) (expr.Value, error) {
-	return in.each(t, st, data, func(t *thread, item expr.Value) (contribution, error) {
+	handled := func(f *Fault) bool { return in.undoing || handler(get(st, "onErrors"), f) >= 0 }
+	return in.each(t, st, data, handled, func(t *thread, item expr.Value) (contribution, error) {
 		return in.work(t, st, expr.Object(expr.Member{Key: str(st, "iterationParam"), Value: item}), data)
 	})
 }
 
-// each runs something for each item of a foreach.
-func (in *instance) each(t *thread, st, data expr.Value, run func(*thread, expr.Value) (contribution, error)) (expr.Value, error) {
+// each runs something for each item of a foreach. A failing item ends it at once where that is handled, or where items
+// come one after the other; else when the others are done (semantics.md §Control flow: ForEach).
+func (in *instance) each(t *thread, st, data expr.Value, handled func(*Fault) bool, run func(*thread, expr.Value) (contribution, error)) (expr.Value, error) {
 	items, ok := in.collection(str(st, "inputCollection"), data)
 	if !ok {
 		in.w.saw("a missing collection")
@@ -174,8 +176,19 @@ func (in *instance) each(t *thread, st, data expr.Value, run func(*thread, expr.
 		begin(i)
 	}
 	results := make([]expr.Value, len(items))
+	failed, first := error(nil), len(items)
 	for n := range items {
 		e := b.receive().(ended)
+		if f, ok := e.err.(*Fault); ok && most > 1 && !f.uncatchable && !handled(f) {
+			in.w.saw("items that go on after a failing one")
+			if e.index < first {
+				failed, first = f, e.index
+			}
+			if most+n < len(items) {
+				begin(most + n)
+			}
+			continue
+		}
 		if e.err != nil {
 			in.w.first()
 			in.w.saw("a failing iteration")
@@ -191,6 +204,9 @@ func (in *instance) each(t *thread, st, data expr.Value, run func(*thread, expr.
 		if most+n < len(items) {
 			begin(most + n)
 		}
+	}
+	if failed != nil {
+		return data, failed
 	}
 	target := str(st, "outputCollection")
 	if target == "" {

@@ -30,7 +30,7 @@ var plants08 = []plant{
 	},
 	{
 		name: "batches are one item longer", in: "internal/core",
-		old: "op.Each.Batch && fan.next%fan.limit == 0 {",
+		old: "op.Each.Batch && slot == fan.next && slot%fan.limit == 0 {",
 		new: "op.Each.Batch && fan.next > fan.limit && fan.next%fan.limit == 1 {",
 	},
 	{

@@ -53,6 +53,21 @@ var plants = []plant{
 		new: "fan.limit = int32(len(items))",
 	},
 	{
+		name: "a failing item that nothing handles cancels the others", in: "internal/core",
+		old: "if fault.Final || op.Join == ir.JoinLast ||",
+		new: "if true || fault.Final || op.Join == ir.JoinLast ||",
+	},
+	{
+		name: "a failing item that is handled waits for the others", in: "internal/core",
+		old: "f.fan.limit == 1 || m.mayHandle(f, fault) {",
+		new: "f.fan.limit == 1 {",
+	},
+	{
+		name: "the error of a foreach is that of its last failed item", in: "internal/core",
+		old: "fault := x.results[x.bad[0]].fault",
+		new: "fault := x.results[x.bad[len(x.bad)-1]].fault",
+	},
+	{
 		name: "an iteration sees only its item", in: "internal/core",
 		old: "			under = lent\n",
 		new: "			under = lent.Without(\"\").Append()\n",

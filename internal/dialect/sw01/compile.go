@@ -28,6 +28,9 @@ func compile(w *workflow, budget *dialect.Budget) *ir.Program {
 		ID: w.identity(), Version: w.version.Literal(), Name: w.name.Literal(), Description: w.description.Literal(),
 		Dialect: w.form.name(), Metadata: metadata(w), Extensions: w.extensions.JSON(),
 	}, budget.Build)}
+	for _, l := range w.labels {
+		c.Program.Labels = append(c.Program.Labels, ir.Label{Key: l.Key, Value: c.parameters(l.Value)})
+	}
 	// All events share one key: two events with different paths belong to the same
 	// instance if the values are equal.
 	for _, t := range w.triggers {

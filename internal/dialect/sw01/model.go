@@ -21,9 +21,10 @@ type workflow struct {
 	triggers             []*trigger
 	scope                *scope
 	metadata, extensions *dialect.Node
-	states               []*state // of all scopes, the workflow's own first
-	vague                bool     // an event expression is malformed: nobody knows which events it means
-	derivedID            string   // where the document has none
+	labels               []dialect.Label // of instances
+	states               []*state        // of all scopes, the workflow's own first
+	vague                bool            // an event expression is malformed: nobody knows which events it means
+	derivedID            string          // where the document has none
 }
 
 // trigger is an event that the workflow waits for (0.1 E §触发器定义, K and C

@@ -48,6 +48,10 @@ func (p *parser) workflow(doc *dialect.Document) *workflow {
 	p.triggers(f)
 	p.states(f, w.scope)
 	w.metadata = f.Get("metadata")
+	w.labels = p.Labels(w.metadata)
+	for _, l := range w.labels {
+		p.parameters(l.Value)
+	}
 	w.extensions = f.Get("extensions")
 	f.Done()
 	p.named()

@@ -27,9 +27,12 @@ func compile(w *workflow, src dialect.Source) *ir.Program {
 		ID: w.id.Text, Dialect: w.form.name(), WarnSchemas: src.Options.Schemas == "warn",
 		Metadata: w.metadata.JSON(), Extensions: w.extensions.JSON(),
 	}, src.Budget.Build)
-	c.Program.Name = c.label("name", w.name)
+	c.Program.Name = c.label(ir.LabelName, w.name)
 	c.Program.Version = c.label("version", w.version)
 	c.Program.Description = c.label("description", w.description)
+	for _, l := range w.labels {
+		c.Program.Labels = append(c.Program.Labels, ir.Label{Key: l.key, Value: c.template(l.value)})
+	}
 	c.Program.InputSchema, c.Program.OutputSchema = c.schemaHere(w.inputSchema), c.schemaHere(w.outputSchema)
 	c.tables()
 	for _, s := range w.states {

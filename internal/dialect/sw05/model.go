@@ -24,6 +24,7 @@ type workflow struct {
 	states                    []*state // also those inside of branches and iterations
 	top                       *scope
 	metadata, extensions      *dialect.Node
+	labels                    []label
 
 	start *state // decided by check
 }
@@ -369,4 +370,10 @@ func (s *switchState) exits() []labelled {
 		out = append(out, l)
 	}
 	return append(out, labelled{exit: s.otherwise, kind: exitDefault})
+}
+
+// label is a label of instances, or their name.
+type label struct {
+	key   string
+	value *template
 }

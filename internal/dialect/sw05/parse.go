@@ -56,6 +56,9 @@ func (p *parser) workflow(root *dialect.Node) *workflow {
 	p.states(f, w.top)
 	w.number(w.top)
 	w.metadata = f.Get("metadata")
+	for _, l := range p.Labels(w.metadata) {
+		w.labels = append(w.labels, label{l.Key, p.label(l.Value)})
+	}
 	w.extensions = f.Get("extensions")
 	f.Done()
 	return w

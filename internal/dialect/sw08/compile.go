@@ -33,7 +33,10 @@ func compile(w *workflow, src dialect.Source) *ir.Program {
 		ID: w.id.Text, Version: w.version.Literal(), Dialect: frontEnd{w.form}.Name(), Variables: true, WarnSchemas: warn,
 		Metadata: w.metadata.JSON(), Extensions: w.extensions.JSON(),
 	}, src.Budget.Build)
-	c.Program.Name, c.Program.Description = c.label("name", w.name), c.label("description", w.description)
+	c.Program.Name, c.Program.Description = c.label(ir.LabelName, w.name), c.label("description", w.description)
+	for _, l := range w.labels {
+		c.Program.Labels = append(c.Program.Labels, ir.Label{Key: l.key, Value: c.expr(l.value)})
+	}
 	c.Program.InputSchema, c.Program.WarnInput = c.schema(w.inputSchema)
 	c.Program.OutputSchema, c.Program.WarnOutput = c.schema(w.outputSchema)
 	if w.typedErrors() {

@@ -21,7 +21,7 @@ func TestManual(t *testing.T) {
 	registry := dialect.NewRegistry(FrontEnds()...)
 	words := strings.Join(strings.Fields(string(page)), " ")
 	whole, excerpts := 0, 0
-	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+	for _, block := range regexp.MustCompile("```yaml(?: \\S+)?\n").Split(string(page), -1)[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		switch {
 		case strings.HasPrefix(block, "workflow:"), strings.HasPrefix(block, "# functions.yaml"): // no definitions: examples/readme_test.go

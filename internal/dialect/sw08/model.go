@@ -41,6 +41,7 @@ type workflow struct {
 	states               []*state
 	annotations          []string
 	metadata, extensions *dialect.Node
+	labels               []label
 	startNode            *dialect.Node // where the start is written, as the name of a state
 	schedule             *schedule
 
@@ -275,4 +276,10 @@ type schema struct {
 	node *dialect.Node
 	text string
 	warn bool // failOnValidationErrors: false
+}
+
+// label is a label of instances, or their name.
+type label struct {
+	key   string
+	value *expression
 }

@@ -80,6 +80,7 @@ func (p *parser) workflow(root *dialect.Node) *workflow {
 	w.autoRetries, _ = f.Flag("autoRetries", false)
 	p.annotations(f)
 	w.metadata = f.Get("metadata")
+	p.labels(w)
 	for _, n := range f.NeedList("states") {
 		if s := p.state(n, len(w.states)); s != nil {
 			w.states = append(w.states, s)
@@ -253,6 +254,17 @@ func (p *parser) plain(n *dialect.Node, what, why string) *dialect.Node {
 		p.Errorf(n, codeConstant, "%s cannot hold an expression: %s", what, why)
 	}
 	return n
+}
+
+// labels reads the labels of instances.
+func (p *parser) labels(w *workflow) {
+	for _, l := range p.Labels(w.metadata) {
+		e := p.template(l.Value)
+		for _, v := range e.vars {
+			p.Errorf(l.Value, dialect.CodeLabel, "%s: the variable $%s is not there yet; labels have only the workflow input", l.Value.Name(), v.name)
+		}
+		w.labels = append(w.labels, label{l.Key, e})
+	}
 }
 
 // label reads a text for people, which may hold expressions over the workflow's input.

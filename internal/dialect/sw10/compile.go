@@ -39,6 +39,10 @@ func compile(d *definition, r *dialect.Reporter, src dialect.Source) *ir.Program
 	slices.Sort(c.Program.Secrets)
 	c.Program.Secrets = slices.Compact(c.Program.Secrets)
 
+	for _, l := range d.labels {
+		c.Program.Labels = append(c.Program.Labels, ir.Label{Key: l.key, Value: c.expr(l.value)})
+	}
+
 	c.finish = c.end()
 	l := c.list(d.do, "", c.finish)
 	begin := l.begin

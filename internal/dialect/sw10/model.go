@@ -22,6 +22,7 @@ type definition struct {
 	schedule *schedule
 	loose    bool // evaluate.mode
 	metadata *dialect.Node
+	labels   []label
 
 	expressions []*expression // all of them, templates and their parts
 }
@@ -216,4 +217,10 @@ type duration struct {
 	node  *dialect.Node
 	value calendar.Duration
 	expr  *expression
+}
+
+// label is a label of instances, or their name.
+type label struct {
+	key   string
+	value *expression
 }

@@ -55,6 +55,9 @@ func (p *parser) definition(root *dialect.Node) *definition {
 	p.document(f.Need("document"))
 	p.evaluate(f.Get("evaluate"))
 	p.components(f.Get("use"))
+	for _, l := range p.Labels(d.document.metadata) {
+		d.labels = append(d.labels, label{l.Key, p.template(l.Value, inLabels)})
+	}
 	d.input = p.dataFlow(f.Get("input"), "from", inWorkflowInput)
 	d.schedule = p.schedule(f.Get("schedule"))
 	d.do = p.list(f.Need("do"), "/do")

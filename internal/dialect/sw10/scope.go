@@ -40,6 +40,7 @@ var runtimeVariables = []string{
 var (
 	inWorkflowInput  = scope{where: "the workflow's input", vars: []string{varSecrets, varWorkflow, varRuntime}, private: true}
 	inWorkflowOutput = scope{where: "the workflow's output", vars: []string{varContext, varSecrets, varWorkflow, varRuntime}}
+	inLabels         = scope{where: "the labels of instances"}
 	inSchedule       = scope{where: "schedule", vars: []string{varRuntime}}
 	inComponent      = scope{where: "use", any: true}
 

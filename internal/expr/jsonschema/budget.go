@@ -64,7 +64,7 @@ func (c *checker) open() {
 }
 
 // check validates data.
-func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err error) {
+func (c *checker) check(data expr.Value, open openParts, b *expr.Budget) (found []violation, err error) {
 	// The library iterates over maps and stops early where only the verdict counts (not, if), so
 	// its steps may differ from run to run. They are limited by what is left of the budget but
 	// not taken from it, because an evaluation must always cost the same. Only its work is
@@ -91,7 +91,7 @@ func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err
 	began = work.Steps
 	if len(bad) > 0 {
 		for _, at := range bad {
-			found = append(found, violation{at.pointer(), fmt.Sprintf("the number has more than %d digits and cannot be checked", maxDigits)})
+			found = append(found, violation{pointer: at.pointer(), message: fmt.Sprintf("the number has more than %d digits and cannot be checked", maxDigits)})
 		}
 		return found, nil
 	}
@@ -102,7 +102,7 @@ func (c *checker) check(data expr.Value, b *expr.Budget) (found []violation, err
 			return nil, &expr.LimitError{Limit: "schema-violations", Max: maxViolations}
 		}
 		b.Work(violationSteps * n)
-		return violations(failed), nil
+		return violations(failed, open), nil
 	}
 	return nil, nil
 }
@@ -281,7 +281,7 @@ func (e *extra) Validate(ctx *lib.ValidatorContext, v any) {
 		e.c.pay(2)
 		if errors.As(e.names.Validate(name), &failed) {
 			e.c.pay(10)
-			ctx.AddError(problem(fmt.Sprintf("the name %s is not allowed: %s", quote(name), joined(violations(failed)))))
+			ctx.AddError(problem(fmt.Sprintf("the name %s is not allowed: %s", quote(name), joined(violations(failed, nil)))))
 		}
 	}
 }

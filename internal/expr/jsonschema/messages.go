@@ -16,7 +16,10 @@ import (
 )
 
 // violation is one thing that is wrong: where, as a JSON pointer, and what.
-type violation struct{ pointer, message string }
+type violation struct {
+	pointer, message string
+	missing          string // the properties that an object lacks, with NUL between them
+}
 
 // maxViolations is how many things may be wrong with a value, with what is wrong with each
 // alternative: telling them takes longer than finding them.
@@ -39,9 +42,9 @@ func leaves(e *lib.ValidationError, most int) int {
 
 // violations flattens the library's tree into one list, sorted by place and
 // message. The library goes through maps, so its own order changes.
-func violations(e *lib.ValidationError) []violation {
+func violations(e *lib.ValidationError, open openParts) []violation {
 	var out []violation
-	collect(e, &out)
+	collect(e, open, &out)
 	slices.SortFunc(out, func(a, b violation) int {
 		return cmp.Or(comparePointers(a.pointer, b.pointer), strings.Compare(a.message, b.message))
 	})
@@ -67,13 +70,16 @@ func pointer(tokens []string) string {
 	return at.pointer()
 }
 
-func collect(e *lib.ValidationError, out *[]violation) {
+func collect(e *lib.ValidationError, open openParts, out *[]violation) {
+	if open.hides(e) {
+		return
+	}
 	switch k := e.ErrorKind.(type) {
 	case nil:
 		return
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf, *kind.ContentSchema:
 		for _, c := range e.Causes {
-			collect(c, out)
+			collect(c, open, out)
 		}
 		if len(e.Causes) > 0 {
 			return
@@ -87,7 +93,11 @@ func collect(e *lib.ValidationError, out *[]violation) {
 			return
 		}
 	}
-	*out = append(*out, violation{pointer(e.InstanceLocation), describe(e.ErrorKind)})
+	v := violation{pointer: pointer(e.InstanceLocation), message: describe(e.ErrorKind)}
+	if k, ok := e.ErrorKind.(*kind.Required); ok {
+		v.missing = strings.Join(k.Missing, "\x00")
+	}
+	*out = append(*out, v)
 }
 
 // maxAlternatives is how many alternatives a message lists.
@@ -98,7 +108,7 @@ func alternatives(e *lib.ValidationError) violation {
 	at := pointer(e.InstanceLocation)
 	var reasons []string
 	for _, c := range e.Causes {
-		found := violations(c)
+		found := violations(c, nil)
 		for i := range found {
 			if rest := strings.TrimPrefix(found[i].pointer, at); rest != "" {
 				found[i].message = "at " + rest + " " + found[i].message
@@ -118,7 +128,7 @@ func alternatives(e *lib.ValidationError) violation {
 	case n > 0:
 		msg += fmt.Sprintf(" (%s)", strings.Join(reasons, "; or "))
 	}
-	return violation{at, msg}
+	return violation{pointer: at, message: msg}
 }
 
 func joined(found []violation) string {

@@ -83,6 +83,11 @@ func (p *program) Weight() int { return p.weight }
 
 // Eval returns an array of {pointer, message}, empty if data is valid.
 func (p *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
+	found, err := p.check(data, nil, b)
+	return listed(found, err, b)
+}
+
+func (p *program) check(data expr.Value, open openParts, b *expr.Budget) ([]violation, error) {
 	taken, _ := p.copies.Take(cache.Key{Kind: "jsonschema", Text: p.src}, func() (*checker, int) {
 		doc, own, err := read(p.src)
 		if err != nil {
@@ -94,9 +99,9 @@ func (p *program) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 		}
 		return c, own
 	})
-	found, err := taken.Value.check(data, b)
+	found, err := taken.Value.check(data, open, b)
 	taken.Release()
-	return listed(found, err, b)
+	return found, err
 }
 
 func listed(found []violation, err error, b *expr.Budget) (expr.Result, error) {
@@ -147,7 +152,7 @@ func describeSchemaError(err error) error {
 	case errors.As(err, &invalid):
 		var cause *lib.ValidationError
 		if errors.As(invalid.Err, &cause) {
-			if found := violations(cause); len(found) > 0 {
+			if found := violations(cause, nil); len(found) > 0 {
 				return &expr.SyntaxError{Msg: fmt.Sprintf("the schema is wrong at %s: %s", showPointer(found[0].pointer), found[0].message)}
 			}
 		}

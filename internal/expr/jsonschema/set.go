@@ -59,6 +59,11 @@ type member struct {
 
 // Eval returns an array of {pointer, message}, empty where data is valid.
 func (m member) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
+	found, err := m.check(data, nil, b)
+	return listed(found, err, b)
+}
+
+func (m member) check(data expr.Value, open openParts, b *expr.Budget) ([]violation, error) {
 	taken, held := m.set.copies.Take(cache.Key{Kind: "jsonschema set", Of: m.set}, func() (*checker, int) {
 		c := &checker{set: m.set, ready: map[string]*lib.Schema{}}
 		c.open()
@@ -67,12 +72,12 @@ func (m member) Eval(data expr.Value, b *expr.Budget) (expr.Result, error) {
 	c := taken.Value
 	before := c.setBytes
 	c.schema = c.named(m.name)
-	found, err := c.check(data, b)
+	found, err := c.check(data, open, b)
 	if held != nil && c.setBytes != before {
 		held.Resize(partBytes + c.setBytes)
 	}
 	taken.Release()
-	return listed(found, err, b)
+	return found, err
 }
 
 // named returns a schema of the set, which is compiled when a value first meets it. It

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -19,11 +18,11 @@ import (
 
 // fold is a step that was stored: the inputs that it comes of, all at one time.
 type fold struct {
-	digest  string
-	awaited bool
-	now     core.Time
-	latest  core.Time // that the store's clock showed when it was stored
-	inputs  []core.Input
+	digest            string
+	awaited, reusable bool
+	now               core.Time
+	latest            core.Time // that the store's clock showed when it was stored
+	inputs            []core.Input
 }
 
 // replays are the instances once more, each folded from its inputs alone, in one memory.
@@ -57,7 +56,7 @@ func (l *ledger) folding(node string, c *store.Commit, inputs []core.Input) {
 	}
 	in := &c.Instance
 	me := life{in.ID, in.Created}
-	f := fold{digest: in.Digest, awaited: in.Awaited, now: in.Updated, inputs: inputs}
+	f := fold{digest: in.Digest, awaited: in.Awaited, reusable: in.Reusable, now: in.Updated, inputs: inputs}
 	r.pending[pendingFold{node, me, in.Rev}] = f
 	if l.w.disk != nil {
 		r.pending[pendingFold{"", me, in.Rev}] = f
@@ -148,7 +147,7 @@ func (w *world) foldAgain(ctx context.Context, me life) (*again, error) {
 			if err := w.neverEarly(prog, r.state, &f, in); err != nil {
 				return nil, err
 			}
-			res, err := core.StepFor(hostOf(me, f.awaited), prog, r.state, f.now, in)
+			res, err := core.StepFor(hostOf(me, f.awaited, f.reusable), prog, r.state, f.now, in)
 			if err != nil || res.Stale {
 				return nil, fmt.Errorf("%T at %s was taken, and now: stale %t, %w", in, f.now, res.Stale, err)
 			}
@@ -159,14 +158,15 @@ func (w *world) foldAgain(ctx context.Context, me life) (*again, error) {
 	return r, nil
 }
 
-// hostOf is what the engine tells an instance of itself. An id that a key gives may come again, so the names of effects tell when the
+// hostOf is what the engine tells an instance of itself. An id that its caller chose, or a key gives, may come again, so the names of effects tell when the
 // instance was created.
-func hostOf(me life, awaited bool) core.Host {
+func hostOf(me life, awaited, reusable bool) core.Host {
 	identity := me.id
-	if strings.HasPrefix(identity, "key:") && strings.Count(identity, ":") == 1 {
+	if reusable {
 		identity += "~" + strconv.FormatInt(int64(me.created), 36)
 	}
-	return core.Host{ID: me.id, Created: me.created, Awaited: awaited, Identity: identity}
+	creates := func(f *ir.Function) bool { _, job := ir.JobWorkflow(f.Operation); return job }
+	return core.Host{ID: me.id, Created: me.created, Awaited: awaited, Identity: identity, Parks: creates}
 }
 
 // neverEarly: no timer, retry or timeout fires early by the store's clock.

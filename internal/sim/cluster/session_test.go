@@ -145,10 +145,14 @@ func (s *Session) Writable(ctx context.Context) error {
 	return err
 }
 
-// PutDefinition deploys.
-func (s *Session) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (store.Definition, error) {
-	return write(s, ctx, "deploy "+d.ID+" "+d.Version, func() (store.Definition, error) {
-		out, err := s.db.Store.PutDefinition(ctx, d, sched, move)
+// PutDefinitions deploys.
+func (s *Session) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
+	what := "deploy"
+	for _, d := range ds {
+		what += " " + d.ID + " " + d.Version
+	}
+	return write(s, ctx, what, func() ([]store.Definition, error) {
+		out, err := s.db.Store.PutDefinitions(ctx, ds, move)
 		if err == nil {
 			s.db.deployments++
 		}
@@ -265,8 +269,8 @@ func (s *Session) Schedules(ctx context.Context, now core.Time) ([]store.Schedul
 }
 
 // Advance moves a schedule.
-func (s *Session) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
-	return change(s, ctx, "advance "+definition, func() error { return s.db.Store.Advance(ctx, definition, from, next) })
+func (s *Session) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
+	return change(s, ctx, "advance "+was.Definition, func() error { return s.db.Store.Advance(ctx, was, next, fires) })
 }
 
 // Purge forgets events.
@@ -349,18 +353,18 @@ func (s *Session) Feed(ctx context.Context, after int64, limit int) (store.Feed,
 	return read(s, ctx, "feed", func() (store.Feed, error) { return s.db.Store.Feed(ctx, after, limit) })
 }
 
-// Published is up to where the feed is published.
-func (s *Session) Published(ctx context.Context) (pos int64, ok bool, err error) {
-	pos, err = read(s, ctx, "published", func() (pos int64, err error) {
-		pos, ok, err = s.db.Store.Published(ctx)
+// Cursor is up to where the feed is passed on.
+func (s *Session) Cursor(ctx context.Context, name string) (pos int64, ok bool, err error) {
+	pos, err = read(s, ctx, "cursor "+name, func() (pos int64, err error) {
+		pos, ok, err = s.db.Store.Cursor(ctx, name)
 		return pos, err
 	})
 	return pos, ok && err == nil, err
 }
 
-// SetPublished says up to where the feed is published.
-func (s *Session) SetPublished(ctx context.Context, pos int64) error {
-	return change(s, ctx, "published", func() error { return s.db.Store.SetPublished(ctx, pos) })
+// SetCursor says up to where the feed is passed on.
+func (s *Session) SetCursor(ctx context.Context, name string, pos int64) error {
+	return change(s, ctx, "cursor "+name, func() error { return s.db.Store.SetCursor(ctx, name, pos) })
 }
 
 // Subscriptions lists what an instance waits for.
@@ -412,4 +416,60 @@ func (s *Session) purge(ctx context.Context, op string, f func() (int, error)) (
 		}
 		return n, err
 	})
+}
+
+// Policies lists what operators decided.
+func (s *Session) Policies(ctx context.Context) ([]store.Policy, error) {
+	return read(s, ctx, "policies", func() ([]store.Policy, error) { return s.db.Store.Policies(ctx) })
+}
+
+// SetPolicy changes what operators decided.
+func (s *Session) SetPolicy(ctx context.Context, p store.Policy) error {
+	return change(s, ctx, "policy of "+p.Definition, func() error {
+		err := s.db.Store.SetPolicy(ctx, p)
+		if err == nil {
+			s.db.deployments++
+		}
+		return err
+	})
+}
+
+// Held lists the instances of a definition that are held.
+func (s *Session) Held(ctx context.Context, definition string, limit int) ([]string, error) {
+	return read(s, ctx, "held "+definition, func() ([]string, error) { return s.db.Store.Held(ctx, definition, limit) })
+}
+
+// ListSchedules lists all schedules.
+func (s *Session) ListSchedules(ctx context.Context) ([]store.Schedule, error) {
+	return read(s, ctx, "all schedules", func() ([]store.Schedule, error) { return s.db.Store.ListSchedules(ctx) })
+}
+
+// PutNote stores a note.
+func (s *Session) PutNote(ctx context.Context, n store.Note, now core.Time) error {
+	return change(s, ctx, "note "+n.Key, func() error { return s.db.Store.PutNote(ctx, n, now) })
+}
+
+// Note reads a note.
+func (s *Session) Note(ctx context.Context, kind, key string) (store.Note, error) {
+	return read(s, ctx, "read note "+key, func() (store.Note, error) { return s.db.Store.Note(ctx, kind, key) })
+}
+
+// Notes lists notes.
+func (s *Session) Notes(ctx context.Context, kind, after string, limit int) ([]store.Note, error) {
+	return read(s, ctx, "notes", func() ([]store.Note, error) { return s.db.Store.Notes(ctx, kind, after, limit) })
+}
+
+// DeleteNote removes a note.
+func (s *Session) DeleteNote(ctx context.Context, kind, key string) (bool, error) {
+	return write(s, ctx, "delete note "+key, func() (bool, error) { return s.db.Store.DeleteNote(ctx, kind, key) })
+}
+
+// AppendEntry appends to the audit log.
+func (s *Session) AppendEntry(ctx context.Context, e store.Entry, oldest core.Time) error {
+	return change(s, ctx, "audit "+e.ID, func() error { return s.db.Store.AppendEntry(ctx, e, oldest) })
+}
+
+// Entries lists the audit log.
+func (s *Session) Entries(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+	return read(s, ctx, "audit log", func() ([]store.Entry, error) { return s.db.Store.Entries(ctx, q) })
 }

@@ -270,6 +270,36 @@ func (in *instance) handles6(st map[string]any, f *Fault) bool {
 	return d != nil
 }
 
+// handles reports whether the state has a handler for a fault, or tries again after it. Compensation counts as that.
+func (fr *frame) handles(f *Fault) bool {
+	in := fr.in
+	if f = located(f, fr.ptr); in.undoing {
+		return true
+	}
+	switch in.w.c.Form {
+	case 6:
+		return in.handles6(fr.st, f)
+	case 9:
+		h, key := in.handler(fr.st["onErrors"], f)
+		if h == nil || object(h["then"])["throw"] != true {
+			return h != nil
+		}
+		now := map[string]*attempts{} // thrown again, it is not handled, unless it is tried again first
+		if a := fr.retried[key]; a != nil {
+			now[key] = &attempts{a.n, a.last}
+		}
+		_, again := in.retryBy(h, key, f, now)
+		return again
+	}
+	return slices.ContainsFunc(list(fr.st["onErrors"]), func(d any) bool { return in.catches(object(d), f) })
+}
+
+// catches reports whether an error definition of 0.7 or 0.8 is meant for a fault.
+func (in *instance) catches(d map[string]any, f *Fault) bool {
+	ref := text(d["errorRef"])
+	return ref != "" && in.is(f, ref) || in.isOneOf(f, d["errorRefs"])
+}
+
 // handle finds the exit of a state after a fault, or the fault that goes on.
 func (fr *frame) handle(f *Fault, data any) (exit map[string]any, err error) {
 	in := fr.in
@@ -298,8 +328,7 @@ func (fr *frame) handle(f *Fault, data any) (exit map[string]any, err error) {
 		return then, nil
 	}
 	for _, d := range list(fr.st["onErrors"]) {
-		o := object(d)
-		if ref := text(o["errorRef"]); ref != "" && in.is(f, ref) || in.isOneOf(f, o["errorRefs"]) {
+		if o := object(d); in.catches(o, f) {
 			return o, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package naive08
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -91,7 +92,9 @@ func (fr *frame) branch(t *thread, i int, branch map[string]any, data any) (got 
 	return got, err
 }
 
-// foreach runs the actions for each item and appends the results in the order of the items.
+// foreach runs the actions for each item and appends the results in the order of the items. A failing item ends it at
+// once where that is handled, or where items come one after the other; else when the others are done (semantics.md
+// §Control flow: ForEach).
 func (fr *frame) foreach(t *thread, data any) (any, error) {
 	in, st := fr.in, fr.st
 	v, some, err := in.eval(text(st["inputCollection"]), data, nil)
@@ -120,12 +123,21 @@ func (fr *frame) foreach(t *thread, data any) (any, error) {
 	}
 	results := make([]any, len(items))
 	begun, over := 0, 0
+	failed, first := error(nil), len(items)
 	for over < len(items) {
 		for begun < len(items) && begun-over < window && !(batches && begun%window == 0 && over < begun) {
 			begin(begun)
 			begun++
 		}
 		e := b.receive().(ended)
+		if f := (*Fault)(nil); errors.As(e.err, &f) && window > 1 && !f.final && !fr.handles(f) {
+			in.w.saw("items that go on after a failing one")
+			if e.index < first {
+				failed, first = e.err, e.index
+			}
+			over++
+			continue
+		}
 		if e.err != nil {
 			in.w.first()
 			in.w.losers(t, began)
@@ -134,6 +146,9 @@ func (fr *frame) foreach(t *thread, data any) (any, error) {
 		}
 		results[e.index] = in.element(e.got)
 		over++
+	}
+	if failed != nil {
+		return data, failed
 	}
 	target := text(st["outputCollection"])
 	if target == "" {
