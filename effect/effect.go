@@ -25,6 +25,9 @@ type Call struct {
 	Metadata  string // JSON text; for people, never executed
 	Args      expr.Value
 	Attempt   int // of the state or action around it, from 1
+	// Timeout is how long the definition waits for the answer: what is left of the innermost timeout around the call;
+	// 0: it does not say. After that ctx ends.
+	Timeout   time.Duration
 	Documents Documents
 }
 
@@ -48,7 +51,10 @@ type Outcome struct {
 	None    bool // there is no value
 	Failure *Failure
 	Delay   time.Duration // how much later the answer arrives (for mocks under virtual time)
-	Parked  bool          // this process does not answer the call: a person or another program will
+	// Parked: this process does not answer the call; a person or another program will. An Invoker that has a method
+	// Parks(function, operation string) bool tells that before the call, so that an instance with such calls alone counts as
+	// waiting and not as running.
+	Parked bool
 	// Wait, if not nil, is how the call goes on: it may take long, and blocks until the call is over or ctx
 	// ends. The other fields mean nothing then. A call that waits does not keep others from being made.
 	Wait func(ctx context.Context) Outcome

@@ -3,6 +3,7 @@ package redact
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/url"
@@ -109,14 +110,17 @@ func newRedactor(all, before map[string]expr.Value) *Redactor {
 	return r
 }
 
-// forms are the ways in which a text appears in messages: as it is, escaped, or encoded.
+// forms are the ways in which a text appears in messages: as it is, in another case, escaped, or encoded.
 func forms(text string) []string {
 	quoted := string(expr.AppendQuoted(nil, text))
 	out := []string{
 		text, quoted[1 : len(quoted)-1], url.QueryEscape(text), url.PathEscape(text),
 		base64.StdEncoding.EncodeToString([]byte(text)), base64.RawStdEncoding.EncodeToString([]byte(text)),
 		base64.URLEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text)),
+		hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))),
+		strings.ToLower(text), strings.ToUpper(text),
 	}
+	out = append(out, within64(text)...)
 	// Programs tell errors line by line.
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); len(line) >= MinText {
@@ -126,7 +130,23 @@ func forms(text string) []string {
 	return out
 }
 
-// Text replaces the values of secrets, also escaped or as base64, by ‹secret NAME›.
+// within64 is what base64 makes of a text inside of another, as in "Bearer SECRET": it differs by how many bytes are
+// before it, modulo three. Characters that depend on a neighbour are left out.
+func within64(text string) (out []string) {
+	for before, shared := range []int{0, 2, 3} { // characters that the bytes before it have a part in
+		padded := append(make([]byte, before), text...)
+		whole := len(padded) * 8 / 6
+		if whole-shared < MinText {
+			continue
+		}
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, encoding.EncodeToString(padded)[shared:whole])
+		}
+	}
+	return out
+}
+
+// Text replaces the values of secrets, also escaped, as base64 or hexadecimal, by ‹secret NAME›.
 func (r *Redactor) Text(text string) string {
 	if r == nil || r.mask == nil {
 		return text

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,6 +47,8 @@ func TestRedact(t *testing.T) {
 		"/" + url.PathEscape(special):         "/‹secret e›",
 		`{"k":"x&y \"z\"/1"}`:                 `{"k":"‹secret e›"}`,
 		base64.StdEncoding.EncodeToString([]byte("open sesame")): "‹secret a›",
+		hex.EncodeToString([]byte("open sesame")):                "‹secret a›",
+		"OPEN SESAME": "‹secret a›",
 	} {
 		if got := r.Text(text); got != want {
 			t.Errorf("%q gives %q, want %q", text, got, want)
@@ -58,6 +61,26 @@ func TestRedact(t *testing.T) {
 	plain, _ := expr.ParseJSON([]byte(`{"a":["b",{"c":1}]}`))
 	if !r.Redact(plain).Same(plain) || !r.Seal(plain).Same(plain) {
 		t.Error("a value without secrets is copied")
+	}
+}
+
+// TestRedactInside: a service that echoes a header in base64 does not give away the secret in it, wherever it begins.
+func TestRedactInside(t *testing.T) {
+	const secret = "TopSecretValue42"
+	r := NewRedactor(map[string]expr.Value{"s": expr.String(secret)})
+	for _, before := range []string{"", "B", "Be", "Bearer ", "user:", "Basic x:"} {
+		for _, after := range []string{"", "!", "\r\n", "\xff\xfe\xfd"} {
+			for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+				text := r.Text(encoding.EncodeToString([]byte(before + secret + after)))
+				if !strings.Contains(text, "‹secret s›") {
+					t.Errorf("%q and %q around it: %s", before, after, text)
+				}
+				rest := strings.ReplaceAll(text, "‹secret s›", "")
+				if most := (len(before)+len(after))*8/6 + 6; len(rest) > most {
+					t.Errorf("%q and %q around it: %s leaves %d characters", before, after, text, len(rest))
+				}
+			}
+		}
 	}
 }
 

@@ -103,7 +103,7 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	if streams(method) {
 		return i.stream(ctx, at, body)
 	}
-	limited, explain, cancel := i.deadline().Within(ctx, i.client)
+	limited, explain, cancel := i.deadline(ctx).Within(ctx, i.client)
 	defer cancel()
 	result, _, err := at.Call(limited, requestID, body, nil)
 	if method == methodDelete && errors.Is(err, jsonrpc.ErrEmpty) {
@@ -118,8 +118,9 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 // requestID is the id of the one request of a call.
 const requestID = 1
 
-func (i *Invoker) deadline() jsonrpc.Deadline {
-	return jsonrpc.Deadline{After: i.client.Limits().Timeout, Named: "limit call-timeout"}
+func (i *Invoker) deadline(ctx context.Context) jsonrpc.Deadline {
+	after, named := i.client.Timeout(ctx)
+	return jsonrpc.Deadline{After: after, Named: named}
 }
 
 // target is the address of the agent.

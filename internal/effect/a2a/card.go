@@ -95,15 +95,16 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) (root string) {
 	if ref := fn.Operation.Document; ref != "" {
 		text, err := f.Open(ref)
 		if err != nil {
-			f.Warnf(fn.Document, pin.CodeDocument, "call %q: the agent card cannot be opened: %v", fn.Name, err)
+			f.Failf(fn.Document, err, pin.CodeDocument, "call %q: the agent card cannot be opened: %v", fn.Name, err)
 		} else if c, err = readCard(text); err != nil {
-			f.Warnf(fn.Document, pin.CodeDocument, "call %q: %v", fn.Name, err)
+			f.Failf(fn.Document, err, pin.CodeDocument, "call %q: %v", fn.Name, err)
 		}
 		if err == nil {
 			root = ref
 		}
 	}
-	for _, args := range fn.Arguments {
+	for _, call := range fn.Calls {
+		args := call.With
 		check(f, fn, args, c)
 	}
 	return root

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
@@ -42,7 +41,7 @@ func TestFind(t *testing.T) {
 		{"missing", send + `}`, "CALL001 the agent card cannot be opened"},
 	} {
 		dir := t.TempDir()
-		fn := pin.Function{Name: "f", ID: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Document: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Arguments: []expr.Value{value(t, c.args)}}
+		fn := pin.Function{Name: "f", ID: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Document: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Calls: []pin.Call{{With: value(t, c.args)}}}
 		if c.card != "" {
 			fn.Operation = route.Operation{Kind: route.Other, Document: "card.json", ID: "a2a"}
 		}

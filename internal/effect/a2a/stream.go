@@ -18,7 +18,7 @@ var errLate = errors.New("late")
 
 // stream makes a request whose answer is a stream. The call waits for the rest of it without its place.
 func (i *Invoker) stream(ctx context.Context, at *jsonrpc.Endpoint, body []byte) effect.Outcome {
-	deadline := i.deadline()
+	deadline := i.deadline(ctx)
 	streaming, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(deadline.After, func() { cancel(errLate) })
 	s, err := at.Post(streaming, body, nil)

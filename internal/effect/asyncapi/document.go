@@ -14,12 +14,15 @@ import (
 // maxHops bounds references that lead to references.
 const maxHops = 32
 
-// problem is why an operation cannot be called: a warning when the definition is deployed, the failure of a
+// problem is why an operation cannot be called: a diagnostic when the definition is deployed, the failure of a
 // call.
 type problem struct {
 	msg, hint string
 	document  bool // the document as a whole is the problem
+	cause     error
 }
+
+func (p *problem) Unwrap() error { return p.cause }
 
 func (p *problem) Error() string {
 	if p.hint != "" {
@@ -73,7 +76,7 @@ func (l *library) get(ref string) (*document, error) {
 func (l *library) read(ref string) (*document, error) {
 	text, err := l.open(ref)
 	if err != nil {
-		return nil, &problem{msg: fmt.Sprintf("the document %q cannot be opened: %v", ref, err), document: true}
+		return nil, &problem{msg: fmt.Sprintf("the document %q cannot be opened: %v", ref, err), document: true, cause: err}
 	}
 	doc, found := dialect.Read(ref, text)
 	if found.HasErrors() || doc.Root == nil {
@@ -136,7 +139,7 @@ func (l *library) follow(p place) (place, error) {
 // resolve finds what a $ref in a document names.
 func (l *library) resolve(from *document, ref string) (place, error) {
 	fail := func(err error) (place, error) {
-		return place{}, broken("the reference %q in %q cannot be followed: %v", ref, from.ref, err)
+		return place{}, &problem{msg: fmt.Sprintf("the reference %q in %q cannot be followed: %v", ref, from.ref, err), cause: err}
 	}
 	file, fragment, _ := strings.Cut(ref, "#")
 	doc := from

@@ -213,6 +213,9 @@ func (i *Invoker) publishNATS(ctx context.Context, c effect.Call, t target, msg 
 	if out.Header.Get(nats.MsgIdHdr) == "" {
 		out.Header.Set(nats.MsgIdHdr, c.Key)
 	}
+	if t := effect.Traceparent(ctx); t != "" && headers.Get("traceparent") == "" {
+		out.Header["traceparent"] = []string{t} // the usual spelling: NATS tells names by case
+	}
 	b, d, err := i.connect(ctx, t, 0)
 	if err != nil {
 		return err

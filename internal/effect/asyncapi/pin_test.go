@@ -43,8 +43,9 @@ func TestFind(t *testing.T) {
 	for with, says := range map[string]string{
 		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: "1", parts: [{id: "2"}]}}`:           "",
 		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: "${ .id }"}}`:                        "",
-		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: 1}}`:                                 "CALL003 payload/id",
-		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: "1", parts: [{}]}}`:                  "CALL003 payload/parts/0",
+		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: 1}}`:                                 "CALL006 payload/id",
+		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: "${ .id }", parts: [{}]}}`:           "CALL004 payload/parts/0",
+		`document: {endpoint: api.yaml}, operation: send, message: {payload: {id: "1", parts: [{}]}}`:                  "CALL004 payload/parts/0",
 		`document: {endpoint: api.yaml}, operation: sent, message: {}`:                                                 `CALL003 did you mean "send"?`,
 		`document: {endpoint: api.yaml}, operation: broken, message: {}`:                                               "CALL003 cannot be followed",
 		`document: {endpoint: api.yaml}, operation: proto, message: {}`:                                                "CALL003 only JSON Schema",
@@ -70,7 +71,7 @@ func TestFind(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatalf("%s: %v", with, found)
 		}
-		found = pin.Kinds{"asyncapi": Kind{}}.Pin(context.Background(), files, pin.Definition{File: "w.yaml", Program: c.Program})
+		found = pin.Kinds{"asyncapi": Kind{}}.Pin(context.Background(), files, pin.Definition{File: "w.yaml", Program: c.Program, Root: c.Document.Root})
 		code, words, _ := strings.Cut(says, " ")
 		switch {
 		case says == "" && len(found) > 0:

@@ -55,7 +55,7 @@ func Router(o Options, catalogue route.Catalogue) *route.Router {
 			ir.RequestKind: request.New(o.Client),
 			ir.LogKind:     log.New(o.Log),
 		},
-		Closers: []func(){programs.Close},
+		Closers: []func(){programs.Close}, Within: effecthttp.Within,
 	}
 	maps.Copy(r.Others, programs.Kinds())
 	return r

@@ -2,11 +2,14 @@ package catalogue
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/openapi"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // operation is one of an OpenAPI document, which is read with the catalogue.
@@ -47,4 +50,26 @@ func (o *operation) invoke(ctx context.Context, c *Catalogue, call effect.Call, 
 	}
 	call.Operation, call.Documents = o.document+"#"+o.id, o.documents
 	return c.options.OpenAPI.Call(ctx, call, extra), nil
+}
+
+// CheckCalls warns of calls that do not fit the documents of the catalogue. No catalogue promises nothing.
+func (c *Catalogue) CheckCalls(ctx context.Context, def pin.Definition) dialect.Diagnostics {
+	if c == nil || def.Program == nil {
+		return nil
+	}
+	f := pin.NewFinder(ctx, dialect.NoBundle, def)
+	for i, fn := range def.Program.Functions {
+		o, ok := c.entries[fn.Name].(*operation)
+		if !ok || fn.Operation != "" {
+			continue
+		}
+		given := http.Header{}
+		for _, h := range o.headers {
+			given.Add(h.name, "given")
+		}
+		if o.auth == nil && given.Get("Cookie") == "" { // else the operator may give any parameter
+			openapi.CheckCalls(f, pin.Function{Name: fn.Name, Calls: f.Calls(ir.FunctionID(i))}, o.documents, o.id, given)
+		}
+	}
+	return f.Diagnostics()
 }

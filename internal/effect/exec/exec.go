@@ -41,6 +41,14 @@ type Limits struct {
 	File   int64 // bytes of a file that it writes; 0: no limit
 }
 
+// Trace is a W3C trace context as the entry of Env by which programs find it; "": none.
+func Trace(traceparent string) []string {
+	if traceparent == "" {
+		return nil
+	}
+	return []string{"TRACEPARENT=" + traceparent}
+}
+
 // Path is what every program needs of the environment of this process, as entries of Env. Where one name has several,
 // the last counts.
 func Path() []string {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 )
 
 // prefix is how the errors of the library begin. Its blank is chosen at random.
@@ -33,7 +34,7 @@ func (s *schema) encode(args expr.Value, md protoreflect.MessageDescriptor) (wir
 	m := dynamicpb.NewMessage(md)
 	if err := s.read(args, m, false); err != nil {
 		why := ""
-		c := checker{schema: s, report: func(p *problem) { why = cmp.Or(why, p.Error()) }}
+		c := checker{schema: s, report: func(_ string, p *problem) { why = cmp.Or(why, p.Error()) }}
 		c.message(args, md, "arguments")
 		return nil, errors.New(cmp.Or(why, "arguments: "+plain(err)))
 	}
@@ -50,7 +51,12 @@ type checker struct {
 	schema *schema
 	// written: they are as in the definition, and what is a text ${ … } may become anything.
 	written bool
-	report  func(*problem)
+	report  func(path string, p *problem)
+}
+
+// wrong is an argument that cannot become what the message asks for.
+func wrong(format string, args ...any) *problem {
+	return &problem{code: pin.CodeConstant, msg: fmt.Sprintf(format, args...)}
 }
 
 // message checks an object.
@@ -59,8 +65,11 @@ func (c *checker) message(v expr.Value, md protoreflect.MessageDescriptor, path 
 		return
 	}
 	if !v.IsObject() {
-		c.report(mismatch("", "%s must be an object (%s), not %s", path, md.FullName(), v.Kind().WithArticle()))
+		c.report(path, wrong("%s must be an object (%s), not %s", path, md.FullName(), v.Kind().WithArticle()))
 		return
+	}
+	if wellKnown(md) {
+		return // its members are not its fields; the call itself reads them
 	}
 	given := map[protoreflect.FieldNumber]bool{}
 	for _, m := range v.Members() {
@@ -68,7 +77,7 @@ func (c *checker) message(v expr.Value, md protoreflect.MessageDescriptor, path 
 		fd := field(md, m.Key)
 		switch {
 		case fd != nil && given[fd.Number()]:
-			c.report(mismatch("", "%s: the field %s is given twice, by both of its names", at, fd.Name()))
+			c.report(at, wrong("%s: the field %s is given twice, by both of its names", at, fd.Name()))
 		case fd != nil:
 			given[fd.Number()] = !m.Value.IsNull()
 			c.field(m.Value, fd, at)
@@ -78,7 +87,7 @@ func (c *checker) message(v expr.Value, md protoreflect.MessageDescriptor, path 
 	}
 	for i := range md.Fields().Len() {
 		if fd := md.Fields().Get(i); fd.Cardinality() == protoreflect.Required && !given[fd.Number()] {
-			c.report(mismatch("", "%s needs %q, which %s requires", path, fd.JSONName(), md.FullName()))
+			c.report(path, &problem{code: pin.CodeMissing, msg: fmt.Sprintf("%s needs %q, which %s requires", path, fd.JSONName(), md.FullName())})
 		}
 	}
 }
@@ -92,7 +101,7 @@ func (c *checker) unknown(md protoreflect.MessageDescriptor, name, path string) 
 			all = append(all, fd.TextName())
 		}
 	}
-	c.report(mismatch(meant(name, all, names), "%s: %s has no field %q", path, md.FullName(), name))
+	c.report(path+"."+name, &problem{code: pin.CodeUnknown, msg: fmt.Sprintf("%s: %s has no field %q", path, md.FullName(), name), hint: meant(name, all, names)})
 }
 
 // field finds a field by one of its names.
@@ -120,7 +129,7 @@ func (c *checker) field(v expr.Value, fd protoreflect.FieldDescriptor, path stri
 			c.message(item, inner, path+"["+strconv.Itoa(i)+"]")
 		}
 	case fd.IsList():
-		c.report(mismatch("", "%s must be an array, not %s", path, v.Kind().WithArticle()))
+		c.report(path, wrong("%s must be an array, not %s", path, v.Kind().WithArticle()))
 	case fd.IsMap() && v.IsObject():
 		for _, m := range v.Members() {
 			c.message(m.Value, inner, path+"."+m.Key)
@@ -142,7 +151,7 @@ func (c *checker) leaf(v expr.Value, fd protoreflect.FieldDescriptor, path strin
 	}
 	into := dynamicpb.NewMessage(fd.ContainingMessage())
 	if err := c.schema.read(expr.Object(expr.Member{Key: fd.JSONName(), Value: v}), into, true); err != nil {
-		c.report(mismatch("", "%s: %s", path, plain(err)))
+		c.report(path, wrong("%s: %s", path, plain(err)))
 	}
 }
 

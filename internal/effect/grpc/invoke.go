@@ -46,6 +46,7 @@ type call struct {
 	*Invoker
 	where  string
 	limits effecthttp.Limits
+	within string // how long it may take, in words
 	schema *schema
 	method protoreflect.MethodDescriptor
 	target target
@@ -59,7 +60,9 @@ type call struct {
 // Invoke makes a call whose arguments are {proto, service: {name, host, port, authentication}, method, arguments}.
 func (i *Invoker) Invoke(ctx context.Context, ec effect.Call) effect.Outcome {
 	c := &call{Invoker: i, where: fmt.Sprintf("call %q", ec.Function), limits: i.client.Limits()}
-	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	timeout, named := i.client.Timeout(ctx)
+	c.within = fmt.Sprintf("%s (%s)", timeout, named)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := c.prepare(ctx, ec); err != nil {
 		return refused(c.where, err)
@@ -97,6 +100,9 @@ func (c *call) prepare(ctx context.Context, ec effect.Call) error {
 	c.meta = metadata.MD{}
 	if ec.Key != "" {
 		c.meta.Set("idempotency-key", ec.Key)
+	}
+	if t := effect.Traceparent(ctx); t != "" {
+		c.meta.Set("traceparent", t)
 	}
 	if c.policy != nil {
 		scheme, parameter, err := c.client.Credentials(ctx, c.policy, b.Guarded)
@@ -179,8 +185,7 @@ func (c *call) begin(ctx context.Context) (grpc.ClientStream, error) {
 
 // unary makes a call that is answered with one message.
 func (c *call) unary(ctx context.Context) effect.Outcome {
-	limit := inWords(c.limits.Timeout, "call-timeout")
-	all, out := c.receive(ctx, limit)
+	all, out := c.receive(ctx, c.within)
 	if all == nil {
 		return out
 	}

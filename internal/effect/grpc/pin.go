@@ -2,6 +2,10 @@ package grpc
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -27,12 +31,12 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		s, err := compile(ref, f.Open)
 		return &compiled{s, err}
 	}).(*compiled)
-	warn := func(at dialect.Place, err error) {
+	fail := func(at dialect.Place, err error) {
 		var p *problem
 		if !errors.As(err, &p) {
 			p = &problem{code: pin.CodeDocument, msg: err.Error()}
 		}
-		if d := f.Warnf(at, p.code, "call %q: %s", fn.Name, p.msg); p.hint != "" {
+		if d := f.Failf(at, err, p.code, "call %q: %s", fn.Name, p.msg); p.hint != "" {
 			d.WithHint("%s", p.hint)
 		}
 	}
@@ -41,45 +45,60 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		root = ""
 	}
 	if doc.err != nil {
-		warn(fn.Document, doc.err)
+		fail(fn.Document, doc.err)
 		return root
 	}
 	m, err := doc.schema.method(service, method)
 	if err != nil {
-		warn(fn.ID, err)
+		fail(fn.ID, err)
 		return root
 	}
-	said := map[string]bool{} // calls of one function may have the same mistake
-	c := checker{schema: doc.schema, written: true, report: func(p *problem) {
-		if !said[p.Error()] {
-			said[p.Error()] = true
-			warn(fn.ID, p)
-		}
-	}}
-	for _, with := range fn.Arguments {
+	checkCalls(f, fn, doc.schema, m)
+	return root
+}
+
+// checkCalls compares the calls of a function, as they are written, with the method.
+func checkCalls(f *pin.Finder, fn pin.Function, s *schema, m protoreflect.MethodDescriptor) {
+	for _, call := range fn.Calls {
+		with := call.With
+		warn := func(err error) { f.Warnf(fn.ID, pin.CodeMismatch, "call %q: %v", fn.Name, err) }
+		c := checker{schema: s, written: true, report: func(path string, p *problem) {
+			args := call.Args
+			at := args.Place(pointerOf(path))
+			if p.code == pin.CodeUnknown {
+				at = args.KeyPlace(pointerOf(path))
+			}
+			if d := f.Errorf(at, p.code, "call %q: %s", fn.Name, p.msg); p.hint != "" {
+				d.WithHint("%s", p.hint)
+			}
+		}}
 		given, _ := with.Get("arguments")
 		if given.IsNull() {
 			given = expr.EmptyObject
 		}
-		c.checked(func() { c.message(given, m.Input(), "arguments") })
+		c.checked(func() { c.message(given, m.Input(), "arguments") }, warn)
 		at, _ := with.Get("service")
 		if host, _ := at.Get("host"); !c.open(host) {
 			if _, err := readTarget(at, false); err != nil {
-				c.report(mismatch("", "%v", err))
+				warn(err)
 			}
 		}
 		if digest, _ := at.Lookup("authentication", "digest"); !digest.IsNull() {
-			c.report(mismatch("", "%v", errDigest))
+			warn(errDigest)
 		}
 	}
-	return root
+}
+
+// pointerOf is the JSON pointer of a path such as arguments.items[0].name.
+func pointerOf(path string) string {
+	return "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
 }
 
 // checked runs a check that may panic: a document can describe google.protobuf.Any and the like in its own way.
-func (c *checker) checked(check func()) {
+func (c *checker) checked(check func(), warn func(error)) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.report(mismatch("", "arguments cannot be checked: %v", r))
+			warn(fmt.Errorf("arguments cannot be checked: %v", r))
 		}
 	}()
 	check()

@@ -24,7 +24,10 @@ import (
 // problem is what is wrong with a document, or with a call that needs it.
 type problem struct {
 	code, msg, hint string
+	cause           error
 }
+
+func (p *problem) Unwrap() error { return p.cause }
 
 func (p *problem) Error() string {
 	if p.hint == "" {
@@ -34,7 +37,7 @@ func (p *problem) Error() string {
 }
 
 func mismatch(hint, format string, args ...any) *problem {
-	return &problem{pin.CodeMismatch, fmt.Sprintf(format, args...), hint}
+	return &problem{code: pin.CodeMismatch, msg: fmt.Sprintf(format, args...), hint: hint}
 }
 
 // schema is a document, compiled.
@@ -50,7 +53,7 @@ func compile(ref string, open func(ref string) ([]byte, error)) (s *schema, err 
 			s, err = nil, fmt.Errorf("it makes the compiler panic: %v", r)
 		}
 		if err != nil {
-			err = &problem{code: pin.CodeDocument, msg: fmt.Sprintf("the document %q cannot be used: %v", ref, err)}
+			err = &problem{code: pin.CodeDocument, msg: fmt.Sprintf("the document %q cannot be used: %v", ref, err), cause: err}
 		}
 	}()
 	text, err := open(ref)

@@ -172,8 +172,8 @@ func pinnedCall(t *testing.T, files dialect.Bundle, operation, args string) (eff
 	}
 	p := &ir.Program{
 		Functions: []ir.Function{{Name: "f", Operation: operation, Pos: ir.Pos{Line: 1, Column: 1}}},
-		Exprs:     []ir.Expr{{Lang: jq.TemplateLang, Src: args}},
-		Nodes:     []ir.Node{{Op: &ir.Call{Function: 0, Args: 0}}},
+		Exprs:     []ir.Expr{{}, {Lang: jq.TemplateLang, Src: args}},
+		Nodes:     []ir.Node{{Op: &ir.Call{Function: 0, Args: 1}}},
 	}
 	found := pin.Kinds{"grpc": Kind{}}.Pin(context.Background(), files, pin.Definition{File: "w.yaml", Program: p})
 	// Programs are stored as JSON.
@@ -201,8 +201,11 @@ func (s *service) do(i *Invoker, method, arguments string) effect.Outcome {
 func (s *service) invoke(i *Invoker, operation, args string) effect.Outcome {
 	s.t.Helper()
 	c, _ := pinnedCall(s.t, shopFiles(), operation, args)
-	return finish(context.Background(), i, c)
+	return finish(effect.WithTraceparent(context.Background(), traceparent), i, c)
 }
+
+// traceparent is the place of all calls in a trace.
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 func finish(ctx context.Context, i *Invoker, c effect.Call) effect.Outcome {
 	out := i.Invoke(ctx, c)

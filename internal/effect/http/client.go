@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	nethttp "net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/effect/auth"
 )
@@ -21,10 +24,11 @@ type Limits struct {
 	HeaderBytes   int64         // headers of an answer ("response-header-bytes"), 64 KiB
 	Redirects     int           // followed one after the other ("redirects"), 5
 	Timeout       time.Duration // of a call in all ("call-timeout"), 30 s
+	MaxTimeout    time.Duration // of a call whose definition states a longer timeout ("call-timeout-max"), 10 min
 }
 
 // DefaultLimits hold unless Options say otherwise.
-var DefaultLimits = Limits{ResponseBytes: 4 << 20, HeaderBytes: 64 << 10, Redirects: 5, Timeout: 30 * time.Second}
+var DefaultLimits = Limits{ResponseBytes: 4 << 20, HeaderBytes: 64 << 10, Redirects: 5, Timeout: 30 * time.Second, MaxTimeout: 10 * time.Minute}
 
 // Options configure a client.
 type Options struct {
@@ -45,7 +49,7 @@ type Client struct {
 	holds   func(expr.Value) bool
 	limits  Limits
 	agent   string
-	policy  *policy
+	policy  atomic.Pointer[policy]
 	closers []func() // see OnClose
 }
 
@@ -55,7 +59,8 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits, agent: "lockstep", secrets: o.Secrets, holds: o.Holds, policy: p}
+	c := &Client{limits: o.Limits, agent: "lockstep", secrets: o.Secrets, holds: o.Holds}
+	c.policy.Store(p)
 	if o.Version != "" {
 		c.agent += "/" + o.Version
 	}
@@ -64,8 +69,28 @@ func New(o Options) (*Client, error) {
 	fill(&c.limits.HeaderBytes, DefaultLimits.HeaderBytes)
 	fill(&c.limits.Redirects, DefaultLimits.Redirects)
 	fill(&c.limits.Timeout, DefaultLimits.Timeout)
-	c.http, c.guarded = c.over(p.dial), c.over(p.dialListed)
+	fill(&c.limits.MaxTimeout, DefaultLimits.MaxTimeout)
+	c.limits.MaxTimeout = max(c.limits.MaxTimeout, c.limits.Timeout)
+	c.http = c.over(func(ctx context.Context, network, address string) (net.Conn, error) {
+		return c.policy.Load().dial(ctx, network, address)
+	})
+	c.guarded = c.over(func(ctx context.Context, network, address string) (net.Conn, error) {
+		return c.policy.Load().dialListed(ctx, network, address)
+	})
 	return c, nil
+}
+
+// SetAllow replaces Options.Allow. Calls in flight go on; no idle connection that another list allowed is used
+// again. If the list is wrong, the one from before stays.
+func (c *Client) SetAllow(allow []string) error {
+	p, err := newPolicy(allow)
+	if err != nil {
+		return err
+	}
+	c.policy.Store(p)
+	c.http.CloseIdleConnections()
+	c.guarded.CloseIdleConnections()
+	return nil
 }
 
 // Holds reports whether a value has a secret in it.
@@ -114,12 +139,13 @@ type Answer struct {
 	From   *nethttp.Request // the request that it answers: after redirects, the last one
 }
 
-// send makes one request, redirects included; timeout 0 is call-timeout.
+// send makes one request, redirects included; timeout 0 is that of [Client.Timeout].
 func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Duration) (Answer, error) {
-	named := " (the function's timeout)"
+	named := "the function's timeout"
 	if timeout == 0 {
-		timeout, named = c.limits.Timeout, " (limit call-timeout)"
+		timeout, named = c.Timeout(ctx)
 	}
+	named = " (" + named + ")"
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	resp, err := c.begin(limited, req)
@@ -149,6 +175,9 @@ func (c *Client) send(ctx context.Context, req *nethttp.Request, timeout time.Du
 func (c *Client) begin(ctx context.Context, req *nethttp.Request) (*nethttp.Response, error) {
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", c.agent)
+	}
+	if t := effect.Traceparent(ctx); t != "" && req.Header.Get("Traceparent") == "" {
+		req.Header.Set("Traceparent", t)
 	}
 	return c.under(rulesOf(ctx)).Do(req.WithContext(ctx))
 }
@@ -235,5 +264,20 @@ func (c *Client) explain(ctx context.Context, err error, timeout string) error {
 	if strings.Contains(err.Error(), "response headers exceeded") {
 		return &Error{CodeTooLarge, fmt.Sprintf("the answer's headers are larger than %d bytes (limit response-header-bytes)", c.limits.HeaderBytes)}
 	}
-	return &Error{CodeUnreachable, err.Error()}
+	return &Error{CodeUnreachable, unreachable(err)}
+}
+
+// unreachable is why there is no connection, without what only this machine's network knows: the addresses that a
+// name resolves to, and the resolver.
+func unreachable(err error) string {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+		if unknown.IsNotFound {
+			return fmt.Sprintf("the name %.253q has no address", unknown.Name)
+		}
+		return fmt.Sprintf("the address of %.253q cannot be found out", unknown.Name)
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Err != nil {
+		return failed.Err.Error()
+	}
+	return err.Error()
 }

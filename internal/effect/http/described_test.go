@@ -323,7 +323,7 @@ func TestGuarded(t *testing.T) {
 	}
 	strict, _ := newPolicy([]string{"10.0.0.0/8", "10.1.2.3:80"})
 	for address, want := range map[string]bool{"10.1.2.3:443": true, "[::ffff:10.1.2.3]:80": true, "8.8.8.8:443": false, "127.0.0.1:80": false, "nonsense": false} {
-		if got := strict.checkListed(address) == nil; got != want {
+		if got := strict.checkListed(address, address) == nil; got != want {
 			t.Errorf("%s: %t", address, got)
 		}
 	}

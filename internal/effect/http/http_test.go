@@ -7,9 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	nethttp "net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,6 +91,33 @@ func TestRequests(t *testing.T) {
 	out := c.Invoke(context.Background(), effect.Call{Operation: srv.URL + "#GET", Args: value(t, `[1]`)})
 	if out.Failure == nil || out.Failure.Code != "invalid-arguments" {
 		t.Errorf("a GET with an array gives %+v", out)
+	}
+}
+
+// TestTraceparent: the trace of a call goes out with it, also to another host, unless the author gives one.
+func TestTraceparent(t *testing.T) {
+	const own, given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+	end := server(t, func(w nethttp.ResponseWriter, r *nethttp.Request) { fmt.Fprintf(w, "%q", r.Header.Get("traceparent")) })
+	begin := server(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		nethttp.Redirect(w, r, strings.Replace(end.URL, "127.0.0.1", "localhost", 1), nethttp.StatusTemporaryRedirect)
+	})
+	ctx := effect.WithTraceparent(t.Context(), own)
+	for _, c := range []struct {
+		ctx           context.Context
+		url, set, got string
+	}{{ctx, end.URL, "", own}, {ctx, begin.URL, "", own}, {ctx, end.URL, given, given}, {t.Context(), end.URL, "", ""}} {
+		target, err := url.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := nethttp.Header{}
+		if c.set != "" {
+			h.Set("traceparent", c.set)
+		}
+		a, err := client(t, Limits{}).Do(c.ctx, Request{Method: "GET", URL: target, Header: h})
+		if err != nil || string(a.Body) != fmt.Sprintf("%q", c.got) {
+			t.Errorf("%s with %q: %s, %v", c.url, c.set, a.Body, err)
+		}
 	}
 }
 
@@ -260,10 +291,10 @@ func TestDialledAddresses(t *testing.T) {
 		"224.0.0.1:80":                {false, false},
 		"nonsense":                    {false, false},
 	} {
-		if got := strict.check(address) == nil; got != want[0] {
+		if got := strict.check(address, address) == nil; got != want[0] {
 			t.Errorf("%s: %t without an allow-list", address, got)
 		}
-		if got := loose.check(address) == nil; got != want[1] {
+		if got := loose.check(address, address) == nil; got != want[1] {
 			t.Errorf("%s: %t with an allow-list", address, got)
 		}
 	}
@@ -464,5 +495,27 @@ func TestFetch(t *testing.T) {
 	strict, _ := New(Options{})
 	if _, err := strict.Fetch(context.Background(), srv.URL); !errors.As(err, &refused) || refused.Code != CodeRefused {
 		t.Errorf("loopback: %v", err)
+	}
+}
+
+// TestFailuresTellNoAddresses: what a name resolves to inside of a network, and who said so, is not told.
+func TestFailuresTellNoAddresses(t *testing.T) {
+	addr := &net.TCPAddr{IP: net.IPv4(10, 9, 8, 7), Port: 80}
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{&net.OpError{Op: "dial", Net: "tcp", Addr: addr, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "connect: connection refused"},
+		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "db.internal", Server: "10.9.8.7:53", IsNotFound: true}}, `the name "db.internal" has no address`},
+		{&net.DNSError{Err: "server misbehaving", Name: "db.internal", Server: "10.9.8.7:53"}, `the address of "db.internal" cannot be found out`},
+	} {
+		if got := unreachable(&url.Error{Op: "Get", URL: "http://db.internal/?q=1", Err: c.err}); got != c.says {
+			t.Errorf("%v gives %q, want %q", c.err, got, c.says)
+		}
+	}
+	p, _ := newPolicy(nil)
+	_, err := p.dial(t.Context(), "tcp", "localhost:1")
+	if err == nil || !strings.Contains(unreachable(err), "refuses localhost:1,") || strings.Contains(unreachable(err), "127.0.0.1") {
+		t.Errorf("%v", err)
 	}
 }

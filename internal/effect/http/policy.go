@@ -90,10 +90,10 @@ func (p *policy) dialListed(ctx context.Context, network, address string) (net.C
 	return p.connect(ctx, network, address, p.checkListed)
 }
 
-func (p *policy) connect(ctx context.Context, network, address string, check func(string) error) (net.Conn, error) {
+func (p *policy) connect(ctx context.Context, network, address string, check func(named, dialled string) error) (net.Conn, error) {
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	if !p.allowsHost(address) {
-		d.Control = func(_, dialled string, _ syscall.RawConn) error { return check(dialled) }
+		d.Control = func(_, dialled string, _ syscall.RawConn) error { return check(address, dialled) }
 	}
 	return d.DialContext(ctx, network, address)
 }
@@ -113,27 +113,28 @@ func (p *policy) allowsHost(address string) bool {
 	return false
 }
 
-// check refuses an address that is neither public nor on the allow-list.
-func (p *policy) check(dialled string) error {
+// check refuses an address that is neither public nor on the allow-list. The message has the name that was asked for:
+// what it resolves to, inside of a network, is not told.
+func (p *policy) check(named, dialled string) error {
 	socket, listed, err := p.lists(dialled)
 	if err != nil || listed {
 		return err
 	}
 	if err := p.guard.SafeAddr(socket.Addr()); err != nil || socket.Addr() == azureHost {
 		return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
-			"the outbound policy refuses %s, an address that is not public; allow it with --outbound-allow CIDR or HOST[:PORT]", socket)}
+			"the outbound policy refuses %s, an address that is not public; allow it with --outbound-allow CIDR or HOST[:PORT]", named)}
 	}
 	return nil
 }
 
 // checkListed refuses an address that is not on the allow-list.
-func (p *policy) checkListed(dialled string) error {
-	socket, listed, err := p.lists(dialled)
+func (p *policy) checkListed(named, dialled string) error {
+	_, listed, err := p.lists(dialled)
 	if err != nil || listed {
 		return err
 	}
 	return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
-		"the outbound policy refuses %s: an expression chose the address, and it is not on the allow-list; allow it with --outbound-allow CIDR or HOST[:PORT]", socket)}
+		"the outbound policy refuses %s: an expression chose the address, and it is not on the allow-list; allow it with --outbound-allow CIDR or HOST[:PORT]", named)}
 }
 
 // lists reports whether an address is on the allow-list. An IPv4-mapped IPv6 address is looked up as IPv4.

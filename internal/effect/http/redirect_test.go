@@ -79,7 +79,7 @@ func TestPolicyKnowsMappedAndProviderAddresses(t *testing.T) {
 		"10.1.2.3:80": true, "[::ffff:10.1.2.3]:80": true, "192.168.1.1:443": true, "192.168.2.1:80": true,
 		"192.168.2.1:81": false, "11.0.0.1:80": true, "172.16.0.1:80": false, "168.63.129.16:80": false,
 	} {
-		if err := p.check(address); (err == nil) != allowed {
+		if err := p.check(address, address); (err == nil) != allowed {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

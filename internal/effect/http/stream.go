@@ -16,9 +16,9 @@ import (
 // Dial connects under the policy. Guarded: data may have chosen the address, so it must be on the allow-list.
 func (c *Client) Dial(ctx context.Context, network, address string, guarded bool) (net.Conn, error) {
 	if guarded {
-		return c.policy.dialListed(ctx, network, address)
+		return c.policy.Load().dialListed(ctx, network, address)
 	}
-	return c.policy.dial(ctx, network, address)
+	return c.policy.Load().dial(ctx, network, address)
 }
 
 // Limits are those of this client.

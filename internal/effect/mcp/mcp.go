@@ -82,7 +82,7 @@ func (i *Invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	if err != nil {
 		return jsonrpc.Failed(where, err)
 	}
-	r, err := i.read(args, c.Key)
+	r, err := i.read(ctx, args, c.Key)
 	if err != nil {
 		return jsonrpc.Failed(where, err)
 	}
@@ -190,7 +190,7 @@ func toolError(result expr.Value) error {
 }
 
 // read reads the arguments but the transport.
-func (i *Invoker) read(args expr.Value, key string) (request, error) {
+func (i *Invoker) read(ctx context.Context, args expr.Value, key string) (request, error) {
 	r := request{version: defaultVersion, method: effect.Name(args, "method"), key: key}
 	if !slices.Contains(methods(), r.method) {
 		return r, fmt.Errorf("method is %q, and must be one of %s", r.method, strings.Join(methods(), ", "))
@@ -217,7 +217,7 @@ func (i *Invoker) read(args expr.Value, key string) (request, error) {
 	if _, given := r.parameters.Lookup("_meta", "idempotencyKey"); r.method == methodTool && !given && key != "" {
 		r.parameters = r.parameters.WithPath([]string{"_meta", "idempotencyKey"}, expr.String(key))
 	}
-	r.deadline = jsonrpc.Deadline{After: i.client.Limits().Timeout, Named: "limit call-timeout"}
+	r.deadline.After, r.deadline.Named = i.client.Timeout(ctx)
 	timeout, _ := args.Get("timeout")
 	if timeout.IsNull() {
 		return r, nil

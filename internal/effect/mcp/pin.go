@@ -40,7 +40,8 @@ var _ pin.Kind = Kind{}
 
 // Find checks the constants of the calls of a function.
 func (Kind) Find(f *pin.Finder, fn pin.Function) string {
-	for _, args := range fn.Arguments {
+	for _, call := range fn.Calls {
+		args := call.With
 		parameters, given := args.Get("parameters")
 		if problem := missing(effect.Name(args, "method"), parameters); problem != "" && (!given || parameters.IsObject()) {
 			f.Warnf(fn.ID, pin.CodeMismatch, "call %q: %s", fn.Name, problem)

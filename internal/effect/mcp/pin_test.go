@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 )
@@ -23,7 +22,7 @@ func TestFind(t *testing.T) {
 		`{"method":"tools/list","protocolVersion":"2025-03-26","parameters":{"a":1}}`: "",
 	} {
 		f := pin.NewFinder(t.Context(), dialect.DirBundle(t.TempDir()), pin.Definition{File: "x.yaml"})
-		Kind{}.Find(f, pin.Function{Name: "f", ID: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Arguments: []expr.Value{value(t, args)}})
+		Kind{}.Find(f, pin.Function{Name: "f", ID: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Calls: []pin.Call{{With: value(t, args)}}})
 		found := f.Diagnostics()
 		if (want == "") != (len(found) == 0) || want != "" && (found[0].Code != pin.CodeMismatch || !strings.Contains(found[0].Message, want)) {
 			t.Errorf("%s: %v\nwant %s", args, found, want)

@@ -6,8 +6,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// The codes of this package. All are warnings: the definition can be used, and a call
-// of the function fails.
+// The codes of this package. OA006 and OA007 are warnings; the others are errors, since
+// every call of the function would fail.
 const (
 	codeOpen      = "OA001"
 	codeRead      = "OA002"

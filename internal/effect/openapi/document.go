@@ -20,7 +20,10 @@ type problem struct {
 	code, msg string
 	hint      string
 	document  bool // the document as a whole is the problem
+	cause     error
 }
+
+func (p *problem) Unwrap() error { return p.cause }
 
 func (p *problem) Error() string {
 	if p.hint != "" {
@@ -30,7 +33,17 @@ func (p *problem) Error() string {
 }
 
 func broken(format string, args ...any) error {
-	return &problem{code: codeBroken, msg: fmt.Sprintf(format, args...)}
+	return &problem{code: codeBroken, msg: fmt.Sprintf(format, args...), cause: causeIn(args)}
+}
+
+// causeIn is the error among the arguments of a message.
+func causeIn(args []any) error {
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			return err
+		}
+	}
+	return nil
 }
 
 // document is a parsed document. One that cannot be parsed is kept without its text, so that a
@@ -101,7 +114,7 @@ var errUnread = errors.New("it could not be read when the definition was deploye
 // read opens and parses a document. With an error it returns one only if it could be opened.
 func (l *library) read(ref string) (*document, error) {
 	fail := func(code, format string, args ...any) error {
-		return &problem{code: code, msg: fmt.Sprintf(format, args...), document: true}
+		return &problem{code: code, msg: fmt.Sprintf(format, args...), document: true, cause: causeIn(args)}
 	}
 	text, err := l.open(ref)
 	if errors.Is(err, errUnread) {

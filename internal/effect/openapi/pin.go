@@ -29,11 +29,11 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		if p.document {
 			at = fn.Document
 		}
-		if d := f.Warnf(at, p.code, "function %q: %s", fn.Name, p.msg); p.hint != "" {
+		if d := f.Failf(at, err, p.code, "function %q: %s", fn.Name, p.msg); p.hint != "" {
 			d.WithHint("%s", p.hint)
 		}
 	case err != nil:
-		f.Warnf(fn.ID, codeBroken, "function %q: %v", fn.Name, err)
+		f.Failf(fn.ID, err, codeBroken, "function %q: %v", fn.Name, err)
 	default:
 		if c.twice {
 			f.Warnf(fn.ID, codeTwice, "function %q: %q has several operations %q; the first one is called: %s %s",
@@ -42,6 +42,7 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		for _, note := range c.notes {
 			f.Warnf(fn.ID, codeUnchecked, "function %q: %s", fn.Name, note)
 		}
+		c.checkCalls(f, fn, o, f.Errorf)
 	}
 	if c == nil || c.root == nil {
 		return ""
@@ -50,9 +51,10 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 }
 
 // One pins a single operation, for callers without a program: the documents, and what
-// there is to say against it. The document and the operationId are texts of the user's.
+// there is to say against it. The document and the operationId are texts of the user's. An address that cannot
+// be reached is a warning: a server must be able to start without the services that its functions call.
 func One(ctx context.Context, bundle dialect.Bundle, name string, document, id *dialect.Node) (effect.Documents, dialect.Diagnostics) {
-	f := pin.NewFinder(ctx, bundle, pin.Definition{File: id.File()})
+	f := pin.NewFinder(ctx, bundle, pin.Definition{File: id.File(), AllowUnreachable: true})
 	root := Kind{}.Find(f, pin.Function{
 		Name: name, Document: document, ID: id,
 		Operation: route.Operation{Kind: route.Document, Document: route.LowerScheme(document.Text), ID: id.Text},

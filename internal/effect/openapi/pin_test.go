@@ -48,7 +48,11 @@ func checkText(t *testing.T, source string) dialect.Diagnostics {
 func TestExplanations(t *testing.T) {
 	for _, e := range Codes() {
 		found := checkText(t, complete(e.Bad))
-		if len(found) != 1 || found[0].Code != e.Code || found[0].Severity != dialect.Warning {
+		want := dialect.Error
+		if e.Code == codeUnchecked || e.Code == codeTwice {
+			want = dialect.Warning
+		}
+		if len(found) != 1 || found[0].Code != e.Code || found[0].Severity != want {
 			t.Errorf("%s: Bad leads to %v", e.Code, found)
 		}
 		if found := checkText(t, complete(e.Good)); len(found) > 0 {
@@ -62,12 +66,12 @@ func TestExplanations(t *testing.T) {
 
 func TestDiagnosticsPointAtTheirPart(t *testing.T) {
 	for source, want := range map[string]string{
-		"functions:\n- name: f\n  operation: \"pets.yaml#getPte\"\n": `def.yaml:5:25 warning OA004 function "f": "pets.yaml" has no operation "getPte"; did you mean "getPet"?`,
-		"functions:\n- {name: f, operation: pest.yaml#getPet}\n":     `def.yaml:4:24 warning OA001 function "f": the document cannot be opened: "pest.yaml": file does not exist`,
-		"functions:\n- {name: f, operation: torn.yaml#getPet}\n":     `def.yaml:4:24 warning OA002 function "f": the document cannot be read: torn.yaml:1:`,
-		"functions:\n- {name: f, operation: pets.yaml#zzzzzzzzz}\n":  `def.yaml:4:34 warning OA004 function "f": "pets.yaml" has no operation "zzzzzzzzz"; it has getPet, lost, odd, twin`,
-		// Not fetched, and not documents.
-		"functions:\n- {name: f, operation: 'https://x.invalid/api.json#a'}\n- {name: g, operation: 'https://x.invalid/p#GET'}\n- {name: h}\n": "",
+		"functions:\n- name: f\n  operation: \"pets.yaml#getPte\"\n":                   `def.yaml:5:25 error OA004 function "f": "pets.yaml" has no operation "getPte"; did you mean "getPet"?`,
+		"functions:\n- {name: f, operation: pest.yaml#getPet}\n":                       `def.yaml:4:24 error OA001 function "f": the document cannot be opened: "pest.yaml": file does not exist`,
+		"functions:\n- {name: f, operation: torn.yaml#getPet}\n":                       `def.yaml:4:24 error OA002 function "f": the document cannot be read: torn.yaml:1:`,
+		"functions:\n- {name: f, operation: pets.yaml#zzzzzzzzz}\n":                    `def.yaml:4:34 error OA004 function "f": "pets.yaml" has no operation "zzzzzzzzz"; it has getPet, lost, odd, twin`,
+		"functions:\n- {name: f, operation: 'https://x.invalid/api.json#a'}\n":         `def.yaml:4:25 warning OA001 function "f": the document cannot be opened: "https://x.invalid/api.json": it was not fetched`,
+		"functions:\n- {name: g, operation: 'https://x.invalid/p#GET'}\n- {name: h}\n": "", // no documents
 	} {
 		if found := checkText(t, complete(source)); !strings.HasPrefix(found.Error(), want) || want == "" && len(found) > 0 {
 			t.Errorf("got  %v\nwant %s", found, want)

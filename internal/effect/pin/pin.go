@@ -9,17 +9,17 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/effect"
-	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
-	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
@@ -34,6 +34,12 @@ type Definition struct {
 	File       string
 	Program    *ir.Program              // nil: the definition has errors
 	Operations map[string]*dialect.Node // by the name of the function
+	Root       *dialect.Node            // of the document; nil: only where expressions begin is known
+	MaxTimeout time.Duration            // how long a call may take at most; 0: not known
+	Files      map[string][]byte        // what the front-end opened, by reference; the digest of the program covers it
+
+	// AllowUnreachable makes a document from the network that cannot be opened a warning. Calls that need it fail.
+	AllowUnreachable bool
 }
 
 // Function is a function of a definition.
@@ -41,16 +47,17 @@ type Function struct {
 	Name      string
 	Operation route.Operation
 	Builtin   ir.Builtin    // zero: it is of no kind that arguments describe
-	Arguments []expr.Value  // of the calls of a built-in kind, as written: expressions are texts
+	Calls     []Call        // where it is called
 	Document  dialect.Place // where the document is named
 	ID        dialect.Place // where the operation in it is
 }
 
 // Kind knows the documents of one kind of calls.
 type Kind interface {
-	// Find opens the documents of a function with [Finder.Open], and reports what is wrong with them and with
-	// its calls: as warnings, since a call that cannot be made fails by itself. It returns the reference of the
-	// function's own document; "": there is none.
+	// Find opens the documents of a function with [Finder.Open], and reports what is wrong with them and with its
+	// calls. Errors are, with [Finder.Failf], that no call of the function can be made, and arguments that no instance
+	// can make right; all else is a warning. It returns the reference of the function's own document; "": there is
+	// none.
 	Find(f *Finder, fn Function) (root string)
 }
 
@@ -78,6 +85,9 @@ type Finder struct {
 	order  []effect.Document
 	bytes  int
 	kept   map[any]any
+	nodes  map[ir.Pos]*dialect.Node // the values of the document by where they begin; nil: not asked for yet
+	sites  map[ir.FunctionID][]int  // the nodes that call each function; nil: not asked for yet
+	items  map[string]bool          // the names of items of loops
 }
 
 // opened is a document, or why there is none.
@@ -86,10 +96,24 @@ type opened struct {
 	err  error
 }
 
+// OpenError says that a document cannot be opened.
+type OpenError struct {
+	Ref string
+	Err error
+}
+
+func (e *OpenError) Error() string { return e.Err.Error() }
+
+func (e *OpenError) Unwrap() error { return e.Err }
+
 // NewFinder finds documents of the bundle.
 func NewFinder(ctx context.Context, bundle dialect.Bundle, def Definition) *Finder {
+	bytes := 0
+	for _, text := range def.Files {
+		bytes += len(text)
+	}
 	return &Finder{
-		Ctx: ctx, Reporter: dialect.Reporter{File: def.File}, def: def, bundle: bundle,
+		bytes: bytes, Ctx: ctx, Reporter: dialect.Reporter{File: def.File}, def: def, bundle: bundle,
 		docs: map[string]opened{}, kept: map[any]any{},
 	}
 }
@@ -100,6 +124,9 @@ func (f *Finder) Open(ref string) ([]byte, error) {
 		return o.text, o.err
 	}
 	text, err := f.read(ref)
+	if err != nil {
+		err = &OpenError{ref, err}
+	}
 	f.docs[ref] = opened{text, err}
 	if err == nil {
 		f.order = append(f.order, effect.Document{Ref: ref, Text: stored(text)})
@@ -107,14 +134,40 @@ func (f *Finder) Open(ref string) ([]byte, error) {
 	return text, err
 }
 
+// Failf reports that no call of a function can be made, and its cause; nil: the message says it. It is an error,
+// and a warning where the cause is a document from the network that may be missing.
+func (f *Finder) Failf(at dialect.Place, cause error, code, format string, args ...any) *dialect.Diagnostic {
+	missing, ok := errors.AsType[*OpenError](cause)
+	switch {
+	case !ok || !route.Remote(missing.Ref):
+		return f.Errorf(at, code, format, args...)
+	case f.def.AllowUnreachable:
+		return f.Warnf(at, code, format, args...)
+	}
+	return f.Errorf(at, code, format, args...).
+		WithHint("make the address reachable (--outbound-allow permits a private one), put the document beside the definition, or let it pass with allow-unreachable")
+}
+
 // stored is how a document is pinned: programs are stored as JSON, so one that is not text, such as a descriptor
 // set of Protocol Buffers, is base64 from then on.
 func stored(text []byte) string {
-	if utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 {
+	if isText(text) {
 		return string(text)
 	}
 	return base64.StdEncoding.EncodeToString(text)
 }
+
+func isText(text []byte) bool { return utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 }
+
+// File is the file that a resource was made of.
+func File(r ir.Resource) []byte {
+	if data, err := base64.StdEncoding.DecodeString(r.Text); err == nil && !isText(data) {
+		return data
+	}
+	return []byte(r.Text)
+}
+
+var errBytes = fmt.Errorf("the documents of the definition have more than %d bytes (limit pinned-bytes)", MaxBytes)
 
 func (f *Finder) read(ref string) ([]byte, error) {
 	if err := f.Ctx.Err(); err != nil {
@@ -128,7 +181,7 @@ func (f *Finder) read(ref string) ([]byte, error) {
 		return nil, err
 	}
 	if f.bytes += len(text); f.bytes > MaxBytes {
-		return nil, fmt.Errorf("the documents of the definition have more than %d bytes (limit pinned-bytes)", MaxBytes)
+		return nil, errBytes
 	}
 	return text, nil
 }
@@ -152,11 +205,14 @@ func (f *Finder) number(ref string) int {
 }
 
 // Pin opens the documents of a program's functions and stores them in the program; its
-// digest covers them from then on. What it finds are warnings. A program is
-// pinned once, before it is deployed. Where ctx ends before that, nothing is pinned and
-// that is an error: it must not be deployed.
+// digest covers them from then on. A program is pinned once, before it is deployed.
+// Where there is an error, or ctx ends before that, it must not be deployed.
 func (k Kinds) Pin(ctx context.Context, bundle dialect.Bundle, def Definition) dialect.Diagnostics {
 	f, p := NewFinder(ctx, bundle, def), def.Program
+	if f.bytes > MaxBytes {
+		f.Errorf(nil, CodeDocument, "%v", errBytes)
+		return f.Diagnostics()
+	}
 	roots := make([]string, len(p.Functions))
 	for i := range p.Functions {
 		roots[i] = k.find(f, i)
@@ -177,6 +233,12 @@ func (k Kinds) Pin(ctx context.Context, bundle dialect.Bundle, def Definition) d
 	if len(f.order) > 0 {
 		p.Digest = digest(p.Digest, f.order)
 	}
+	f.checkTimeouts()
+	for _, ref := range slices.Sorted(maps.Keys(def.Files)) {
+		if f.number(ref) == 0 {
+			p.Resources = append(p.Resources, ir.Resource{Ref: ref, Text: stored(def.Files[ref])})
+		}
+	}
 	return f.Diagnostics()
 }
 
@@ -184,30 +246,52 @@ func (k Kinds) Pin(ctx context.Context, bundle dialect.Bundle, def Definition) d
 const (
 	CodeDocument = "CALL001" // it cannot be opened or read
 	CodeMismatch = "CALL003" // a call does not fit it
+	CodeMissing  = "CALL004" // an argument that it requires is missing
+	CodeUnknown  = "CALL005" // it has no such argument
+	CodeConstant = "CALL006" // a constant is not what it asks for
+	CodeResult   = "CALL007" // it does not have a result that is read
+	CodeInput    = "CALL008" // the input of another workflow does not fit its schema
+	CodeTimeout  = "CALL009" // it ends before its timeout
 )
 
+// errNotFetched is why a document from the network is not opened.
+var errNotFetched = errors.New("it was not fetched and is not checked (lockstep validate --fetch fetches it)")
+
+// localBundle opens no addresses.
+type localBundle struct{ dialect.Bundle }
+
+func (b localBundle) Open(ref string) ([]byte, error) {
+	if route.Remote(ref) {
+		return nil, fmt.Errorf("%q: %w", ref, errNotFetched)
+	}
+	return b.Bundle.Open(ref)
+}
+
 // Check reports what Pin would, also for a definition that has errors elsewhere, and
-// nothing where ctx ends before it is done. It opens addresses only where fetch is set.
+// nothing where ctx ends before it is done. It opens addresses only where fetch is set:
+// otherwise each is a warning.
 func (k Kinds) Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch bool) dialect.Diagnostics {
+	if !fetch {
+		bundle, def.AllowUnreachable = localBundle{bundle}, true
+	}
 	f := NewFinder(ctx, bundle, def)
 	known := map[string]bool{}
 	if def.Program != nil {
 		for i, fn := range def.Program.Functions {
 			known[fn.Name] = true
-			if fetch || !route.Remote(route.Parse(fn.Operation).Document) {
-				k.find(f, i)
-			}
+			k.find(f, i)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(def.Operations)) {
 		n := def.Operations[name]
-		if fn := f.operation(name, n.Text, n.Pos()); !known[name] && (fetch || !route.Remote(fn.Operation.Document)) {
-			k.of(f, fn)
+		if !known[name] {
+			k.of(f, f.operation(name, n.Text, n.Pos()))
 		}
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
+	f.checkTimeouts()
 	return f.Diagnostics()
 }
 
@@ -215,8 +299,8 @@ func (k Kinds) Check(ctx context.Context, bundle dialect.Bundle, def Definition,
 func (k Kinds) find(f *Finder, i int) string {
 	at := f.def.Program.Functions[i]
 	fn := f.operation(at.Name, at.Operation, dialect.Pos{File: f.def.File, Line: at.Pos.Line, Column: at.Pos.Column})
-	if fn.Builtin.Kind != "" {
-		fn.Arguments = arguments(f.def.Program, ir.FunctionID(i))
+	if k.kindOf(fn.Operation) != nil {
+		fn.Calls = f.Calls(ir.FunctionID(i))
 	}
 	return k.of(f, fn)
 }
@@ -237,45 +321,6 @@ func (f *Finder) operation(name, operation string, pos dialect.Pos) Function {
 		fn.Document, fn.ID = n.SpanIn(0, document), n.SpanIn(min(document+1, len(n.Text)), len(n.Text))
 	}
 	return fn
-}
-
-// arguments are the templates of the calls of a function. Where every text may be an expression, all are written as
-// such.
-func arguments(p *ir.Program, id ir.FunctionID) (out []expr.Value) {
-	for _, n := range p.Nodes {
-		if call, ok := n.Op.(*ir.Call); ok && call.Function == id {
-			with := p.Exprs[call.Args]
-			v, err := expr.ParseJSON([]byte(with.Src))
-			if err == nil && with.Lang == jq.LooseLang {
-				v = expressions(v)
-			}
-			if err == nil {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
-// expressions is a value whose texts, but for the names of members, are expressions.
-func expressions(v expr.Value) expr.Value {
-	switch v.Kind() {
-	case expr.KindString:
-		return expr.String("${ " + v.Str() + " }")
-	case expr.KindArray:
-		items := slices.Clone(v.Items())
-		for i := range items {
-			items[i] = expressions(items[i])
-		}
-		return expr.Array(items...)
-	case expr.KindObject:
-		members := slices.Clone(v.Members())
-		for i := range members {
-			members[i].Value = expressions(members[i].Value)
-		}
-		return expr.Object(members...)
-	}
-	return v
 }
 
 // digest covers the documents too. Lengths come first, so that no two lists of

@@ -27,7 +27,7 @@ func (Scripts) Find(f *pin.Finder, fn pin.Function) string {
 		return ""
 	}
 	if _, err := f.Open(ref); err != nil {
-		f.Warnf(fn.Document, pin.CodeDocument, "script %q: %v", fn.Name, err)
+		f.Failf(fn.Document, err, pin.CodeDocument, "script %q: %v", fn.Name, err)
 		return ""
 	}
 	return ref

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -87,6 +88,8 @@ type Router struct {
 	Others    map[string]effect.Invoker // of other calls that their arguments describe, by kind
 	Catalogue Catalogue
 	Closers   []func() // of invokers that leave something behind
+	// Within tells the invokers how long a definition waits for the answer of a call; nil: they need not know.
+	Within func(ctx context.Context, timeout time.Duration) context.Context
 }
 
 // Close ends what calls left behind. It is called when no call is made any more.
@@ -108,6 +111,9 @@ var _ effect.Invoker = (*Router)(nil)
 // Invoke passes the call on.
 func (r *Router) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	operation := Parse(c.Operation)
+	if r.Within != nil && c.Timeout > 0 {
+		ctx = r.Within(ctx, c.Timeout)
+	}
 	switch operation.Kind {
 	case PlainURL:
 		if r.HTTP != nil {
