@@ -9,7 +9,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
-	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -30,14 +29,20 @@ func (e *KeyConflictError) Error() string {
 	return fmt.Sprintf("the key %q belongs to instance %q, which was started with another input or version", e.Key, e.ID)
 }
 
-// StartOnce is Start under a key of the caller's: with the same key again it finds the
-// instance of the first time, and again is true. A key that was used with another
-// input or version is a *KeyConflictError.
+// StartOnce is Start under a key of the caller's or, without one, under the ID that the request
+// chose: with the same again it finds the instance of the first time, and again is true. A key
+// that was used with another input or version is a *KeyConflictError, an id that another start had
+// an *ExistsError.
 func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id string, again bool, err error) {
 	if r.Input.IsNull() {
 		r.Input = expr.EmptyObject
 	}
-	r.key, r.derived = key, true
+	if r.key = key; key != "" {
+		r.ID = ""
+		if first, found, err := e.startedBefore(ctx, &r); found || err != nil {
+			return first, found, err
+		}
+	}
 	for range maxConflicts {
 		if id, err = e.Start(ctx, r); err == nil || errors.As(err, new(*QuarantineError)) {
 			return id, false, err
@@ -49,7 +54,7 @@ func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id 
 		case isMissing(known) && errors.As(err, &exists): // it was deleted meanwhile
 		case isMissing(known):
 			return "", false, err
-		case known != nil && !errors.As(known, new(*KeyConflictError)) && errors.Is(err, store.ErrUncertain):
+		case known != nil && !isConflict(known) && errors.Is(err, store.ErrUncertain):
 			return "", false, err // it may have happened, which is what counts
 		default:
 			return first, true, known
@@ -58,29 +63,53 @@ func (e *Engine) StartOnce(ctx context.Context, r StartRequest, key string) (id 
 	return "", false, err
 }
 
-// startedUnder finds the instance of a key after a start under it failed, and compares.
+func isConflict(err error) bool {
+	return errors.As(err, new(*KeyConflictError)) || errors.As(err, new(*ExistsError))
+}
+
+// startedBefore finds the instance that a version before this one started under a key: its id begins with "key:".
+func (e *Engine) startedBefore(ctx context.Context, r *StartRequest) (id string, found bool, err error) {
+	again := *r
+	again.ID = deriveID(keyed, r.keyOf()...)
+	err = e.sameStart(ctx, again)
+	if isMissing(err) {
+		return "", false, nil
+	}
+	return again.ID, true, err
+}
+
+// startedUnder finds the instance of a key or id after a start under it failed, and compares.
 func (e *Engine) startedUnder(ctx context.Context, r *StartRequest, failed error) (id string, err error) {
 	again := *r
 	var exists *ExistsError
 	if errors.As(failed, &exists) {
 		again.ID = exists.ID
-	} else {
+	} else if r.key != "" {
 		d, err := e.find(ctx, r.Definition, r.Version)
 		if err != nil && !isMissing(err) {
 			return "", err
 		}
 		again.ID = r.keyedID(d)
 	}
-	return again.ID, e.sameStart(ctx, again, r.key)
+	return again.ID, e.sameStart(ctx, again)
 }
 
 // keyedID is the id of what is started under a key, also where the definition is not there any
 // more (nil).
 func (r *StartRequest) keyedID(d *definition) string {
 	if d != nil && d.prog.Job {
-		return keyedJobID(r.Definition, r.key)
+		return keyedJobID(r.Definition, r.keyOf()[1])
 	}
-	return deriveID(keyed, r.Definition, r.key)
+	return strings.TrimPrefix(deriveID(keyed, r.keyOf()...), keyed+idSeparator)[:plainID]
+}
+
+// keyOf are the definition and the key that an id is derived from. A key of a restart is one of the instance that is
+// restarted.
+func (r *StartRequest) keyOf() []string {
+	if r.RestartOf != "" {
+		return []string{r.Definition, r.RestartOf + idSeparator + r.key}
+	}
+	return []string{r.Definition, r.key}
 }
 
 func isMissing(err error) bool {
@@ -90,17 +119,22 @@ func isMissing(err error) bool {
 
 // sameStart compares a start with the one that an instance had. What is not known any more counts as
 // the same.
-func (e *Engine) sameStart(ctx context.Context, r StartRequest, key string) error {
+func (e *Engine) sameStart(ctx context.Context, r StartRequest) error {
 	row, err := e.Get(ctx, r.ID)
 	if err != nil {
 		return err
+	}
+	var conflict error = &ExistsError{r.ID}
+	if r.key != "" {
+		conflict = &KeyConflictError{r.key, r.ID}
 	}
 	had, known, err := e.startOf(ctx, row)
 	switch {
 	case err != nil:
 		return err
-	case known && !expr.Equal(had.Data, r.Input), r.Version != "" && r.Version != row.Version, r.RestartOf != row.RestartOf:
-		return &KeyConflictError{key, r.ID}
+	case known && !expr.Equal(had.Data, r.Input), r.Definition != row.Definition, r.Version != "" && r.Version != row.Version, r.RestartOf != row.RestartOf,
+		row.Key != "" && row.Key != r.key:
+		return conflict
 	}
 	return nil
 }
@@ -181,7 +215,7 @@ func (e *Engine) Restart(ctx context.Context, id string, r RestartRequest) (star
 		return "", false, err
 	}
 	if r.Key != "" {
-		return e.StartOnce(ctx, start, id+idSeparator+r.Key)
+		return e.StartOnce(ctx, start, r.Key)
 	}
 	started, err = e.Start(ctx, start)
 	return started, false, err
@@ -271,52 +305,4 @@ func (e *Engine) applyAt(ctx context.Context, id string, rev int64, in input) er
 		return &RevisionError{id, rev, row.Rev}
 	}
 	return err
-}
-
-// Document is a definition with what it was made of.
-type Document struct {
-	Program     *ir.Program
-	Source      []byte // the text, to be shown again
-	Diagnostics []byte // warnings, as JSON
-}
-
-// DeployDocument is Deploy for a definition whose text is kept. It returns the stored
-// row and whether this content is new under its id and version.
-func (e *Engine) DeployDocument(ctx context.Context, d Document) (row store.Definition, created bool, err error) {
-	row, err = e.newDefinition(d)
-	if err != nil {
-		return store.Definition{}, false, err
-	}
-	e.cfg.Probe.lock(&e.deploys)
-	defer e.deploys.Unlock()
-	before, err := e.store.Definition(ctx, row.ID, row.Version)
-	if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDamaged) { // deploying it again repairs it
-		return store.Definition{}, false, fmt.Errorf("deploy %s: %w", row.ID, err)
-	}
-	created = err != nil || before.Digest != row.Digest
-	row, err = e.deploy(ctx, d.Program, row)
-	return row, created, err
-}
-
-// CheckDocument says what DeployDocument would, and stores nothing.
-func (e *Engine) CheckDocument(ctx context.Context, d Document) (store.Definition, error) {
-	row, err := e.newDefinition(d)
-	if err != nil {
-		return store.Definition{}, err
-	}
-	if _, err := e.firstFire(d.Program, row); err != nil {
-		return store.Definition{}, fmt.Errorf("deploy %s: %w", row.ID, err)
-	}
-	before, err := e.store.Definition(ctx, row.ID, row.Version)
-	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
-		return row, nil
-	case err != nil:
-		return store.Definition{}, fmt.Errorf("deploy %s: %w", row.ID, err)
-	case before.Digest != row.Digest && !e.cfg.Redeploy:
-		return store.Definition{}, &VersionConflictError{row.ID, row.Version}
-	case before.Digest == row.Digest:
-		return before, nil
-	}
-	return row, nil
 }

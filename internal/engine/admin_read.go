@@ -166,6 +166,13 @@ func (e *Engine) DeleteDefinition(ctx context.Context, id, version string) error
 			e.inherit(*heir)
 		}
 	}
+	policies, err := e.readPolicies(ctx) // that of the last version is gone
+	if err != nil {
+		return fmt.Errorf("delete definition %s: %w", id, err)
+	}
+	e.mu.Lock()
+	e.setPolicies(policies)
+	e.mu.Unlock()
 	e.wakeUp()
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -18,6 +19,7 @@ type input struct {
 	at      core.Time // when it happened: decides the order
 	message int64     // Seq in the inbox, 0: it did not come that way
 	event   bool      // the message carries an event
+	timer   bool      // it is a timer that is due since at
 	call    core.Ticket
 	created core.Time // of the instance that made the call; another may have its id now
 	rev     int64     // where not 0: the instance must be at this revision
@@ -96,6 +98,14 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			return errExpensive
 		}
 		*extra = slices.DeleteFunc(*extra, l.isOfAnother)
+		if l.row.Rev > 0 && e.holds(l.row.Definition) {
+			if err := e.hold(ctx, l, extra); err != nil {
+				return err
+			}
+			if mine = len(*extra) > 0; !mine && e.holds(l.row.Definition) {
+				return nil
+			} // else it was resumed meanwhile, and nobody looks for what was held since
+		}
 		inputs, err := e.inputsFor(ctx, l, *extra)
 		if err != nil {
 			return e.setAside(ctx, l, err, *extra)
@@ -137,6 +147,11 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 		}
 		inputs = inputs[:len(inputs)-f.left]
 		f.settle(inputs)
+		for _, in := range inputs {
+			if in.timer {
+				e.figures.TimerLag.Observe(time.Duration(f.now - in.at))
+			}
+		}
 		if limit < 0 && f.left == 0 {
 			return rejected
 		}
@@ -215,13 +230,20 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		e.cfg.Probe.Fold(&c, f.given)
 	}
 	if err == nil {
+		began := time.Now()
 		err = e.store.Commit(ctx, c)
+		e.figures.committed(time.Since(began), err)
 	}
 	if err != nil {
 		f.l.forget()
 		return fmt.Errorf("commit instance %s: %w", f.l.id, err)
 	}
 	e.stored.Add(1)
+	e.observe(&c)
+	if f.l.row.Held && !c.Instance.Held {
+		defer e.findCalls(ctx, f.l.id)
+	}
+	e.quotas.committed(&c, f.l.row.Rev == 0)
 	f.l.large.note(c.Pages)
 	f.l.row = c.Instance
 	f.l.row.Rev++
@@ -229,10 +251,11 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	for _, t := range c.Answered {
 		e.calls.done(callKey(f.l.id, t), c.Instance.Created)
 	}
-	for i := range c.Calls {
-		c.Calls[i].Instance, c.Calls[i].Created = f.l.id, c.Instance.Created
-	}
 	if len(c.Calls) > 0 {
+		trace := c.Instance.Trace
+		for i := range c.Calls {
+			c.Calls[i].Instance, c.Calls[i].Created, c.Calls[i].Trace = f.l.id, c.Instance.Created, &trace
+		}
 		e.enqueue(c.Calls)
 		e.beginCalls()
 	}
@@ -321,7 +344,7 @@ func (e *Engine) due(l *live) []input {
 	}
 	var out []input
 	for _, t := range l.state.Due(now) {
-		out = append(out, input{in: core.Reply{Ticket: t}, at: at[t]})
+		out = append(out, input{in: core.Reply{Ticket: t}, at: at[t], timer: true})
 	}
 	return out
 }
@@ -334,6 +357,9 @@ func (e *Engine) timeFor(l *live) core.Time {
 	}
 	return max(e.now(), l.row.Updated)
 }
+
+// quarantined begins the text of the warning that an instance was set aside.
+const quarantined = "quarantined: "
 
 // setAside puts an instance into quarantine after a broken invariant: it keeps its
 // stored state and its inbox, and is left alone until a person decides. A new one keeps
@@ -353,12 +379,12 @@ func (e *Engine) setAside(ctx context.Context, l *live, cause error, extra []inp
 			return nil
 		}
 	}
-	row.Quarantine, row.Updated = broken.Error(), e.timeFor(l)
+	row.Quarantine, row.Held, row.Updated = broken.Error(), false, e.timeFor(l)
 	if !row.Status.Final() {
 		row.Status = core.Paused
 	}
 	c := store.Commit{Instance: row, Records: []core.Record{{
-		Time: row.Updated, Type: core.RecWarning, Text: "quarantined: " + firstLine(broken.Error()),
+		Time: row.Updated, Type: core.RecWarning, Text: quarantined + firstLine(broken.Error()),
 	}}}
 	if row.Rev == 0 {
 		for _, in := range extra {
@@ -370,6 +396,7 @@ func (e *Engine) setAside(ctx context.Context, l *live, cause error, extra []inp
 		return fmt.Errorf("quarantine instance %s: %w", l.id, err)
 	}
 	e.calls.dropAll(l.id)
+	e.observe(&c)
 	if e.cfg.OnRecord != nil {
 		e.cfg.OnRecord(l.id, c.Records[0])
 	}

@@ -21,13 +21,24 @@ import (
 // key of an effect.
 func callKey(instance string, t core.Ticket) string { return instance + "/" + t.String() }
 
-// identity names an instance for ever. The id that is derived from a caller's key is used
-// again when its instance is deleted and the key comes again; what others know by the id
+// CallKey is the idempotency key of a call that has no answer yet.
+func CallKey(c store.Call) string {
+	return cmp.Or(c.Key, callKey(identity(&store.Instance{ID: c.Instance, Created: c.Created}), c.Ticket))
+}
+
+// identity names an instance for ever. An id that its caller chose, directly or by a key, is used
+// again when its instance is deleted and the caller comes again; what others know by the id
 // alone (calls, events, children) is not that of the new one.
-func identity(id string, created core.Time) string {
-	if !strings.HasPrefix(id, keyed+idSeparator) || strings.Count(id, idSeparator) > 1 {
-		return id
+func identity(row *store.Instance) string {
+	before := strings.HasPrefix(row.ID, keyed+idSeparator) && strings.Count(row.ID, idSeparator) == 1 // of a version before
+	if !row.Reusable && !before {
+		return row.ID
 	}
+	return lifeOf(row.ID, row.Created)
+}
+
+// lifeOf names an instance for ever, whoever chose its id.
+func lifeOf(id string, created core.Time) string {
 	return id + "~" + strconv.FormatInt(int64(created), 36)
 }
 
@@ -43,6 +54,9 @@ type call struct {
 	parked bool               // it waits for Engine.Answer
 	reply  core.Reply         // once answered
 	due    core.Time          // when the answer counts
+
+	shelved  bool // its definition is paused
+	answered bool // likewise, and reply is set
 }
 
 // callTable knows the calls that were decided on and have no applied answer. It is
@@ -52,8 +66,9 @@ type callTable struct {
 	all       map[string]*call
 	held      map[string]*call // those of all that are answered
 	queue     callQueue
-	flying    int // those that have a place
-	placeless int // those in flight that have none
+	shelves   map[string][]*call // calls of paused definitions, by definition
+	flying    int                // those that have a place
+	placeless int                // those in flight that have none
 	count     int64
 	wg        sync.WaitGroup
 }
@@ -252,7 +267,14 @@ func (e *Engine) nextCall(limit int) *call {
 			return nil // another node may have them
 		}
 		c := e.calls.pop(limit)
-		if c == nil || e.hasShard(c.row.Shard) {
+		if c == nil {
+			return nil
+		}
+		if definition, holds := e.holdsCall(c); holds {
+			e.calls.shelve(c, definition)
+			continue
+		}
+		if e.hasShard(c.row.Shard) {
 			return c
 		}
 		e.calls.done(c.key, c.row.Created) // the node that holds the shard now finds it
@@ -276,12 +298,16 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 			break
 		}
 		did = true
+		began := time.Now()
 		out, unready := e.invoke(ctx, c.row)
 		if unready != nil {
 			errs = append(errs, unready)
 			wait(ctx, retryAnswer)
 		}
 		out = awaited(ctx, out)
+		if unready == nil {
+			e.figures.called(c.row.Function.Name, time.Since(began), &out, ctx.Err() != nil)
+		}
 		e.calls.landed(c, unready != nil || ctx.Err() != nil)
 		if unready == nil && ctx.Err() == nil {
 			errs = append(errs, e.land(ctx, c, out))
@@ -346,6 +372,7 @@ func (e *Engine) beginCalls() {
 // fly makes one call. Where ctx, which is that of all calls, ends before the answer
 // came, the call stays in the store and is made again.
 func (e *Engine) fly(ctx, flight context.Context, c *call) {
+	began := time.Now()
 	out, unready := e.invoke(flight, c.row)
 	if unready != nil {
 		e.postpone(flight, c, unready)
@@ -356,6 +383,7 @@ func (e *Engine) fly(ctx, flight context.Context, c *call) {
 	}
 	out = awaited(flight, out)
 	over := ctx.Err() != nil
+	e.figures.called(c.row.Function.Name, time.Since(began), &out, flight.Err() != nil)
 	if !over {
 		e.report(e.land(context.WithoutCancel(ctx), c, out))
 	}
@@ -418,6 +446,9 @@ func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.
 	}
 	err := e.post(ctx, c.row.Instance, input{in: reply, at: at, call: reply.Ticket, created: c.row.Created})
 	switch {
+	case errors.Is(err, errHeld):
+		e.keepAnswer(c, reply, at)
+		return nil
 	case errors.Is(err, errExpensive), errors.Is(err, errUnfinished), errors.Is(err, errInterrupted):
 		e.calls.hold(c, reply, at) // for the expensive lane
 		e.wakeUp()

@@ -32,6 +32,12 @@ func (e *Engine) delegates(f *ir.Function) (workflow string, ok bool) {
 	return workflow, true
 }
 
+// parks reports whether a person or a device answers the calls of a function.
+func (e *Engine) parks(f *ir.Function) bool {
+	_, job := e.delegates(f)
+	return job || e.cfg.Parks != nil && e.cfg.Parks(f)
+}
+
 // ownJobID is a UUID, as clients of wfx expect it, and the same for the same ticket: a
 // step that is applied again creates no second job. An instance that takes the id of one
 // that was deleted has other jobs.
@@ -69,13 +75,21 @@ func (f *fold) delegate(ctx context.Context, c core.Invoke, workflow string) err
 		return nil
 	case err != nil:
 		return err
+	case f.e.retired(workflow) != nil:
+		refuse(core.FaultNoWorkflow, fmt.Sprintf("definition %q is retired", workflow))
+		return nil
 	case f.l.row.Depth >= maxSpawnDepth:
 		refuse(core.FaultStateLimit, fmt.Sprintf("%d workflows wait for one another (limit spawn-depth)", maxSpawnDepth))
+		return nil
+	}
+	if over := f.e.quotas.check(d.row.ID, len(f.c.Children)); over != nil {
+		refuse(core.FaultStateLimit, over.Error())
 		return nil
 	}
 	row := newRow(d, ownJobID(&f.l.row, c.Ticket), f.now)
 	row.Parent, row.Ticket, row.Awaited, row.Depth = f.l.id, c.Ticket, true, f.l.row.Depth+1
 	row.Job = jobOf(d.prog, data, store.Job{})
+	row.Trace = f.traceAt(c.Ticket)
 	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: data, Seed: f.e.cfg.Seed(row.ID)}})
 	f.tellCalled(c.Ticket, "job "+row.ID)
 	return nil

@@ -30,7 +30,7 @@ const maxIDLength = 160
 // idSeparator is in the ids that the engine makes of others, and in none that is chosen.
 const idSeparator = ":"
 
-// keyed is the kind of ids that are derived from a caller's key.
+// keyed is the kind of ids that are derived from a caller's key. Versions before began those ids with it.
 const keyed = "key"
 
 // childID is derived, so that a parent's step that is applied again starts no second child.
@@ -57,6 +57,10 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	case err != nil:
 		return err
 	}
+	if f.e.retired(c.Workflow) != nil {
+		f.noChild(c, &core.Fault{Name: core.FaultNoWorkflow, Detail: fmt.Sprintf("definition %q is retired", c.Workflow)})
+		return nil
+	}
 	if !d.schedule.allows(f.now) {
 		// 0.5 §Start Definition: a sub-flow whose schedule is not active completes at once.
 		if c.Wait || c.Continue {
@@ -74,6 +78,7 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	}
 	id := f.childID(c.Ticket)
 	row := newRow(d, id, f.now)
+	row.Trace = f.traceAt(c.Ticket)
 	if !c.Continue { // which is no child
 		row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
 	} else if f.now-f.l.row.Created < briefly {
@@ -92,6 +97,10 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 			"%d instances went on as the next one, each within a second of its start (limit continue-chain): let the workflow wait for something", maxContinued)})
 		return nil
 	}
+	if over := f.e.quotas.check(d.row.ID, len(f.c.Children)); over != nil && !c.Continue { // which ends this one
+		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: over.Error()})
+		return nil
+	}
 	if over, err := f.earlier(ctx, id, c); over || err != nil {
 		return err
 	}
@@ -104,7 +113,7 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 
 // childID is the id of the child that is spawned under a ticket.
 func (f *fold) childID(t core.Ticket) string {
-	return childID(identity(f.l.id, f.l.row.Created), t)
+	return childID(identity(&f.l.row), t)
 }
 
 // earlier answers at once where a child with the id exists and is over: an instance with
@@ -162,7 +171,7 @@ func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
 		return nil
 	}
 	own := isDelegated(row)
-	if own || identity(row.Parent, 0) != row.Parent {
+	if own || row.ID != childID(row.Parent, row.Ticket) {
 		parent, err := f.e.store.Instance(ctx, row.Parent)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -170,7 +179,7 @@ func (f *fold) tellParent(ctx context.Context, c core.Finish) error {
 		if err != nil {
 			return fmt.Errorf("read instance %s: %w", row.Parent, err)
 		}
-		want := childID(identity(parent.ID, parent.Created), row.Ticket)
+		want := childID(identity(&parent), row.Ticket)
 		if own {
 			want = ownJobID(&parent, row.Ticket)
 		}

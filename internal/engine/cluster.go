@@ -48,6 +48,7 @@ type cluster struct {
 	read         bool // calls
 	purged       core.Time
 	audited      core.Time
+	policies     core.Time // when policies were last compared
 	look         time.Duration
 }
 
@@ -138,6 +139,10 @@ func (e *Engine) readDefinitions(ctx context.Context, n int64) error {
 	if err = e.withoutDamage(ctx, err); err != nil {
 		return fmt.Errorf("read definitions: %w", err)
 	}
+	policies, err := e.readPolicies(ctx)
+	if err != nil {
+		return err
+	}
 	byID := map[aliasKey]*definition{}
 	for _, row := range rows {
 		if !row.Current {
@@ -152,7 +157,8 @@ func (e *Engine) readDefinitions(ctx context.Context, n int64) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.byID, e.starts = byID, nil
+	e.byID = byID
+	e.setPolicies(policies)
 	e.aliases++
 	e.cluster.deployments, e.cluster.known = n, true
 	return nil
@@ -270,8 +276,11 @@ func (e *Engine) background(ctx context.Context) (done *sync.WaitGroup) {
 	if e.shared != nil {
 		done.Go(func() { e.follow(ctx) })
 	}
-	if e.cfg.Lifecycle != nil {
-		done.Go(func() { e.publish(ctx) })
+	if e.quotas.Quotas != (Quotas{}) {
+		done.Go(func() { e.keepQuotas(ctx) })
+	}
+	for _, r := range e.relays() {
+		done.Go(func() { e.runRelay(ctx, r) })
 	}
 	return done
 }

@@ -71,6 +71,11 @@ func (e *Engine) audit(ctx context.Context) error {
 		if err = e.withoutDamage(ctx, err); err != nil {
 			return fmt.Errorf("read calls: %w", err)
 		}
+		if len(rows) == 0 {
+			if row, err := e.store.Instance(ctx, id); err == nil && row.Held {
+				continue // its calls are not listed
+			}
+		}
 		open := map[string]bool{}
 		for _, row := range rows {
 			open[callKey(row.Instance, row.Ticket)] = true
@@ -101,7 +106,7 @@ func (t *callTable) waiting(instances int) map[string][]string {
 	defer t.mu.Unlock()
 	out := map[string][]string{}
 	for _, c := range t.all { // in any order: the others' turn comes
-		if c.cancel != nil || t.held[c.key] != nil {
+		if c.cancel != nil || t.held[c.key] != nil || c.shelved {
 			continue
 		}
 		if _, listed := out[c.row.Instance]; listed || len(out) < instances {

@@ -103,6 +103,7 @@ func (e *Engine) release(ctx context.Context, id string, c core.Control, rev int
 		return fmt.Errorf("release instance %s: %w", id, err)
 	}
 	e.stored.Add(1)
+	e.observe(&commit)
 	e.calls.dropAll(id)
 	calls, err := e.store.Calls(ctx, id)
 	if errors.Is(err, store.ErrDamaged) {

@@ -25,55 +25,6 @@ type definition struct {
 
 type aliasKey struct{ id, version string }
 
-// Deploy stores a program and makes it the current version of its definition. To
-// deploy the same again changes nothing.
-func (e *Engine) Deploy(ctx context.Context, p *ir.Program) error {
-	_, _, err := e.DeployDocument(ctx, Document{Program: p})
-	return err
-}
-
-// newDefinition makes the row of a definition, and sees that it can run.
-func (e *Engine) newDefinition(d Document) (store.Definition, error) {
-	p := d.Program
-	text, err := ir.Encode(p)
-	if err != nil {
-		return store.Definition{}, fmt.Errorf("deploy %s: %w", p.ID, err)
-	}
-	row := store.Definition{
-		ID: p.ID, Version: p.Version, Name: p.Name, Dialect: p.Dialect,
-		Digest: contentKey(p, text), Program: text, Source: d.Source, Diagnostics: d.Diagnostics, Deployed: e.now(),
-	}
-	if err := row.CheckText(); err != nil {
-		return store.Definition{}, err
-	}
-	if _, err := e.define(row); err != nil {
-		return store.Definition{}, fmt.Errorf("deploy %s: %w", p.ID, err)
-	}
-	return row, nil
-}
-
-// deploy stores a definition and makes it the current one of its id.
-func (e *Engine) deploy(ctx context.Context, p *ir.Program, row store.Definition) (store.Definition, error) {
-	sched, err := e.firstFire(p, row)
-	if err != nil {
-		return row, fmt.Errorf("deploy %s: %w", p.ID, err)
-	}
-	row, err = e.store.PutDefinition(ctx, row, sched, e.cfg.Redeploy)
-	if errors.Is(err, store.ErrConflict) {
-		return row, &VersionConflictError{p.ID, p.Version}
-	}
-	if err != nil {
-		return row, fmt.Errorf("deploy %s: %w", p.ID, err)
-	}
-	d, err := e.define(row) // again: the time of deployment may be an earlier one
-	if err != nil {
-		return row, fmt.Errorf("deploy %s: %w", p.ID, err)
-	}
-	e.adopt(d)
-	e.wakeUp()
-	return row, nil
-}
-
 // contentKey names the content of a definition: the digest of its source and how it
 // was deployed; that of the program where the source's is not known.
 func contentKey(p *ir.Program, text []byte) string {
@@ -139,14 +90,16 @@ func (e *Engine) link(row store.Definition) (*core.Program, error) {
 	return prog, nil
 }
 
-// adopt makes a definition the current one of its id. The caller has the lock of
-// deployments, so that it is the store's current one, too.
-func (e *Engine) adopt(d *definition) {
+// adopt makes definitions the current ones of their ids, at once. The caller has the lock of
+// deployments, so that they are the store's current ones, too.
+func (e *Engine) adopt(ds ...*definition) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.aliases++
-	e.byID[aliasKey{d.row.ID, d.row.Version}] = d
-	e.byID[aliasKey{d.row.ID, ""}] = d
+	for _, d := range ds {
+		e.byID[aliasKey{d.row.ID, d.row.Version}] = d
+		e.byID[aliasKey{d.row.ID, ""}] = d
+	}
 	e.starts = nil
 }
 
@@ -159,7 +112,7 @@ func (e *Engine) startsByType() map[string][]*definition {
 	}
 	e.starts = map[string][]*definition{}
 	for key, d := range e.byID {
-		if key.version != "" {
+		if key.version != "" || e.retiredNow(key.id) != nil {
 			continue
 		}
 		for _, id := range d.prog.Start.Events {

@@ -121,6 +121,7 @@ func (i *ingestion) advance(ctx context.Context, to store.Delivery) (stored bool
 
 // onlyWaits reports whether an instance has nothing to do before it may be given an event.
 func (e *Engine) onlyWaits(l *live) bool {
-	return l.state != nil && l.row.Status == core.Waiting && l.row.Quarantine == "" && !l.row.More &&
+	return l.state != nil && (l.row.Status == core.Waiting || l.row.Status == core.Running) && !l.row.Aside() && !e.holds(l.row.Definition) &&
+		!l.row.More &&
 		!e.overdue(l) && !e.suspects.has(l.id) && !e.calls.answered(l.id, e.timeFor(l))
 }

@@ -48,6 +48,9 @@
 // Events: ingest.go takes them, direct.go with the step of the one instance that waits, route.go
 // decides where they go, gather.go for starts that need several; outbound.go sends them to the sink.
 //
+// The feed: relay.go passes it on to receivers, from where the store says on; publish.go and lifecycle.go as
+// lifecycle events, notify.go as notices of failures, spans*.go as spans. trace.go has the trace contexts that come in and go out. figures.go counts.
+//
 // The rest: calls.go makes calls; schedule.go knows windows and cron; definitions.go what is
 // deployed; jobs*.go are jobs, which actors outside advance, ask.go how concurrent updates of one
 // job share a commit, campaign.go how instances create jobs and wait for them; cluster*.go is what

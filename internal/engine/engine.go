@@ -42,6 +42,12 @@ type Config struct {
 	// that has it. Failed sends are retried as those to Sink. nil: there are none.
 	Lifecycle func(ctx context.Context, e event.Event) error
 
+	// Notify are the receivers of notices about instances that fail, or wait for too long, while Run runs.
+	Notify []Notify
+
+	// Tracing sends spans of what instances do, while Run runs. nil: none are sent.
+	Tracing *Tracing
+
 	Node store.Member // how this process is called among others; Calls is the engine's
 
 	Namespace   string        // "default"
@@ -54,6 +60,7 @@ type Config struct {
 	MaxCallsPerEndpoint int  // of them to one host, document or named function: 128
 	Inline              bool // calls happen inside Poll, one by one: deterministic
 	Redeploy            bool // a version may be deployed again with other content (dev)
+	Quotas              Quotas
 
 	NewID func() string          // of instances started by hand
 	Seed  func(id string) uint64 // of an instance's jitter: from its id
@@ -63,6 +70,7 @@ type Config struct {
 	OnRecord func(id string, r core.Record)
 	OnEmit   func(id string, e event.Event)
 	OnError  func(error) // what goes wrong while Run runs
+	OnFailed func(Failure)
 
 	// Secrets returns the secrets that a definition lists: the same set until one of them changes.
 	// nil: there are none.
@@ -72,11 +80,17 @@ type Config struct {
 	// answers for it instead. nil: never.
 	Mocked func(f *ir.Function) bool
 
+	// Parks says of a function whether its calls wait for Answer, because the Invoker cannot carry them out.
+	// nil: never.
+	Parks func(f *ir.Function) bool
+
 	// Housekeeping says which jobs are deleted after a time; none without it.
 	Housekeeping []JobRetention
 	// Retention is how long instances stay that are over, jobs among them, FeedRetention how
 	// long the feed tells what happened; 0: for ever. Only the feed tells of these deletions.
 	Retention, FeedRetention time.Duration
+
+	AuditRetention time.Duration // how long entries of the audit log stay; 0: always
 
 	// Probe is for simulations; leave it empty elsewhere.
 	Probe Probe
@@ -123,6 +137,8 @@ type Engine struct {
 
 	mu      sync.Mutex
 	aliases int64 // counts changes of byID
+	names   Names // of byID, when aliases was namedAt
+	namedAt int64
 	byID    map[aliasKey]*definition
 	latest  map[string]latest        // by id, where that was asked for
 	linked  map[string]*core.Program // by digest
@@ -131,13 +147,18 @@ type Engine struct {
 	starts     map[string][]*definition    // see startsByType; nil: to be made
 	merged     map[string]expr.Value       // what start events merge into, by definition
 	watches    map[string]*watch           // by instance that callers wait for
+	policies   map[string]storedPolicy     // by definition; made anew, never changed
+
+	paused, releases atomic.Int64 // how many of the policies pause, and were resumed and are not done with
 
 	cluster   cluster
 	live      cache
 	calls     callTable
 	begins    callsBegin
 	outbox    outbox
-	published publishCounts
+	lifecycle *relay     // nil: there are no lifecycle events
+	spans     *relay     // nil: they are not sent
+	notices   [][]*relay // by receiver
 	damages   damages
 	house     house
 	chains    chains
@@ -149,6 +170,8 @@ type Engine struct {
 	stored    atomic.Int64  // counts what the store took
 	signal    chan struct{} // something may be there to do
 	changes   changes
+	figures   Figures
+	quotas    quotas
 	abort     sync.Once
 	aborted   chan struct{} // closed by Abort
 
@@ -180,7 +203,7 @@ func New(cfg Config) (*Engine, error) {
 	if err := cfg.MissedFires.Check(); err != nil {
 		return nil, fmt.Errorf("engine: missed fires: %w", err)
 	}
-	if err := checkRetention(&cfg); err != nil {
+	if err := cmp.Or(checkRetention(&cfg), checkNotify(&cfg)); err != nil {
 		return nil, err
 	}
 	if cfg.MaxCalls <= 0 {
@@ -191,7 +214,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	givenIDs := cfg.NewID != nil
 	if !givenIDs {
-		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
+		cfg.NewID = func() string { return strings.ToLower(rand.Text())[:plainID] }
 	}
 	if cfg.Seed == nil {
 		cfg.Seed = seedOf
@@ -199,7 +222,7 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, shared: shared, zone: time.Local, givenIDs: givenIDs, alone: shared == nil,
 		byID: map[aliasKey]*definition{}, latest: map[string]latest{}, linked: map[string]*core.Program{}, unloadable: map[string]*UnloadableError{},
-		merged: map[string]expr.Value{}, watches: map[string]*watch{},
+		merged: map[string]expr.Value{}, watches: map[string]*watch{}, policies: map[string]storedPolicy{},
 		troubles: troubles{items: map[taskKey]trouble{}},
 		signal:   make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,
 	}
@@ -210,6 +233,8 @@ func New(cfg Config) (*Engine, error) {
 		}
 		e.zone = zone
 	}
+	e.figures.init()
+	e.quotas.Quotas = cfg.Quotas
 	e.work = e.sources()
 	e.live.init(liveCapacity)
 	e.live.yield = cfg.Probe.Yield
@@ -220,6 +245,15 @@ func New(cfg Config) (*Engine, error) {
 	e.house.init(&cfg)
 	e.calls.init(cfg.MaxCallsPerEndpoint)
 	e.outbox.mine = e.has
+	if cfg.Lifecycle != nil {
+		e.lifecycle = e.lifecycleRelay()
+	}
+	if cfg.Tracing != nil {
+		e.spans = e.spanRelay()
+	}
+	for i := range cfg.Notify {
+		e.notices = append(e.notices, e.noticeRelays(&cfg.Notify[i]))
+	}
 	if err := e.recover(context.Background()); err != nil {
 		return e, err
 	}
@@ -317,3 +351,7 @@ func deriveID(kind string, parts ...string) string {
 	}
 	return kind + idSeparator + strings.ToLower(base32.HexEncoding.EncodeToString(h.Sum(nil)))[:26]
 }
+
+// plainID is how many characters an id has that nobody chose. There are 32 of them: two of a billion ids
+// are the same with a probability of one in two million.
+const plainID = 16

@@ -19,7 +19,7 @@ func TestCall(t *testing.T) {
 	b := build("w")
 	h.deploy(b.main(b.call("f")))
 	id := h.start("w", `{"a":1}`)
-	h.want(id, core.Waiting, "")
+	h.want(id, core.Running, "")
 	h.poll()
 	h.want(id, core.Completed, `{"a":1,"ok":true}`)
 	calls := h.mock.Calls()

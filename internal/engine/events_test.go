@@ -40,7 +40,7 @@ func TestCorrelation(t *testing.T) {
 	h.poll()
 	h.want(id, core.Waiting, "")
 	why, err := h.Waiting(context.Background(), id)
-	if err != nil || len(why.Open) != 1 || why.Open[0].Event != "paid" || len(why.Subscriptions) != 1 || len(why.NearMisses) != 2 {
+	if err != nil || len(why.Open) != 1 || why.Open[0].Event != "paid" || len(why.Subscriptions) != 1 || len(why.NearMisses) != 1 || why.Others != 1 {
 		t.Errorf("waiting: %+v %v", why, err)
 	}
 	sent := h.send(`paid e4 order=42 {"amount":10}`)

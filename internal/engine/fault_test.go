@@ -257,8 +257,8 @@ func (s *crashing) Route(ctx context.Context, r store.Router) error {
 	return s.write(func() error { return s.Store.Route(ctx, r) })
 }
 
-func (s *crashing) Advance(ctx context.Context, d string, from core.Time, next *core.Time) error {
-	return s.write(func() error { return s.Store.Advance(ctx, d, from, next) })
+func (s *crashing) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
+	return s.write(func() error { return s.Store.Advance(ctx, was, next, fires) })
 }
 
 // service answers by the call, not by how often it was asked: the first attempt of f

@@ -144,11 +144,22 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 	return nil
 }
 
-func (f *fold) changed() bool { return f.did || len(f.c.Taken)+len(f.c.Answered) > 0 }
+func (f *fold) changed() bool {
+	return f.did || len(f.c.Taken)+len(f.c.Answered) > 0 || f.l.row.Held && !f.held()
+}
+
+// held reports whether the instance stays held: its definition is paused, and only what a caller asked for was given.
+func (f *fold) held() bool { return f.l.row.Held && f.e.holds(f.l.row.Definition) }
 
 // finish completes the commit with what the state says of itself.
 func (f *fold) finish() store.Commit {
 	f.describe(&f.c.Instance)
+	f.c.Instance.Children = f.l.row.Children
+	for i := range f.c.Children {
+		if f.c.Children[i].Instance.Parent == f.l.id {
+			f.c.Instance.Children++
+		}
+	}
 	if f.l.state != nil {
 		f.c.Pages = f.l.state.TakeDirty(f.l.sealer())
 	}
@@ -158,14 +169,15 @@ func (f *fold) finish() store.Commit {
 // describe fills a row with what the state says of itself.
 func (f *fold) describe(row *store.Instance) {
 	s := f.l.state
-	row.Updated, row.More = f.now, f.more
+	row.Updated, row.More, row.Held = f.now, f.more, f.held()
 	if s == nil {
 		return
 	}
 	row.Status, row.Active = s.Status(), s.Active(f.l.prog)
-	row.PauseReason = s.PauseReason()
+	row.PauseReason, row.Progress = s.PauseReason(), f.progress(s)
 	row.Wake, row.HasWake = s.Wake()
-	row.Output, row.Labels, row.Keys = f.l.redact(s.Output()), f.l.redact(s.Labels()), slices.Clone(s.Keys())
+	row.Output, row.Keys = f.l.redact(s.Output()), slices.Clone(s.Keys())
+	row.Name, row.Labels = named(f.l.redact(s.Labels()))
 	row.Fault = s.Fault().Redacted(f.l.sealer())
 	switch {
 	case !row.Status.Final():
@@ -173,6 +185,7 @@ func (f *fold) describe(row *store.Instance) {
 	case row.Ended == 0:
 		row.Ended = f.now
 	}
+	row.Held = row.Held && !row.Status.Final()
 	if f.l.prog.Job {
 		row.Job = jobOf(f.l.prog, s.Data(), row.Job)
 		if givenUp(row.Status) {
@@ -181,13 +194,28 @@ func (f *fold) describe(row *store.Instance) {
 	}
 }
 
+// progress is how far each foreach is, without secrets.
+func (f *fold) progress(s *core.State) []core.Progress {
+	out := s.Progress(f.l.prog)
+	for i := range out {
+		for j := range out[i].Failures {
+			out[i].Failures[j].Fault = out[i].Failures[j].Fault.Redacted(f.l.sealer())
+		}
+	}
+	return out
+}
+
 func (f *fold) command(ctx context.Context, c core.Command) error {
 	switch c := c.(type) {
 	case core.Invoke:
 		if workflow, ok := f.e.delegates(&c.Function); ok {
 			return f.delegate(ctx, c, workflow)
 		}
-		f.c.Calls = append(f.c.Calls, store.Call{Instance: f.l.id, Shard: f.shard, Invoke: c})
+		call := store.Call{Instance: f.l.id, Shard: f.shard, Invoke: c}
+		if f.l.row.Reusable {
+			call.Key = callKey(identity(&f.l.row), c.Ticket)
+		}
+		f.c.Calls = append(f.c.Calls, call)
 	case core.Subscribe:
 		f.subscribe(c)
 	case core.Offers:
@@ -251,7 +279,7 @@ func (f *fold) emit(c core.Emit) {
 		return
 	}
 	ev := event.Event{
-		ID: callKey(identity(f.l.id, f.l.row.Created), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
+		ID: callKey(identity(&f.l.row), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
 		Data: c.Data, HasData: c.HasData,
 	}
 	if ev.Source == "" {
@@ -266,6 +294,7 @@ func (f *fold) emit(c core.Emit) {
 			f.warn("event %q: its attribute %q cannot be chosen; it is left as it is", c.Name, a.Key)
 		}
 	}
+	f.traceEvent(&ev, c.Ticket)
 	f.send(ev)
 }
 
@@ -277,6 +306,7 @@ func (f *fold) emitWhole(c core.Emit) {
 		f.warn("event %q is not sent: %v", c.Name, err)
 		return
 	}
+	f.traceEvent(&ev, c.Ticket)
 	f.send(ev)
 }
 

@@ -98,6 +98,7 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 		return ingested{earlier: i.out.earlier}, err
 	}
 	e.stored.Add(1)
+	e.quotas.created(i.out.routing.Start)
 	if !i.direct {
 		e.wakeUp()
 	}
@@ -120,6 +121,9 @@ func (i *ingestion) router(decide func(*store.Routing) error) store.EventRouter 
 		err := guard(func() error {
 			d := i.r.event(ev, v, false)
 			i.out = ingested{seq: ev.Seq, routing: d.Routing, kept: !d.taken, why: d.row.Why}
+			if d.over != nil && i.emit == 0 {
+				return d.over // its sender sends it again; an instance cannot
+			}
 			return decide(&i.out.routing)
 		})
 		i.damaged = v.Damaged()
@@ -130,13 +134,14 @@ func (i *ingestion) router(decide func(*store.Routing) error) store.EventRouter 
 // route decides again about kept events. A panic is an error: nothing happened then.
 func (e *Engine) route(ctx context.Context, decide func(*router, store.View) store.Routing) (err error) {
 	var damaged error
+	var out store.Routing
 	for range maxConflicts {
 		if err := e.upToDate(ctx); err != nil {
 			return err
 		}
 		r := e.newRouter()
-		err = e.store.Route(ctx, func(v store.View) (out store.Routing, err error) {
-			err = guard(func() error { out = decide(r, v); return nil })
+		err = e.store.Route(ctx, func(v store.View) (store.Routing, error) {
+			err := guard(func() error { out = decide(r, v); return nil })
 			damaged = v.Damaged()
 			return out, err
 		})
@@ -148,6 +153,7 @@ func (e *Engine) route(ctx context.Context, decide func(*router, store.View) sto
 		return err
 	}
 	e.stored.Add(1)
+	e.quotas.created(out.Start)
 	return e.withoutDamage(ctx, damaged)
 }
 

@@ -48,11 +48,12 @@ func (e *Engine) invoke(ctx context.Context, row store.Call) (effect.Outcome, er
 	case err != nil:
 		return effect.Outcome{}, fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err)
 	}
+	ctx = e.traceCall(ctx, &row)
 	out := e.guarded(row, &with, func() effect.Outcome {
 		return e.cfg.Invoker.Invoke(ctx, effect.Call{
-			Key: callKey(identity(row.Instance, row.Created), row.Ticket), Instance: row.Instance,
+			Key: CallKey(row), Instance: row.Instance,
 			Function: f.Name, Type: f.Type, Operation: f.Operation, Metadata: f.Metadata,
-			Args: with.args, Attempt: row.Attempt, Documents: with.documents,
+			Args: with.args, Attempt: row.Attempt, Documents: with.documents, Timeout: e.timeLeft(row),
 		})
 	})
 	if wait := out.Wait; wait != nil {
@@ -61,6 +62,14 @@ func (e *Engine) invoke(ctx context.Context, row store.Call) (effect.Outcome, er
 		}
 	}
 	return out, nil
+}
+
+// timeLeft is how long the definition waits for the answer of a call; 0: it does not say.
+func (e *Engine) timeLeft(row store.Call) time.Duration {
+	if row.Deadline == 0 {
+		return 0
+	}
+	return max(time.Duration(row.Deadline-e.now()), 1)
 }
 
 // callWith is what a call is made with: its arguments with their secrets, and the documents that the

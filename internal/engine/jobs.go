@@ -44,7 +44,7 @@ func (r JobRequest) once() JobRequest {
 
 // start is the request as it is compared with the one that created a job under the same key.
 func (r JobRequest) start() StartRequest {
-	return StartRequest{ID: r.ID, Input: jobInput(r.Client, r.Tags, r.Definition)}
+	return StartRequest{Definition: r.Workflow, ID: r.ID, Input: jobInput(r.Client, r.Tags, r.Definition), key: r.Key}
 }
 
 // Job is an instance of a state machine that actors advance. Created and Updated of the
@@ -97,7 +97,7 @@ func texts(list []string) expr.Value {
 }
 
 // CreateJob creates a job, which comes at once to the first state that it waits in. It
-// fails with *NotFoundError (of a "workflow"), *IDError, *InputError or *ExistsError where
+// fails with *NotFoundError (of a "workflow"), *IDError, *InputError, *PausedError, *QuotaError or *ExistsError where
 // the request cannot be met.
 func (e *Engine) CreateJob(ctx context.Context, r JobRequest) (job Job, err error) {
 	for try := range maxConflicts {
@@ -110,15 +110,23 @@ func (e *Engine) CreateJob(ctx context.Context, r JobRequest) (job Job, err erro
 
 func (e *Engine) createJob(ctx context.Context, r JobRequest, read bool) (Job, error) {
 	input := jobInput(r.Client, r.Tags, r.Definition)
-	d, deployed, err := e.findFor(ctx, r.Workflow, "", read, func(d *definition) error { return e.checkJob(d, &r, input) })
+	d, deployed, err := e.findFor(ctx, r.Workflow, "", read, func(d *definition) error {
+		if err := e.startable(d.row.ID); err != nil {
+			return err
+		}
+		return e.checkJob(d, &r, input)
+	})
 	if err != nil {
 		return Job{}, noWorkflow(err, r.Workflow)
+	}
+	if err := e.checkQuota(d.row.ID); err != nil {
+		return Job{}, err
 	}
 	if r.ID == "" {
 		r.ID = e.idHere(e.newJobID)
 	}
 	row := newRow(d, r.ID, e.now())
-	row.Job = jobOf(d.prog, input, store.Job{})
+	row.Job, row.Trace = jobOf(d.prog, input, store.Job{}), traceFrom(ctx)
 	var a ask
 	if _, err := e.create(ctx, d, deployed, row, core.Start{Data: input}, &a); err != nil {
 		return Job{}, err

@@ -64,7 +64,7 @@ func (e *Engine) CreateJobs(ctx context.Context, rs []JobRequest) (jobs []Job, e
 		r = r.once()
 		rs[i] = r
 		if r.Key != "" {
-			err := e.sameStart(ctx, r.start(), r.Key)
+			err := e.sameStart(ctx, r.start())
 			if err != nil && !isMissing(err) {
 				return nil, nil, err
 			}
@@ -115,7 +115,7 @@ func (e *Engine) createJobOnce(ctx context.Context, r JobRequest) (job Job, exis
 		return job, false, err
 	}
 	job.ID = r.ID
-	err = e.sameStart(ctx, r.start(), r.Key)
+	err = e.sameStart(ctx, r.start())
 	return job, err == nil, err
 }
 

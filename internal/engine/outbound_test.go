@@ -130,7 +130,7 @@ func TestSinkIsDown(t *testing.T) {
 		r.set(nil)
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
-		if got := r.ids(); len(got) != 3 || !slices.IsSorted(got) || !strings.HasPrefix(got[0], "p/") {
+		if got := r.ids(); len(got) != 3 || !slices.IsSorted(got) || !strings.HasPrefix(got[0], "p~") {
 			t.Errorf("the sink has %v", got)
 		}
 		stop()
@@ -141,7 +141,7 @@ func TestSinkIsDown(t *testing.T) {
 func TestSinkFailsForOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &receiver{answer: func(e event.Event) error {
-			if strings.HasPrefix(e.ID, "sick/") {
+			if strings.HasPrefix(e.ID, "sick~") {
 				return errDown
 			}
 			return nil

@@ -35,6 +35,7 @@ type taskKey struct {
 
 // source lists tasks of one kind that can be done now.
 type source struct {
+	kind    string
 	list    func(ctx context.Context, now core.Time, limit int) ([]task, error)
 	abreast bool // they may be done side by side
 }
@@ -42,14 +43,18 @@ type source struct {
 // sources are the kinds of work, in the order in which a pass does them.
 func (e *Engine) sources() []source {
 	return []source{
-		{list: e.schedules, abreast: true},
-		{list: e.expired},
-		{list: e.unrouted},
-		{list: e.fresh, abreast: true},
-		{list: e.ready, abreast: true},
-		{list: e.produced},
+		{kind: "schedules", list: e.schedules, abreast: true},
+		{kind: "gatherings", list: e.expired},
+		{kind: "events", list: e.unrouted},
+		{kind: "subscriptions", list: e.fresh, abreast: true},
+		{kind: "instances", list: e.ready, abreast: true},
+		{kind: "instances", list: e.released, abreast: true},
+		{kind: "produced", list: e.produced},
 	}
 }
+
+// workKinds are the kinds of sources, for figures.
+var workKinds = []string{"schedules", "gatherings", "events", "subscriptions", "instances", "produced"}
 
 // Poll does everything that can be done now, and tells whether that was anything. With
 // Inline it also makes the calls and gives events to the sink; else it begins them, and
@@ -105,6 +110,10 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 	if err := e.takeCalls(ctx, now); err != nil {
 		unread = append(unread, err)
 	}
+	if err := e.followPolicies(ctx, now); err != nil {
+		unread = append(unread, err)
+	}
+	e.unshelveResumed()
 	if err := e.pauseSuspects(ctx, tell); err != nil {
 		unread = append(unread, err)
 	}
@@ -116,6 +125,7 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 			unread = append(unread, err)
 			continue
 		}
+		e.figures.due[s.kind].Store(int64(len(tasks)))
 		if e.shardsChanged() { // a suspect may be among what came: it is looked for first
 			did = true
 			break
@@ -215,22 +225,32 @@ func (e *Engine) ready(ctx context.Context, now core.Time, limit int) ([]task, e
 	}
 	out := make([]task, len(ids))
 	for i, id := range ids {
-		do := func(ctx context.Context, how mode) error {
-			if err := e.apply(ctx, id, how, answers[id]...); err != nil && !isMissing(err) { // it was deleted
-				return fmt.Errorf("instance %s: %w", id, err)
-			}
-			for _, in := range answers[id] {
-				e.calls.done(callKey(id, in.call), in.created)
-			}
-			return nil
-		}
-		out[i] = task{
-			key: instanceKey(id), instance: id,
-			do:        func(ctx context.Context) error { return do(ctx, ordinary) },
-			expensive: func(ctx context.Context) error { return do(ctx, inLane) },
-		}
+		out[i] = e.instanceTask(id, answers[id])
 	}
 	return out, nil
+}
+
+// instanceTask is to give an instance what waits for it, and answers that were held.
+func (e *Engine) instanceTask(id string, answers []input) task {
+	do := func(ctx context.Context, how mode) error {
+		err := e.apply(ctx, id, how, answers...)
+		switch {
+		case errors.Is(err, errHeld):
+			e.keepAnswers(id, answers)
+			return nil
+		case err != nil && !isMissing(err): // it was deleted
+			return fmt.Errorf("instance %s: %w", id, err)
+		}
+		for _, in := range answers {
+			e.calls.done(callKey(id, in.call), in.created)
+		}
+		return nil
+	}
+	return task{
+		key: instanceKey(id), instance: id,
+		do:        func(ctx context.Context) error { return do(ctx, ordinary) },
+		expensive: func(ctx context.Context) error { return do(ctx, inLane) },
+	}
 }
 
 // instanceKey names the task of giving an instance what waits for it.

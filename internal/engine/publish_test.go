@@ -145,11 +145,11 @@ type mortalPublisher struct {
 	dies bool
 }
 
-func (s *mortalPublisher) SetPublished(ctx context.Context, pos int64) error {
+func (s *mortalPublisher) SetCursor(ctx context.Context, name string, pos int64) error {
 	if s.dies {
 		return errDead
 	}
-	return s.Store.SetPublished(ctx, pos)
+	return s.Store.SetCursor(ctx, name, pos)
 }
 
 // TestLifecycleSurvives kills the process that publishes after each event, and before it stores how far it is. The
@@ -168,8 +168,8 @@ func TestLifecycleSurvives(t *testing.T) {
 		h := newHarness(t, nil, func(cfg *Config) {
 			mortal.Store, cfg.Store, cfg.Languages, cfg.Lifecycle = cfg.Store, mortal, languages.All(), c.take
 		})
-		first := &publishing{}
-		if _, err := h.publishPart(t.Context(), first); err != nil { // it is on from here
+		first := h.lifecycleRelay()
+		if _, err := h.relayPart(t.Context(), first); err != nil { // it is on from here
 			t.Fatal(err)
 		}
 		h.deploy(openWorkflow(t, "w", "- a: {wait: PT1M}\n- b: {set: {n: 1}}\n- c: {wait: PT1M}\n"))
@@ -178,14 +178,14 @@ func TestLifecycleSurvives(t *testing.T) {
 			h.run(90 * time.Second)
 			mortal.dies = left < 3
 			if !died {
-				_, err := h.publishPart(t.Context(), first)
+				_, err := h.relayPart(t.Context(), first)
 				died = err != nil
 			}
 		}
 		h.run(time.Hour)
 		left, mortal.dies = -1, false
-		for next, p, err := true, (&publishing{}), error(nil); next; {
-			if next, err = h.publishPart(t.Context(), p); err != nil {
+		for next, p, err := true, h.lifecycleRelay(), error(nil); next; {
+			if next, err = h.relayPart(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -236,14 +236,14 @@ func TestLifecycleSinkFails(t *testing.T) {
 	h := newHarness(t, nil, func(cfg *Config) {
 		cfg.Languages, cfg.Lifecycle, cfg.OnError = languages.All(), c.take, func(err error) { told = append(told, err) }
 	})
-	p := &publishing{}
-	if _, err := h.publishPart(t.Context(), p); err != nil {
+	p := h.lifecycle
+	if _, err := h.relayPart(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	h.deploy(openWorkflow(t, "w", "- a: {set: {n: 1}}\n"))
 	h.start("test.w", `{}`)
 	h.start("test.w", `{}`)
-	if _, err := h.publishPart(t.Context(), p); !errors.Is(err, errDown) {
+	if _, err := h.relayPart(t.Context(), p); !errors.Is(err, errDown) {
 		t.Fatal(err)
 	}
 	got := c.lines()
@@ -253,14 +253,14 @@ func TestLifecycleSinkFails(t *testing.T) {
 		t.Errorf("told: %v", told)
 	}
 	c.answer = nil
-	if _, err := h.publishPart(t.Context(), p); err != nil {
+	if _, err := h.relayPart(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, "later", c.lines(), "task.created /do/0/a", "task.started /do/0/a", "task.completed /do/0/a", "workflow.completed")
-	if f, ok := h.LifecycleFigures(); !ok || f != (SinkFigures{Sent: 9, Refused: 1, Failed: 1}) {
+	if f, ok := h.LifecycleFigures(); !ok || f != (RelayFigures{Name: "lifecycle", Sent: 9, Refused: 1, Failed: 1}) {
 		t.Errorf("figures %+v", f)
 	}
-	if more, err := h.publishPart(t.Context(), p); more || err != nil || len(c.lines()) > 0 {
+	if more, err := h.relayPart(t.Context(), p); more || err != nil || len(c.lines()) > 0 {
 		t.Errorf("more %t, %v", more, err)
 	}
 }
@@ -269,8 +269,8 @@ func TestLifecycleSinkFails(t *testing.T) {
 func TestLifecycleOfDeleted(t *testing.T) {
 	c := &cycles{}
 	h := newHarness(t, nil, func(cfg *Config) { cfg.Languages, cfg.Lifecycle = languages.All(), c.take })
-	p := &publishing{}
-	if _, err := h.publishPart(t.Context(), p); err != nil {
+	p := h.lifecycleRelay()
+	if _, err := h.relayPart(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	h.deploy(openWorkflow(t, "w", "- a: {set: {n: 1}}\n"))
@@ -278,7 +278,7 @@ func TestLifecycleOfDeleted(t *testing.T) {
 	if err := h.DeleteInstance(t.Context(), id, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.publishPart(t.Context(), p); err != nil {
+	if _, err := h.relayPart(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, "deleted", c.lines(), "workflow.started", "task.created /do/0/a", "task.started /do/0/a", "task.completed /do/0/a", "workflow.completed")
@@ -290,7 +290,7 @@ func TestNodesLifecycle(t *testing.T) {
 	on := func(cfg *Config) { cfg.Lifecycle, cfg.Languages = c.take, languages.All() }
 	a, b := runNode(t, url, "a", postgres.Options{}, s, on), runNode(t, url, "b", postgres.Options{}, s, on)
 	settle(a, b)
-	until(func() bool { _, ok, err := a.store.Published(t.Context()); return err != nil || ok })
+	until(func() bool { _, ok, err := a.store.Cursor(t.Context(), "lifecycle"); return err != nil || ok })
 	if err := a.Deploy(t.Context(), openWorkflow(t, "w", "- a: {set: {n: 1}}\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestNodesLifecycle(t *testing.T) {
 		t.Errorf("%d events for 50", all)
 	}
 	publishes, other := a, b
-	if b.has(publisher) {
+	if b.has("lifecycle") {
 		publishes, other = b, a
 	}
 	publishes.stop()

@@ -48,9 +48,10 @@ func (e *Engine) Kept(ctx context.Context) ([]store.Event, error) {
 
 // NearMiss is an event that almost matched what an instance waits for, and what differs.
 type NearMiss struct {
-	Event store.Event
-	Name  string // of the event that the instance waits for
-	Why   string
+	Event    store.Event
+	Name     string // of the event that the instance waits for
+	Why      string
+	Distance int // how far it is from a match: see distance
 }
 
 // Waiting says what an instance waits for.
@@ -58,7 +59,8 @@ type Waiting struct {
 	Instance      Instance
 	Open          []core.Open
 	Subscriptions []store.Subscription
-	NearMisses    []NearMiss // the newest kept events of the types that it waits for
+	NearMisses    []NearMiss // kept events of the types that it waits for: the closest first, then the newest
+	Others        int        // those left out because they are for other instances
 }
 
 // maxNearMisses limits both the event types and the kept events of each type that are compared
@@ -96,7 +98,8 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 	if len(out.Subscriptions) == 0 {
 		return out, nil
 	}
-	out.NearMisses, err = e.nearMisses(ctx, out.Subscriptions)
+	misses, err := e.nearMisses(ctx, out.Subscriptions)
+	out.NearMisses, out.Others = closest(misses)
 	return out, err
 }
 
@@ -118,8 +121,11 @@ func (e *Engine) nearMisses(ctx context.Context, subs []store.Subscription) (out
 			byType[s.Filter.Type] = events
 		}
 		for _, ev := range events {
+			if ev.Taken || len(ev.For) > 0 { // it was for another instance
+				continue
+			}
 			if why := missed(ev, s); why != "" {
-				out = append(out, NearMiss{ev, s.Name, why})
+				out = append(out, NearMiss{ev, s.Name, why, distance(ev.Event, s.Filter)})
 			}
 		}
 	}

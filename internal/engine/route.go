@@ -22,6 +22,7 @@ type router struct {
 	starts map[string][]*definition // by type of event
 	merged map[string]expr.Value
 	seed   func(id string) uint64
+	over   func(definition string) *QuotaError
 }
 
 func (e *Engine) newRouter() *router {
@@ -30,6 +31,7 @@ func (e *Engine) newRouter() *router {
 	return &router{
 		now: e.now(), window: core.Time(e.cfg.EventWindow), seed: e.cfg.Seed,
 		starts: e.startsByType(), merged: maps.Clone(e.merged),
+		over: func(definition string) *QuotaError { return e.quotas.check(definition, 0) },
 	}
 }
 
@@ -43,6 +45,7 @@ type decision struct {
 	again bool          // it is not routed for the first time
 	notes []string      // whom it is kept for, and why
 	why   []string      // what differed, if nobody has it
+	over  *QuotaError   // that keeps it from starting an instance
 }
 
 // given is what deliveries are counted by: a one-shot ticket, or a standing wait, in all (event 0) and by event.
@@ -234,6 +237,11 @@ func (r *router) start(d *decision, def *definition) {
 		r.belong(d, owner)
 		return
 	}
+	if over := r.over(def.row.ID); over != nil && !d.again { // else nobody could send it again
+		d.over = over
+		d.notes = append(d.notes, fmt.Sprintf("definition %q starts with it, but %v", def.row.ID, over))
+		return
+	}
 	if def.prog.Start.All || len(def.prog.Start.Any) > 0 {
 		r.gather(d, def, slots)
 		return
@@ -335,6 +343,7 @@ func (r *router) create(d *decision, def *definition, id string, arrivals []arri
 	row := newRow(def, id, r.now)
 	start := core.Start{Data: r.input(def), Seed: r.seed(id)}
 	for _, a := range arrivals {
+		row.Trace = cmp.Or(row.Trace, traceOfEvent(&a.ev))
 		if !def.prog.Start.AsInput { // then nothing that follows belongs to it
 			row.Keys = fixKeys(row.Keys, def.prog, a.id, a.ev)
 		}

@@ -268,7 +268,7 @@ func TestDrainGivesUp(t *testing.T) {
 		if time.Since(begin) != drainTime {
 			t.Errorf("drained for %v", time.Since(begin))
 		}
-		if got, _ := e.Get(context.Background(), id); got.Status != core.Waiting {
+		if got, _ := e.Get(context.Background(), id); got.Status != core.Running {
 			t.Errorf("an interrupted call counts: %s %v", got.Status, got.Fault)
 		}
 		e, stop = running(t, Config{Store: mem, Invoker: effect.Func(func(ctx context.Context, c effect.Call) effect.Outcome {
@@ -305,7 +305,7 @@ func TestAbortGivesUpAtOnce(t *testing.T) {
 		if !over || time.Since(begin) != time.Second {
 			t.Errorf("after %v the call is over: %t", time.Since(begin), over)
 		}
-		if got, _ := e.Get(context.Background(), id); got.Status != core.Waiting {
+		if got, _ := e.Get(context.Background(), id); got.Status != core.Running {
 			t.Errorf("an aborted call counts: %s %v", got.Status, got.Fault)
 		}
 	})

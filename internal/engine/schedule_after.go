@@ -17,19 +17,20 @@ import (
 // other schedules do.
 
 // fireAfter starts the instance of a schedule with after, or sets the time of the next start once it ended.
-func (e *Engine) fireAfter(ctx context.Context, d *definition, s store.Schedule, now core.Time) error {
-	id := scheduledID(d.row.ID, s.Next)
+func (e *Engine) fireAfter(ctx context.Context, d *definition, deployed int64, s store.Schedule, now core.Time, r rules) error {
+	id, f := scheduledID(d.row.ID, s.Next), readFires(s.Fires)
 	e.chains.wait(s, id, e.nextLook(d.schedule, now)) // first: it may end before the row is read
 	row, err := e.store.Instance(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		e.chains.drop(s.Definition)
-		if s.Next < now-onTime && e.cfg.MissedFires == MissedNone {
-			return e.advance(ctx, s, d.schedule.again(now, s.Next))
+		if s.Next < now-onTime && r.missed == MissedNone {
+			return e.advance(ctx, s, d.schedule.again(now, s.Next), f.with(Fire{At: s.Next, Outcome: FireMissed}))
 		}
-		if err := e.scheduledStart(ctx, d, s.Next); err != nil && !e.outdated(ctx, err) {
+		if err := e.scheduledStart(ctx, d, deployed, s.Next); err != nil && !e.outdated(ctx, err) {
 			return err
 		}
+		e.figures.ScheduleLag.Observe(time.Duration(now - s.Next))
 		return nil
 	case err != nil:
 		e.chains.drop(s.Definition)
@@ -38,7 +39,7 @@ func (e *Engine) fireAfter(ctx context.Context, d *definition, s store.Schedule,
 		return nil
 	}
 	e.chains.drop(s.Definition)
-	return e.advance(ctx, s, d.schedule.again(row.Ended, s.Next))
+	return e.advance(ctx, s, d.schedule.again(row.Ended, s.Next), f.with(Fire{At: s.Next, Outcome: FireStarted, Status: row.Status}))
 }
 
 // again is the start that follows the end of the instance of another one.
@@ -59,10 +60,14 @@ const (
 	chainLookAlone = core.Time(time.Minute)
 )
 
-// nextLook is when to look again at an instance that has not ended; 0: its end is always seen. Within the time
-// of the schedule the end is found before the next start is due.
+// nextLook is when to look again at an instance that has not ended. Within the time of the schedule the end is
+// found before the next start is due.
 func (e *Engine) nextLook(s *schedule, now core.Time) core.Time {
-	after := core.TimeOf(s.after.AddTo(now.Std())) - now
+	return e.lookAgain(now, core.TimeOf(s.after.AddTo(now.Std()))-now)
+}
+
+// lookAgain is when to look again at an instance that has not ended, not before after; 0: its end is always seen.
+func (e *Engine) lookAgain(now, after core.Time) core.Time {
 	switch {
 	case !e.alone:
 		return now + max(after, chainLook)
@@ -72,7 +77,8 @@ func (e *Engine) nextLook(s *schedule, now core.Time) core.Time {
 	return 0
 }
 
-// chains are the schedules with after whose instances have not ended.
+// chains are the schedules whose next start waits for the end of an instance: those with after, and those with a
+// queued fire time.
 type chains struct {
 	mu    sync.Mutex
 	waits map[string]chainWait // by definition

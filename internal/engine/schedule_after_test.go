@@ -112,8 +112,12 @@ func (s *mortalStore) Commit(ctx context.Context, c store.Commit) error {
 	return s.write(func() error { return s.Store.Commit(ctx, c) })
 }
 
-func (s *mortalStore) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
-	return s.write(func() error { return s.Store.Advance(ctx, definition, from, next) })
+func (s *mortalStore) SetPolicy(ctx context.Context, p store.Policy) error {
+	return s.write(func() error { return s.Store.SetPolicy(ctx, p) })
+}
+
+func (s *mortalStore) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
+	return s.write(func() error { return s.Store.Advance(ctx, was, next, fires) })
 }
 
 // TestAfterSurvives kills the process at each write of a chain, before it and after it. The next process

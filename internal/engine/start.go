@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,14 +21,16 @@ type StartRequest struct {
 	ID         string     // empty: a new one; else as IDError says
 	RestartOf  string     // the instance that this one repeats, if it does
 
-	key     string       // see StartOnce: the ID is that of the key
-	derived bool         // the ID is the engine's
-	read    bool         // what is deployed is read first
-	events  []startEvent // that it begins with
+	Name   string            // as people call it; empty: as the definition says
+	Labels map[string]string // in place of those of the definition that have the same names
+
+	key    string       // see StartOnce: the ID is that of the key
+	read   bool         // what is deployed is read first
+	events []startEvent // that it begins with
 }
 
 // Start creates an instance and runs it until it waits. It fails with *NotFoundError,
-// *IDError, *InputError, *ScheduleError or *ExistsError where the request cannot be met.
+// *IDError, *InputError, *PausedError, *QuotaError, *ScheduleError or *ExistsError where the request cannot be met.
 func (e *Engine) Start(ctx context.Context, r StartRequest) (id string, err error) {
 	for range maxConflicts {
 		if id, err = e.start(ctx, r); !e.outdated(ctx, err) {
@@ -46,6 +49,7 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	reusable := !d.prog.Job && (r.key != "" || r.ID != "")
 	if r.key != "" {
 		r.ID = r.keyedID(d)
 	} else if r.ID == "" && d.prog.Job {
@@ -54,10 +58,14 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 		r.ID = e.idHere(e.cfg.NewID)
 	}
 	row := newRow(d, r.ID, e.now())
-	row.RestartOf, row.Job = r.RestartOf, jobOf(d.prog, r.Input, store.Job{})
-	start := core.Start{Data: r.Input}
+	row.RestartOf, row.Job, row.Trace, row.Reusable = r.RestartOf, jobOf(d.prog, r.Input, store.Job{}), traceFrom(ctx), reusable
+	if !strings.HasPrefix(r.key, autoKey) {
+		row.Key = r.key
+	}
+	start := core.Start{Data: r.Input, Labels: r.labels()}
 	for _, a := range arrivals(d, r.events) {
 		row.Keys = fixKeys(row.Keys, d.prog, a.id, a.ev)
+		row.Trace = cmp.Or(row.Trace, traceOfEvent(&a.ev))
 		start.Events = append(start.Events, core.Arrival{Event: a.id, Value: a.ev.Value()})
 	}
 	return e.create(ctx, d, deployed, row, start, nil)
@@ -65,14 +73,26 @@ func (e *Engine) start(ctx context.Context, r StartRequest) (string, error) {
 
 // checkStart says why a request cannot be met.
 func (e *Engine) checkStart(d *definition, r *StartRequest) error {
+	if err := e.startable(d.row.ID); err != nil {
+		return err
+	}
 	if now := e.now(); !d.schedule.allows(now) {
 		return d.schedule.refusal(d.row.ID, now)
 	}
-	if r.ID != "" && !r.derived && !validID(r.ID) {
+	if r.ID != "" && !validID(r.ID) {
 		return &IDError{r.ID}
 	}
-	return guard(func() error { return checkInput(d, r.Input) })
+	if err := r.checkLabels(); err != nil {
+		return err
+	}
+	if err := guard(func() error { return checkInput(d, r.Input) }); err != nil {
+		return err
+	}
+	return e.checkQuota(d.row.ID)
 }
+
+// autoKey begins the keys that clients make for themselves, to repeat a request safely. Nobody searches for them.
+const autoKey = "auto:"
 
 // maxGivenID is how long an id may be that is chosen by hand ("instance-id").
 const maxGivenID = 128
@@ -108,7 +128,7 @@ func schemaPos(d *definition) ir.Pos { return d.prog.Exprs[d.prog.InputSchema].P
 func newRow(d *definition, id string, now core.Time) store.Instance {
 	return store.Instance{
 		ID: id, Definition: d.row.ID, Version: d.row.Version, Digest: d.row.Digest,
-		Status: core.Running, Created: now, Updated: now, Labels: expr.EmptyObject,
+		Status: core.Running, Created: now, Updated: now, Labels: expr.EmptyObject, Indexed: !d.prog.Job,
 	}
 }
 
@@ -131,6 +151,9 @@ func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row 
 	start.Seed = e.cfg.Seed(id)
 	l.row, l.prog, l.secrets, l.state, l.loaded, l.trusted = row, d.prog, e.secretsOf(d.prog), nil, true, true
 	l.deployed = deployed
+	if !start.Labels.IsNull() { // it is found by them before its first step, too
+		row.Name, row.Labels = named(l.redact(start.Labels))
+	}
 	err = e.applyTo(ctx, l, &[]input{{in: start, at: row.Created, extra: 1, ask: a}})
 	if errors.Is(err, errExpensive) || errors.Is(err, errInterrupted) {
 		if err = e.createLater(ctx, row, deployed, start); err == nil {
@@ -167,6 +190,7 @@ func (e *Engine) createLater(ctx context.Context, row store.Instance, deployed i
 		return fmt.Errorf("create instance %s: %w", row.ID, err)
 	}
 	e.stored.Add(1)
+	e.quotas.add(row.Definition, 1)
 	e.changed(row.ID)
 	return nil
 }

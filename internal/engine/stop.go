@@ -62,7 +62,8 @@ func (f *fold) step(ctx context.Context, in core.Input) (res core.Result, err er
 	}()
 	var why error
 	f.asks = 0
-	host := core.Host{ID: f.l.id, Created: f.l.row.Created, Awaited: f.l.row.Awaited, Identity: identity(f.l.id, f.l.row.Created)}
+	host := core.Host{ID: f.l.id, Created: f.l.row.Created, Awaited: f.l.row.Awaited, Identity: identity(&f.l.row)}
+	host.Parks = f.e.parks
 	if f.l.secrets != nil {
 		host.Secrets, host.Sealer = f.l.secrets.Values, f.l.secrets
 	}

@@ -86,7 +86,7 @@ func TestMoreAnswersThanATurnTakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-time.After(time.Second)
-			if got, err := e.Get(t.Context(), id); err != nil || got.Status != core.Waiting {
+			if got, err := e.Get(t.Context(), id); err != nil || got.Status != core.Running {
 				t.Fatalf("it is %s: %v", got.Status, err)
 			}
 			if did, err := e.Poll(t.Context()); err != nil || !did {

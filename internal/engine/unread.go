@@ -15,7 +15,7 @@ import (
 // is none, or it conflicts, the store is to be read.
 func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done bool, err error) {
 	e.renewSecrets(l)
-	if e.cacheIsCurrent() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Quarantine != "" || e.overdue(l) || e.suspects.has(l.id) || slices.ContainsFunc(extra, l.isOfAnother) {
+	if e.cacheIsCurrent() || !l.trusted || len(extra) == 0 || l.state == nil || l.row.Status.Final() || l.row.Aside() || e.holds(l.row.Definition) || e.overdue(l) || e.suspects.has(l.id) || slices.ContainsFunc(extra, l.isOfAnother) {
 		return false, nil
 	}
 	if e.isExpensive(l) {

@@ -68,12 +68,12 @@ func (m *meddled) Definition(ctx context.Context, id, version string) (store.Def
 	return row, err
 }
 
-func (m *meddled) PutDefinition(ctx context.Context, d store.Definition, s *store.Schedule, move bool) (store.Definition, error) {
-	row, err := m.Store.PutDefinition(ctx, d, s, move)
+func (m *meddled) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
+	rows, err := m.Store.PutDefinitions(ctx, ds, move)
 	if m.put != nil {
-		m.put(d)
+		m.put(ds[0].Definition)
 	}
-	return row, err
+	return rows, err
 }
 
 type counted struct {
@@ -255,7 +255,7 @@ func TestRefusedAnswerHasNoEffect(t *testing.T) {
 	}
 	m.commit = nil
 	h.run(time.Hour)
-	h.want(id, core.Waiting, "")
+	h.want(id, core.Running, "")
 	if err := h.Answer(ctx, id, calls[0].Ticket, ok(2)); err != nil {
 		t.Fatal(err)
 	}

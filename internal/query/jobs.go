@@ -8,18 +8,22 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
-// readIs takes what an instance may be: a job.
+// readIs takes what an instance may be: a job, or one that no other spawned.
 func readIs(f *Filter, w *word, _ core.Time) (bool, error) {
-	for _, v := range w.values {
-		if v != "job" {
-			return false, &Error{w.column, fmt.Sprintf("is: does not know %q", v), "write is:job"}
+	values := w.values
+	for _, v := range values {
+		if v != "job" && v != "root" {
+			return false, &Error{w.column, fmt.Sprintf("is: does not know %q", v), "write is:root or is:job"}
 		}
 	}
-	w.match = isJob
-	if w.not {
+	w.match = func(in *store.Instance) bool {
+		return slices.ContainsFunc(values, func(v string) bool { return v == "job" && isJob(in) || v == "root" && in.Parent == "" })
+	}
+	if w.not || len(values) != 1 {
 		return false, nil
 	}
-	f.Query.Jobs = true
+	f.Query.Jobs = f.Query.Jobs || values[0] == "job"
+	f.Query.Root = f.Query.Root || values[0] == "root"
 	return true, nil
 }
 

@@ -34,7 +34,11 @@ var keys = []key{
 	{"idle", readIdle},
 	{"created", readCreated},
 	{"updated", readUpdated},
-	{"tag", readTag},
+	{"label", readLabel},
+	{"tag", readLabel}, // as jobs call their labels
+	{"name", readName},
+	{"key", readKey},
+	{"text", readText},
 	{"id", readID},
 	{"parent", readParent},
 	{"is", readIs},
@@ -52,18 +56,16 @@ func keyNames() []string {
 
 // add takes a word into the filter.
 func (f *Filter) add(w word, now core.Time) error {
-	stored := false
-	if w.key == "" {
-		readText(&w)
-	} else {
-		i := slices.IndexFunc(keys, func(k key) bool { return k.name == w.key })
-		if i < 0 {
-			return unknown(w)
+	read := readPlain
+	if w.key != "" {
+		read = readOther
+		if i := slices.IndexFunc(keys, func(k key) bool { return k.name == w.key }); i >= 0 {
+			read = keys[i].read
 		}
-		var err error
-		if stored, err = keys[i].read(f, &w, now); err != nil {
-			return err
-		}
+	}
+	stored, err := read(f, &w, now)
+	if err != nil {
+		return err
 	}
 	f.Exact = f.Exact && stored
 	f.words = append(f.words, w)
@@ -183,39 +185,6 @@ func readID(_ *Filter, w *word, _ core.Time) (bool, error) {
 	return false, nil
 }
 
-// readTag takes name=value, a name that must be there, or a value that any label has.
-func readTag(f *Filter, w *word, _ core.Time) (bool, error) {
-	values := w.values
-	for _, v := range values {
-		if strings.HasPrefix(v, "=") {
-			return false, &Error{w.column, fmt.Sprintf("%q lacks the name of the tag before the =", v), ""}
-		}
-	}
-	w.match = func(in *store.Instance) bool {
-		return slices.ContainsFunc(values, func(v string) bool { return tagged(in, v) })
-	}
-	name, value, given := strings.Cut(values[0], "=")
-	if w.not || len(values) != 1 || !given {
-		return false, nil
-	}
-	f.Query.Labels = append(f.Query.Labels, store.Label{Name: name, Value: value})
-	return true, nil
-}
-
-func tagged(in *store.Instance, want string) bool {
-	name, value, given := strings.Cut(want, "=")
-	for _, m := range in.Labels.Members() {
-		texts := store.LabelTexts(m.Value)
-		switch {
-		case given && m.Key == name && slices.Contains(texts, value):
-			return true
-		case !given && (m.Key == want || slices.Contains(texts, want)):
-			return true
-		}
-	}
-	return false
-}
-
 func created(in *store.Instance) core.Time { return in.Created }
 func updated(in *store.Instance) core.Time { return in.Updated }
 
@@ -274,14 +243,4 @@ func Age(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("it is empty")
 	}
 	return sum, nil
-}
-
-// readText looks for plain text, in any case, where people would.
-func readText(w *word) {
-	want := strings.ToLower(w.values[0])
-	has := func(s string) bool { return strings.Contains(strings.ToLower(s), want) }
-	w.match = func(in *store.Instance) bool {
-		return has(in.ID) || has(in.Definition) || slices.ContainsFunc(in.Active, has) || has(in.Job.Client) || has(in.Job.State) ||
-			in.Fault != nil && (has(in.Fault.Name) || has(in.Fault.Detail))
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
-	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -133,10 +132,15 @@ func (p *parser) word() (word, error) {
 	return w, nil
 }
 
-// key reads the letters before a colon; without a colon there is no key.
+// key reads what may be the name of a label before a colon; without a colon there is no key.
 func (p *parser) key() string {
 	end := p.at
-	for end < len(p.text) && ('a' <= p.text[end] && p.text[end] <= 'z' || 'A' <= p.text[end] && p.text[end] <= 'Z') {
+	for end < len(p.text) {
+		c := p.text[end]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (end == p.at || !strings.ContainsRune("._-", c)) {
+			break
+		}
 		end++
 	}
 	if end == p.at || end == len(p.text) || p.text[end] != ':' {
@@ -181,15 +185,4 @@ func (p *parser) quoted(b *strings.Builder) error {
 		}
 	}
 	return p.errorf(begin, "the quote is not closed")
-}
-
-// unknown is the error of a key that does not exist.
-func unknown(w word) error {
-	e := &Error{Column: w.column - len([]rune(w.key)) - 1, Msg: fmt.Sprintf("unknown key %q", w.key)}
-	names := keyNames()
-	e.Hint = "the keys are " + strings.Join(names, ", ") + `; text with a colon goes in quotes`
-	if near := dialect.Suggest(strings.ToLower(w.key), names); near != "" {
-		e.Hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return e
 }

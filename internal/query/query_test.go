@@ -20,7 +20,7 @@ func sample() *store.Instance {
 		panic(err)
 	}
 	return &store.Instance{
-		ID: "abc-1", Definition: "order", Version: "1.3", Status: core.Failed, Active: []string{"Charge"}, Parent: "p1",
+		ID: "abc-1", Name: "Order 7", Key: "k7", Keys: []core.Key{{Name: "order", Value: "A-7"}}, Indexed: true, Definition: "order", Version: "1.3", Status: core.Failed, Active: []string{"Charge"}, Parent: "p1",
 		Created: now - core.Time(90*time.Minute), Updated: now - core.Time(10*time.Minute),
 		Fault: &core.Fault{Name: "Timeout", Detail: "The bank took too long"}, Labels: labels,
 	}
@@ -56,8 +56,11 @@ func TestSelectsJobs(t *testing.T) {
 		{"state:DONE", true, true},
 		{"state:NEW,DONE", true, false},
 		{"is:job state:DONE client:device7 group:CLOSED def:update", true, true},
-		{"device", true, false},
-		{"done", true, false},
+		{"text:device", true, false},
+		{"text:done", true, false},
+		{"is:root", true, true},
+		{"is:root is:job", true, true},
+		{"is:root,job", true, false},
 	} {
 		selects(t, c.text, sampleJob(), c.fits, c.exact)
 	}
@@ -130,11 +133,40 @@ func TestSelects(t *testing.T) {
 		{"id:abc", true, false},
 		{"id:bc", false, false},
 		{"parent:p1", true, true},
-		{"bank", true, false},
-		{"-bank", false, false},
-		{`"took too"`, true, false},
-		{`"took two"`, false, false},
-		{"CHARGE", true, false},
+		{"text:bank", true, false},
+		{"-text:bank", false, false},
+		{`text:"took too"`, true, false},
+		{`text:"took two"`, false, false},
+		{"text:CHARGE", true, false},
+		{"text:rder", true, false},
+		{"text:VIP", true, false},
+		{"region:eu", true, true},
+		{"region:us", false, true},
+		{"region:eu,us", true, false},
+		{"-region:eu", false, false},
+		{"tiers:vip region:eu", true, true},
+		{"n:7", true, true},
+		{"stage:7", false, true},
+		{"label:region=eu", true, true},
+		{"label:status=eu", false, true},
+		{`name:"Order 7"`, true, true},
+		{"name:Order", false, true},
+		{`-name:"Order 7"`, false, false},
+		{`label:name="Order 7"`, true, false},
+		{"key:k7", true, true},
+		{"key:A-7", true, true},
+		{"key:A-7,x", true, false},
+		{"key:order", false, true},
+		{"abc-1", true, true},
+		{`"Order 7"`, true, true},
+		{"A-7", true, true},
+		{"eu", true, true},
+		{"eu vip", true, false},
+		{"-eu", false, false},
+		{"bank", false, true},
+		{"is:root", false, true},
+		{"-is:root", true, false},
+		{"is:root,job", false, false},
 		{"  status:failed   def:order  ", true, true},
 	} {
 		selects(t, c.text, sample(), c.fits, c.exact)
@@ -168,7 +200,7 @@ func TestErrors(t *testing.T) {
 		says   string
 	}{
 		{"stauts:failed", 1, `did you mean "status"?`},
-		{"def:x colour:red", 7, "the keys are status, def"},
+		{"def:x Status:red", 7, "A label of that name is label:Status=red"},
 		{"-stauts:failed", 2, `did you mean "status"?`},
 		{"status:faild", 8, `did you mean "failed"?`},
 		{"status:", 8, "needs a value"},
@@ -185,7 +217,7 @@ func TestErrors(t *testing.T) {
 		{"updated:>9999-01-01", 9, "is not a time"},
 		{"updated:>", 9, "is not a time"},
 		{"created:>2026-01-01,<2026-02-01", 9, "takes one value"},
-		{"is:robot", 4, "write is:job"},
+		{"is:robot", 4, "write is:root or is:job"},
 		{"tag:=x", 5, "lacks the name"},
 		{`def:"x`, 5, "not closed"},
 		{"a -", 3, "followed by a word"},
@@ -207,7 +239,7 @@ func TestErrors(t *testing.T) {
 
 // FuzzParse: no text makes it panic, and what a store is asked never leaves out what fits.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"status:failed,running -def:order@1 age:>1h", `"a b" tag:x=y`, "is:job -client:c group:A,B", "created:>2026-01-01 -updated:2026-02-03", "-", `def:"`, "age:<"} {
+	for _, s := range []string{"status:failed,running -def:order@1 age:>1h", `"a b" tag:x=y`, "is:job -client:c group:A,B", "is:root order:A-1 name:x key:y z -text:a", "created:>2026-01-01 -updated:2026-02-03", "-", `def:"`, "age:<"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -222,4 +254,17 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBrowses: a filter that names something by which instances are found lists children, too.
+func TestBrowses(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "status:failed def:order age:>1h": true,
+		"order:A-7": false, "A-7": false, "name:x": false, "parent:p1": false, "id:a": false, "key:k": false, "is:job": false, "status:failed -is:root": false,
+	} {
+		f, err := Parse(text, now)
+		if err != nil || f.Browses() != want {
+			t.Errorf("%q: %t, %v", text, !want, err)
+		}
+	}
 }

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// JobImport is a job of another system, with its past.
+type JobImport struct {
+	JobRequest            // its ID is required
+	Created    core.Time  // stime of wfx
+	Updated    core.Time  // mtime of wfx
+	Status     expr.Value // with the state that it is in
+	History    []JobVersion
+}
+
+// JobVersion is what a change of a job replaced, oldest first.
+type JobVersion struct {
+	At         core.Time  // since when it held
+	Status     expr.Value // null: another part was changed
+	Definition expr.Value // null: another part was changed, or there was none
+}
+
+// Imported says what became of a job that was imported.
+type Imported string
+
+// What may become of it.
+const (
+	ImportNew       Imported = "imported"
+	ImportUpdated   Imported = "updated"   // it changed there since the import before
+	ImportUnchanged Imported = "unchanged" // as the import before left it
+	ImportKept      Imported = "kept"      // it changed here since: it stays as it is here
+)
+
+// verbImport is the name of the control record that ends an imported history. While it is the last record,
+// the job has not changed here.
+const verbImport = "import"
+
+// ImportError says why a job cannot be imported.
+type ImportError struct{ Msg string }
+
+func (e *ImportError) Error() string { return e.Msg }
+
+func cannotImport(format string, args ...any) error {
+	return &ImportError{fmt.Sprintf(format, args...)}
+}
+
+// ImportJob stores a job of another system in the state that it is in there, with its id, its times and its
+// history, or brings it to that state if nothing changed it here since. Its workflow must be deployed. A dry
+// import stores nothing. The error is an *ImportError, or one of CreateJob, if the job itself is the reason.
+func (e *Engine) ImportJob(ctx context.Context, j JobImport, dry bool) (Imported, error) {
+	if j.ID == "" {
+		return "", cannotImport("it has no id")
+	}
+	input := jobInput(j.Client, j.Tags, j.Definition)
+	d, err := e.find(ctx, j.Workflow, "")
+	if err == nil {
+		err = e.checkJob(d, &j.JobRequest, input)
+	}
+	if err != nil {
+		return "", noWorkflow(err, j.Workflow)
+	}
+	l, err := e.live.acquire(ctx, j.ID, ordinary)
+	if err != nil {
+		return "", err
+	}
+	defer e.live.release(l)
+	defer l.forget() // the next one reads what was stored
+	before, what, err := e.importedBefore(ctx, &j)
+	if err != nil || what == ImportUnchanged || what == ImportKept {
+		return what, err
+	}
+	c, err := e.importCommit(ctx, l, d, &j, input)
+	if err != nil || dry {
+		return what, err
+	}
+	if what == ImportUpdated {
+		if err := e.onTopOf(ctx, &c, before); err != nil {
+			return "", err
+		}
+	}
+	if err := e.store.Commit(ctx, c); err != nil {
+		return "", fmt.Errorf("import job %s: %w", j.ID, err)
+	}
+	e.stored.Add(1)
+	e.changed(j.ID)
+	return what, nil
+}
+
+// importedBefore reads the job as an import before left it, and what is to be done with it.
+func (e *Engine) importedBefore(ctx context.Context, j *JobImport) (store.Instance, Imported, error) {
+	row, err := e.store.Instance(ctx, j.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return row, ImportNew, nil
+	case err != nil:
+		return row, "", fmt.Errorf("import job %s: %w", j.ID, err)
+	case row.Job.State == "" || row.Created != j.Created || row.Definition != j.Workflow || row.Job.Client != j.Client:
+		return row, "", cannotImport("another instance has this id")
+	}
+	last, err := e.store.Records(ctx, j.ID, max(0, row.Records-1), 1)
+	switch {
+	case err != nil:
+		return row, "", fmt.Errorf("import job %s: %w", j.ID, err)
+	case len(last) != 1 || last[0].Type != core.RecControl || last[0].Name != verbImport:
+		return row, ImportKept, nil
+	case row.Updated == max(j.Created, j.Updated):
+		return row, ImportUnchanged, nil
+	}
+	return row, ImportUpdated, nil
+}
+
+// importCommit is the commit of a new job in its present state.
+func (e *Engine) importCommit(ctx context.Context, l *live, d *definition, j *JobImport, data expr.Value) (store.Commit, error) {
+	state, _ := j.Status.Get(jobdata.State)
+	entry, ok := entryOf(d.prog, state.Str())
+	if !ok {
+		return store.Commit{}, cannotImport("its state %q is not one of the workflow", state.Str())
+	}
+	l.forget()
+	l.row = newRow(d, j.ID, j.Created)
+	l.row.Updated, l.row.Job = j.Updated, jobOf(d.prog, data, store.Job{})
+	l.prog, l.state, l.loaded, l.trusted = startingAt(d.prog, entry), nil, true, true
+	f := e.newFold(l)
+	start := core.Start{Data: data, Seed: e.cfg.Seed(j.ID)}
+	for _, in := range []core.Input{start, core.Take{Actor: importActor, Choice: state.Str(), Value: j.Status}} {
+		err := guard(func() error { return f.give(ctx, input{in: in, extra: 1}) })
+		var no *core.Rejected
+		if errors.As(err, &no) {
+			return store.Commit{}, cannotImport("its state %q cannot be resumed: %s", state.Str(), no.Msg)
+		}
+		if err != nil {
+			return store.Commit{}, fmt.Errorf("import job %s: %w", j.ID, err)
+		}
+	}
+	l.prog = d.prog
+	c := f.finish()
+	if c.Instance.Job.State != state.Str() {
+		return store.Commit{}, cannotImport("a job does not stay in its state %q", state.Str())
+	}
+	c.Records = j.records(c.Records)
+	return c, nil
+}
+
+// importActor repeats the status that a job has: every state allows it that.
+const importActor = "WFX"
+
+// onTopOf makes the commit one of the job as an import before left it.
+func (e *Engine) onTopOf(ctx context.Context, c *store.Commit, before store.Instance) error {
+	pages, err := e.store.Pages(ctx, before.ID)
+	if err != nil {
+		return fmt.Errorf("import job %s: %w", before.ID, err)
+	}
+	for _, old := range pages {
+		if !slices.ContainsFunc(c.Pages, func(p core.Page) bool { return p.Frame == old.Frame && p.Part == old.Part }) {
+			c.Pages = append(c.Pages, core.Page{Frame: old.Frame, Part: old.Part})
+		}
+	}
+	c.Instance.Rev, c.Instance.Created, c.Deployed = before.Rev, before.Created, 0
+	c.Records = slices.DeleteFunc(c.Records, func(r core.Record) bool { return r.Time <= before.Updated })
+	return nil
+}
+
+// entryOf is the node that enters a state of a job.
+func entryOf(p *core.Program, state string) (ir.NodeID, bool) {
+	for id := range p.Nodes {
+		op, ok := p.Nodes[id].Op.(*ir.Eval)
+		if ok && p.Nodes[id].Name == state && slices.Equal(op.Put.Path, []string{jobdata.Status, jobdata.State}) {
+			return ir.NodeID(id), true
+		}
+	}
+	return 0, false
+}
+
+// startingAt is a program that begins in another state. Its instances are those of p from then on.
+func startingAt(p *core.Program, entry ir.NodeID) *core.Program {
+	linked, program := *p, *p.Program
+	program.Regions = slices.Clone(program.Regions)
+	program.Regions[0].Entry = entry
+	linked.Program = &program
+	return &linked
+}
+
+// records tells the history of a job as if it had happened here. stepped are the records of the step into its
+// present state, of which its end is kept.
+func (j *JobImport) records(stepped []core.Record) []core.Record {
+	n := len(j.History)
+	statuses, definitions := make([]expr.Value, n+1), make([]expr.Value, n+1) // that held with each version
+	statuses[n], definitions[n] = j.Status, j.Definition
+	for i, v := range slices.Backward(j.History) {
+		statuses[i], definitions[i] = statuses[i+1], definitions[i+1]
+		if !v.Status.IsNull() {
+			statuses[i] = v.Status
+		}
+		if !v.Definition.IsNull() {
+			definitions[i] = v.Definition
+		}
+	}
+	at := j.Created
+	if n > 0 {
+		at = j.History[0].At
+	}
+	out := []core.Record{
+		{Time: at, Type: core.RecStarted, Data: jobInput(j.Client, j.Tags, definitions[0]), HasData: true},
+		entered(at, statuses[0]),
+	}
+	for i, v := range j.History {
+		if at = j.Updated; i+1 < n {
+			at = j.History[i+1].At
+		}
+		if !v.Status.IsNull() {
+			out = append(out, moved(at, statuses[i], statuses[i+1])...)
+		}
+		if !v.Definition.IsNull() {
+			change := expr.Object(expr.Member{Key: jobdata.Definition, Value: definitions[i+1]}, expr.Member{Key: jobdata.Replaced, Value: v.Definition})
+			out = append(out, core.Record{Time: at, Type: core.RecControl, Name: string(core.VerbAmend), Data: change, HasData: true})
+		}
+		if v.Status.IsNull() && v.Definition.IsNull() { // wfx does not say which tags it had
+			out = append(out, core.Record{Time: at, Type: core.RecControl, Name: string(core.VerbLabel), Data: expr.EmptyObject, HasData: true})
+		}
+	}
+	for _, r := range stepped {
+		if r.Type == core.RecFinished {
+			out = append(out, r)
+		}
+	}
+	return append(out, core.Record{Time: max(j.Created, j.Updated), Type: core.RecControl, Name: verbImport, Text: "the job was imported in this state"})
+}
+
+// moved are the records of a status that replaced another.
+func moved(at core.Time, from, to expr.Value) []core.Record {
+	before, _ := from.Get(jobdata.State)
+	after, _ := to.Get(jobdata.State)
+	if before.Str() == after.Str() {
+		return []core.Record{{Time: at, Type: core.RecTaken, Node: after.Str(), Text: after.Str(), Data: to, HasData: true}}
+	}
+	return []core.Record{{Time: at, Type: core.RecLeft, Node: before.Str()}, entered(at, to)}
+}
+
+func entered(at core.Time, status expr.Value) core.Record {
+	state, _ := status.Get(jobdata.State)
+	return core.Record{Time: at, Type: core.RecEntered, Node: state.Str(), Data: status, HasData: true}
+}

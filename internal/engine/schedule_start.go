@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// MaxBackfill is how many fire times one request starts ("backfill-fires").
+const MaxBackfill = 1000
+
+// triggeredID is the id of an instance that an operator started by a schedule.
+func triggeredID(definition string, at core.Time) string {
+	return deriveID("trigger", definition, at.String())
+}
+
+// Trigger starts an instance as the schedule of a definition would, now, also where the schedule is paused, the
+// definition does not allow other starts, or another instance is not over. The id is "" where the schedule sends events.
+func (e *Engine) Trigger(ctx context.Context, id string) (instance string, err error) {
+	at := e.now()
+	for range maxConflicts {
+		var d *definition
+		var row store.Schedule
+		if d, row, err = e.scheduleOf(ctx, id); err != nil {
+			return "", err
+		}
+		deployed := e.generation()
+		if err = e.startable(id); err != nil {
+			return "", err
+		}
+		if d.startsByEvents() {
+			err = e.scheduledEvents(ctx, d, "trigger", at)
+		} else {
+			instance, err = e.startAs(ctx, d, deployed, triggeredID(id, at))
+		}
+		switch {
+		case errors.As(err, new(*ExistsError)): // two at one instant
+			at++
+		case e.outdated(ctx, err):
+		case err != nil:
+			return "", err
+		default:
+			e.noteTrigger(ctx, row, at)
+			return instance, nil
+		}
+	}
+	return "", err
+}
+
+// noteTrigger adds a start to the last fire times. It is for people: where that fails it is left out.
+func (e *Engine) noteTrigger(ctx context.Context, row store.Schedule, at core.Time) {
+	for range maxConflicts {
+		if row.Digest == "" {
+			return // the schedule is over
+		}
+		err := e.store.Advance(ctx, row, &row.Next, readFires(row.Fires).with(Fire{At: at, Outcome: FireTriggered}).text())
+		if !errors.Is(err, store.ErrConflict) {
+			e.report(err)
+			return
+		}
+		rows, err := e.scheduleRows(ctx)
+		if err != nil {
+			e.report(err)
+			return
+		}
+		row = rows[row.Definition]
+	}
+}
+
+// Backfilled is a fire time of a backfill.
+type Backfilled struct {
+	At       core.Time
+	Instance string // "": events are sent
+	Existing bool   // its instance was there already
+}
+
+// Backfill starts the instances of the fire times from one instant until another, which is not after now, whatever the
+// schedule says about overlaps. An instance that is there already is not started again. With dry nothing is started.
+func (e *Engine) Backfill(ctx context.Context, id string, from, to core.Time, dry bool) ([]Backfilled, error) {
+	d, _, err := e.scheduleOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.startable(id); err != nil {
+		return nil, err
+	}
+	list, err := d.fireTimes(from, to, e.now())
+	if err != nil {
+		return nil, err
+	}
+	tasks := make([]task, len(list))
+	for i := range list {
+		x := &list[i]
+		if !d.startsByEvents() {
+			x.Instance = scheduledID(id, x.At)
+		}
+		tasks[i].do = func(ctx context.Context) (err error) {
+			x.Existing, err = e.backfill(ctx, d, x.At, dry)
+			return err
+		}
+	}
+	return list, errors.Join(e.each(ctx, tasks)...)
+}
+
+// fireTimes lists the fire times of a range.
+func (d *definition) fireTimes(from, to, now core.Time) (out []Backfilled, err error) {
+	switch {
+	case d.schedule.after != nil:
+		return nil, &InvalidError{"from", fmt.Sprintf("the schedule of %q has no fire times of its own: each start follows the end of the one before", d.row.ID)}
+	case to > now:
+		return nil, &InvalidError{"to", fmt.Sprintf("%s is in the future: only fire times that have passed can be started", to)}
+	case from >= to:
+		return nil, &InvalidError{"from", fmt.Sprintf("%s is not before %s", from, to)}
+	}
+	if s := d.schedule; s.from.IsZero() && !s.every.IsZero() {
+		from = max(from, core.TimeOf(s.deployed)+1) // it counts from there, and does not fire then
+	}
+	for at := d.schedule.next(from - 1); at != nil && *at < to; at = d.schedule.next(*at) {
+		if len(out) == MaxBackfill {
+			return nil, &InvalidError{"to", fmt.Sprintf("from %s until %s there are more than %d fire times (limit backfill-fires); "+
+				"the first %d end before %s", from, to, MaxBackfill, MaxBackfill, *at)}
+		}
+		out = append(out, Backfilled{At: *at})
+	}
+	return out, nil
+}
+
+// backfill starts the instance of one fire time, unless it exists.
+func (e *Engine) backfill(ctx context.Context, d *definition, at core.Time, dry bool) (existing bool, err error) {
+	if d.startsByEvents() {
+		if !dry {
+			err = e.scheduledEvents(ctx, d, "schedule", at)
+		}
+		return false, err
+	}
+	id := scheduledID(d.row.ID, at)
+	if _, err = e.store.Instance(ctx, id); err == nil {
+		return true, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) || dry {
+		return false, notFoundIsFine(err)
+	}
+	for range maxConflicts {
+		deployed := e.generation()
+		if err := e.startable(d.row.ID); err != nil {
+			return false, err
+		}
+		_, err = e.startAs(ctx, d, deployed, id)
+		if !e.outdated(ctx, err) {
+			break
+		}
+	}
+	if errors.As(err, new(*ExistsError)) {
+		return true, nil
+	}
+	return false, err
+}
+
+func notFoundIsFine(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
