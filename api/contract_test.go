@@ -75,12 +75,22 @@ var types = map[string]reflect.Type{
 	"StreamRecord": reflect.TypeFor[api.StreamRecord](), "Node": reflect.TypeFor[api.Node](), "Stats": reflect.TypeFor[api.Stats](),
 	"Session": reflect.TypeFor[api.Session](), "PlayRequest": reflect.TypeFor[api.PlayRequest](),
 	"PlayResult": reflect.TypeFor[api.PlayResult](), "PlayRun": reflect.TypeFor[api.PlayRun](),
+	"Decision": reflect.TypeFor[api.Decision](), "DecisionRequest": reflect.TypeFor[api.DecisionRequest](),
+	"Schedule": reflect.TypeFor[api.Schedule](), "SchedulePage": reflect.TypeFor[api.Page[api.Schedule]](),
+	"Rules": reflect.TypeFor[api.Rules](), "RulesRequest": reflect.TypeFor[api.RulesRequest](), "Fire": reflect.TypeFor[api.Fire](),
+	"Triggered": reflect.TypeFor[api.Triggered](), "BackfillRequest": reflect.TypeFor[api.BackfillRequest](),
+	"Backfill": reflect.TypeFor[api.Backfill](), "BackfilledFire": reflect.TypeFor[api.BackfilledFire](),
+	"Token": reflect.TypeFor[api.Token](), "Revocation": reflect.TypeFor[api.Revocation](), "RevokeRequest": reflect.TypeFor[api.RevokeRequest](),
+	"AuditEntry": reflect.TypeFor[api.AuditEntry](), "Bundle": reflect.TypeFor[api.Bundle](),
+	"DeployedDefinition": reflect.TypeFor[api.DeployedDefinition](), "DefinitionFile": reflect.TypeFor[api.DefinitionFile](),
+	"DefinitionFilePage": reflect.TypeFor[api.Page[api.DefinitionFile]](),
+	"Progress":           reflect.TypeFor[api.Progress](), "FailedItem": reflect.TypeFor[api.FailedItem](),
 }
 
 // untyped are schemas that are no struct: text, any JSON value, and the four bodies of which
 // ControlRequest is the union.
 var untyped = []string{
-	"Data", "Time", "Status", "Action", "Tags", "CloudEvent",
+	"Data", "Time", "Status", "Action", "Labels", "CloudEvent",
 	"ControlRequest", "RetryRequest", "SkipRequest", "CancelRequest",
 }
 

@@ -15,6 +15,10 @@ type Definition struct {
 	Deployed    time.Time    `json:"deployed,omitzero"` // zero in the answer to a dry run
 	Current     bool         `json:"current"`           // events and schedules start this version
 	Diagnostics []Diagnostic `json:"diagnostics"`       // warnings; an error says why the server cannot load it
+	Paused      *Decision    `json:"paused,omitempty"`  // nothing of the definition starts or continues
+	Retired     *Decision    `json:"retired,omitempty"` // no instance of the definition is started any more
+	Path        string       `json:"path,omitempty"`    // of the document in its bundle
+	Bundle      string       `json:"bundle,omitempty"`  // digest of the bundle that it was last deployed with
 }
 
 // SetAside reports whether the server cannot load the definition, because it exceeds a limit that

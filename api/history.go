@@ -15,6 +15,7 @@ const (
 	RecordProduced     = "produced"
 	RecordTimedOut     = "timedOut"
 	RecordRetrying     = "retrying"
+	RecordItemFailed   = "itemFailed"
 	RecordCaught       = "caught"
 	RecordCompensating = "compensating"
 	RecordSpawned      = "spawned"
@@ -49,16 +50,20 @@ type Record struct {
 
 // Why explains why an instance does not continue.
 type Why struct {
-	Instance   string     `json:"instance"`
-	Status     Status     `json:"status"`
-	States     []string   `json:"states,omitempty"`
-	Summary    string     `json:"summary"`
-	Waits      []Wait     `json:"waits"`
-	NearMisses []NearMiss `json:"nearMisses"`
-	NextWake   time.Time  `json:"nextWake,omitzero"`
-	Error      *Fault     `json:"error,omitempty"`
-	Reason     string     `json:"reason,omitempty"` // why it paused by itself: too-expensive
-	Quarantine string     `json:"quarantine,omitempty"`
+	Instance    string      `json:"instance"`
+	Status      Status      `json:"status"`
+	States      []string    `json:"states,omitempty"`
+	Summary     string      `json:"summary"`
+	Groups      []WaitGroup `json:"groups"`            // Waits, those that are alike together
+	Waits       []Wait      `json:"waits"`             // the first ones
+	Omitted     int         `json:"omitted,omitempty"` // how many waits are left out
+	Progress    []Progress  `json:"progress,omitempty"`
+	NearMisses  []NearMiss  `json:"nearMisses"`            // the closest first
+	OtherEvents int         `json:"otherEvents,omitempty"` // kept events of these types that are plainly for others
+	NextWake    time.Time   `json:"nextWake,omitzero"`
+	Error       *Fault      `json:"error,omitempty"`
+	Reason      string      `json:"reason,omitempty"` // why it paused by itself: too-expensive
+	Quarantine  string      `json:"quarantine,omitempty"`
 }
 
 // Kinds of a wait.
@@ -89,8 +94,25 @@ type Wait struct {
 	State     string    `json:"state,omitempty"`  // the state of a child that is a job
 	Event     string    `json:"event,omitempty"`  // its name in the definition
 	Match     *Match    `json:"match,omitempty"`
-	Actor     string    `json:"actor,omitempty"`  // of an offer: who may choose
-	Choice    string    `json:"choice,omitempty"` // of an offer: what; of a job a state
+	Actor     string    `json:"actor,omitempty"`   // of an offer: who may choose
+	Choice    string    `json:"choice,omitempty"`  // of an offer: what; of a job a state
+	Timeout   bool      `json:"timeout,omitempty"` // of a timer: it ends a wait for something else
+	Then      string    `json:"then,omitempty"`    // the state that follows such a timer
+}
+
+// WaitGroup is several waits that are alike: of one kind, in one state, for the same function, event or workflow.
+type WaitGroup struct {
+	Kind     string    `json:"kind"`
+	State    string    `json:"state,omitempty"`
+	Count    int       `json:"count"`
+	Text     string    `json:"text"` // for people
+	Function string    `json:"function,omitempty"`
+	Event    string    `json:"event,omitempty"`
+	Workflow string    `json:"workflow,omitempty"` // of children
+	Parked   bool      `json:"parked,omitempty"`
+	Timeout  bool      `json:"timeout,omitempty"`
+	Then     string    `json:"then,omitempty"`
+	At       time.Time `json:"at,omitzero"` // the earliest
 }
 
 // Match is what an event must have to be delivered.

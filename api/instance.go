@@ -40,6 +40,8 @@ const (
 // Instance is one run of a definition.
 type Instance struct {
 	ID         string        `json:"id"`
+	Name       string        `json:"name,omitempty"` // as people call it
+	Key        string        `json:"key,omitempty"`  // the Idempotency-Key of its start
 	Definition DefinitionRef `json:"definition"`
 	Status     Status        `json:"status"`
 	State      string        `json:"state,omitempty"`  // the current state; the first of several
@@ -51,17 +53,38 @@ type Instance struct {
 	Rev        int64         `json:"rev"`           // grows with every change
 	Output     Data          `json:"output,omitempty"`
 	Error      *Fault        `json:"error,omitempty"`
-	Tags       Data          `json:"tags"` // an object
+	Labels     Data          `json:"labels"` // an object: what it is found by
 	Parent     string        `json:"parent,omitempty"`
+	Children   int64         `json:"children,omitempty"` // how many instances it started
 	RestartOf  string        `json:"restartOf,omitempty"`
 	Reason     string        `json:"reason,omitempty"`     // why it paused by itself: too-expensive
 	Quarantine string        `json:"quarantine,omitempty"` // why it is set aside
 	Allowed    []string      `json:"allowed"`              // the verbs that are possible now
 	Job        *InstanceJob  `json:"job,omitempty"`        // only if it is a job
+	Progress   []Progress    `json:"progress,omitempty"`   // of each foreach that it runs or failed in
 }
 
 // Over reports whether the instance will not continue by itself.
 func (in Instance) Over() bool { return in.Status.Final() || in.Quarantine != "" }
+
+// Progress is how far a foreach is. Items that are neither done nor failed nor in flight have not begun,
+// or were cancelled.
+type Progress struct {
+	State    string       `json:"state"`
+	Total    int          `json:"total"`
+	Done     int          `json:"done"`
+	Failed   int          `json:"failed"`
+	InFlight int          `json:"inFlight"`
+	Failures []FailedItem `json:"failures,omitempty"` // the first ones by index; not in lists
+}
+
+// FailedItem is an item of a foreach that failed.
+type FailedItem struct {
+	Index int    `json:"index"` // from 0
+	Item  Data   `json:"item,omitempty"`
+	Cut   bool   `json:"cut,omitempty"` // Item is the beginning of its text
+	Error *Fault `json:"error"`
+}
 
 // InstanceJob is what a job has in addition to other instances. [Job] is the job as wfx shows it.
 type InstanceJob struct {
@@ -92,6 +115,14 @@ type Fault struct {
 	State  Data     `json:"state,omitempty"`
 	Cut    []string `json:"cut,omitempty"`   // which of data, args and state are truncated text
 	Trail  []Trail  `json:"trail,omitempty"` // innermost first
+	Item   *Item    `json:"item,omitempty"`  // of a foreach that it arose in, the innermost
+}
+
+// Item is the element of a foreach that a fault arose in.
+type Item struct {
+	Index int  `json:"index"` // from 0
+	Value Data `json:"value,omitempty"`
+	Cut   bool `json:"cut,omitempty"` // Value is the beginning of its text
 }
 
 // Error is the fault in one line.
@@ -116,13 +147,15 @@ type Trail struct {
 	Place    *Place `json:"place,omitempty"`
 }
 
-// ControlRequest is the body of an intervention in one instance. Data belongs to retry, Output to
-// skip and Compensate to cancel.
+// ControlRequest is the body of an intervention in one instance. Data and FailedItems belong to retry,
+// Output to skip and Compensate to cancel.
 type ControlRequest struct {
 	Reason     string `json:"reason,omitempty"` // kept in the history
 	Data       Data   `json:"data,omitempty"`
 	Output     Data   `json:"output,omitempty"`
 	Compensate bool   `json:"compensate,omitempty"`
+
+	FailedItems bool `json:"failedItems,omitempty"` // only the items of a foreach that did not complete
 }
 
 // RestartRequest is the body of a restart. Empty fields are as in the old instance.
@@ -137,6 +170,8 @@ type BulkRequest struct {
 	Instances  []BulkTarget `json:"instances"`
 	Reason     string       `json:"reason,omitempty"`
 	Compensate bool         `json:"compensate,omitempty"` // of cancel
+
+	FailedItems bool `json:"failedItems,omitempty"` // of retry
 }
 
 // BulkTarget is one of the instances. If Rev is set and the instance has changed since, nothing

@@ -108,6 +108,15 @@ func (r request) with(name, value string) request {
 	return r
 }
 
+// adding gives a parameter one more value.
+func (r request) adding(name, value string) request {
+	if r.query == nil {
+		r.query = url.Values{}
+	}
+	r.query.Add(name, value)
+	return r
+}
+
 func (r request) withHeader(name, value string) request {
 	if value == "" {
 		return r
@@ -277,8 +286,8 @@ func callStatus[T any](ctx context.Context, c *Client, r request) (out T, status
 	return out, resp.StatusCode, nil
 }
 
-// newKey is a new idempotency key.
-func newKey() string { return strings.ToLower(rand.Text()) }
+// newKey is a new idempotency key. Nobody will search for it: it begins as the contract says.
+func newKey() string { return "auto:" + strings.ToLower(rand.Text()) }
 
 // milliseconds formats a duration as the contract requires.
 func milliseconds(d time.Duration) string {

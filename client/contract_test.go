@@ -116,7 +116,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 // uses calls every method with everything set that can be, so that all of it is seen.
 var uses = map[string]func(t *testing.T, c *client.Client){
 	"deployDefinition": func(t *testing.T, c *client.Client) {
-		_, _, _ = c.DeployDefinition(t.Context(), []byte("id: a\n"), client.Deploy{Dialect: "sw05", DryRun: true})
+		_, _, _ = c.DeployDefinition(t.Context(), []byte("id: a\n"), client.Deploy{Dialect: "sw05", DryRun: true, AllowUnreachable: true})
 		_, _, _ = c.DeployDefinition(t.Context(), []byte("{}"), client.Deploy{JSON: true, Dialect: "sw05", DryRun: true})
 	},
 	"listDefinitions": func(t *testing.T, c *client.Client) {
@@ -125,20 +125,48 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"getDefinition":    func(t *testing.T, c *client.Client) { _, _ = c.GetDefinition(t.Context(), odd, version) },
 	"deleteDefinition": func(t *testing.T, c *client.Client) { _ = c.DeleteDefinition(t.Context(), odd, "1") },
 	"listVersions":     func(t *testing.T, c *client.Client) { _, _ = c.ListVersions(t.Context(), odd) },
-	"getSource":        func(t *testing.T, c *client.Client) { _, _ = c.GetSource(t.Context(), odd, version) },
-	"getGraph":         func(t *testing.T, c *client.Client) { _, _ = c.GetGraph(t.Context(), odd, version, "dot") },
-	"listFunctions":    func(t *testing.T, c *client.Client) { _, _ = c.ListFunctions(t.Context(), odd, version) },
-	"getHeat":          func(t *testing.T, c *client.Client) { _, _ = c.GetHeat(t.Context(), odd, version) },
-	"getSession":       func(t *testing.T, c *client.Client) { _, _ = c.GetSession(t.Context()) },
-	"openSession":      func(t *testing.T, c *client.Client) { _, _ = c.OpenSession(t.Context(), "ls_a") },
-	"closeSession":     func(t *testing.T, c *client.Client) { _ = c.CloseSession(t.Context()) },
-	"getSchema":        func(t *testing.T, c *client.Client) { _, _ = c.GetSchema(t.Context(), odd) },
-	"diffDefinition":   func(t *testing.T, c *client.Client) { _, _ = c.DiffDefinition(t.Context(), odd, "1", "2") },
+	"deployBundle": func(t *testing.T, c *client.Client) {
+		files := []client.BundleFile{{Path: "a/b.yaml", Text: []byte("id: a\n"), Definition: true}, {Path: "a/c.json", Text: []byte("{}")}}
+		_, _ = c.DeployBundle(t.Context(), files, client.Deploy{Dialect: "sw05", DryRun: true, AllowUnreachable: true})
+	},
+	"listFiles": func(t *testing.T, c *client.Client) { _, _ = c.ListFiles(t.Context(), odd, version) },
+	"getSource": func(t *testing.T, c *client.Client) {
+		_, _ = c.GetSource(t.Context(), odd, version)
+		_, _ = c.GetFile(t.Context(), odd, version, "a/b.yaml")
+	},
+	"getGraph":       func(t *testing.T, c *client.Client) { _, _ = c.GetGraph(t.Context(), odd, version, "dot") },
+	"listFunctions":  func(t *testing.T, c *client.Client) { _, _ = c.ListFunctions(t.Context(), odd, version) },
+	"getHeat":        func(t *testing.T, c *client.Client) { _, _ = c.GetHeat(t.Context(), odd, version) },
+	"getSession":     func(t *testing.T, c *client.Client) { _, _ = c.GetSession(t.Context()) },
+	"openSession":    func(t *testing.T, c *client.Client) { _, _ = c.OpenSession(t.Context(), "ls_a") },
+	"closeSession":   func(t *testing.T, c *client.Client) { _ = c.CloseSession(t.Context()) },
+	"getSchema":      func(t *testing.T, c *client.Client) { _, _ = c.GetSchema(t.Context(), odd) },
+	"listSchedules":  func(t *testing.T, c *client.Client) { _, _ = c.ListSchedules(t.Context(), page) },
+	"getSchedule":    func(t *testing.T, c *client.Client) { _, _ = c.GetSchedule(t.Context(), odd) },
+	"pauseSchedule":  func(t *testing.T, c *client.Client) { _, _ = c.PauseSchedule(t.Context(), odd, "because") },
+	"resumeSchedule": func(t *testing.T, c *client.Client) { _, _ = c.ResumeSchedule(t.Context(), odd, "because") },
+	"triggerSchedule": func(t *testing.T, c *client.Client) {
+		_, _ = c.TriggerSchedule(t.Context(), odd, "because")
+	},
+	"setSchedule": func(t *testing.T, c *client.Client) {
+		overlap := "skip"
+		_, _ = c.SetSchedule(t.Context(), odd, api.RulesRequest{Overlap: &overlap, Reason: "because"})
+	},
+	"backfillSchedule": func(t *testing.T, c *client.Client) {
+		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		_, _ = c.BackfillSchedule(t.Context(), odd, api.BackfillRequest{From: from, To: from.AddDate(0, 0, 1), DryRun: true})
+	},
+	"pauseDefinition":    func(t *testing.T, c *client.Client) { _, _ = c.PauseDefinition(t.Context(), odd, "because") },
+	"resumeDefinition":   func(t *testing.T, c *client.Client) { _, _ = c.ResumeDefinition(t.Context(), odd, "because") },
+	"retireDefinition":   func(t *testing.T, c *client.Client) { _, _ = c.RetireDefinition(t.Context(), odd, "because") },
+	"unretireDefinition": func(t *testing.T, c *client.Client) { _, _ = c.UnretireDefinition(t.Context(), odd, "because") },
+	"diffDefinition":     func(t *testing.T, c *client.Client) { _, _ = c.DiffDefinition(t.Context(), odd, "1", "2") },
 	"startInstance": func(t *testing.T, c *client.Client) {
-		_, _ = c.StartInstance(t.Context(), odd, client.Start{Input: api.Data(`{"a":1}`), Version: "1", Wait: 1500 * time.Millisecond})
+		_, _ = c.StartInstance(t.Context(), odd, client.Start{Input: api.Data(`{"a":1}`), Version: "1", Wait: 1500 * time.Millisecond, Name: odd, Labels: map[string]string{"a": odd}})
+		_, _ = c.StartInstance(t.Context(), odd, client.Start{ID: odd})
 	},
 	"listInstances": func(t *testing.T, c *client.Client) {
-		_, _ = c.ListInstances(t.Context(), client.InstanceQuery{Paging: page, Filter: "status:failed", Oldest: true})
+		_, _ = c.ListInstances(t.Context(), client.InstanceQuery{Paging: page, Filter: "status:failed", Oldest: true, Fold: true})
 	},
 	"countInstances": func(t *testing.T, c *client.Client) { _, _ = c.CountInstances(t.Context(), "status:failed") },
 	"controlInstances": func(t *testing.T, c *client.Client) {
@@ -151,8 +179,9 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 		_, _ = c.GetHistory(t.Context(), odd, page)
 		_, _ = c.GetLatestHistory(t.Context(), odd, page)
 	},
-	"getWhy":    func(t *testing.T, c *client.Client) { _, _ = c.GetWhy(t.Context(), odd) },
-	"getOutput": func(t *testing.T, c *client.Client) { _, _ = c.GetOutput(t.Context(), odd) },
+	"getWhy":      func(t *testing.T, c *client.Client) { _, _ = c.GetWhy(t.Context(), odd) },
+	"getScenario": func(t *testing.T, c *client.Client) { _, _ = c.GetScenario(t.Context(), odd) },
+	"getOutput":   func(t *testing.T, c *client.Client) { _, _ = c.GetOutput(t.Context(), odd) },
 	"retryInstance": func(t *testing.T, c *client.Client) {
 		_, _ = c.RetryInstance(t.Context(), odd, nil, client.Control{Rev: 2})
 		_, _ = c.RetryInstance(t.Context(), odd, api.Data(`{"a":1}`), control)
@@ -199,6 +228,15 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 			break
 		}
 	},
+	"listAudit": func(t *testing.T, c *client.Client) {
+		_, _ = c.ListAudit(t.Context(), client.AuditQuery{Who: "w", Operation: "o", Target: "t", Paging: client.Paging{Limit: 1, After: "x"}})
+	},
+	"listTokens":      func(t *testing.T, c *client.Client) { _, _ = c.ListTokens(t.Context()) },
+	"listRevocations": func(t *testing.T, c *client.Client) { _, _ = c.ListRevocations(t.Context()) },
+	"revoke": func(t *testing.T, c *client.Client) {
+		_, _ = c.Revoke(t.Context(), api.RevokeRequest{Certificate: "3a", Reason: "r"})
+	},
+	"restore":     func(t *testing.T, c *client.Client) { _ = c.Restore(t.Context(), "certificate-3a") },
 	"listNodes":   func(t *testing.T, c *client.Client) { _, _ = c.ListNodes(t.Context()) },
 	"getStats":    func(t *testing.T, c *client.Client) { _, _ = c.GetStats(t.Context()) },
 	"healthz":     func(t *testing.T, c *client.Client) { _ = c.Healthz(t.Context()) },
@@ -294,7 +332,7 @@ func (c contract) checkRequest(t *testing.T, id string, op operation, req *http.
 	if body == nil {
 		return
 	}
-	media := req.Header.Get("Content-Type")
+	media, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
 	pointer, ok := op.bodies[media]
 	if !ok {
 		t.Errorf("%s sends a body of type %q; the contract has %v", id, media, slices.Sorted(maps.Keys(op.bodies)))

@@ -1,9 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"mime/multipart"
 	"net/http"
+	"path"
 
 	"github.com/lockstep-workflows/lockstep/api"
 )
@@ -13,6 +16,12 @@ type Deploy struct {
 	JSON    bool   // it is JSON, not YAML
 	Dialect string // empty: it is detected
 	DryRun  bool   // check only
+
+	AllowUnreachable bool // let documents on the network pass that cannot be fetched now
+}
+
+func (o Deploy) add(r request) request {
+	return r.with("dialect", o.Dialect).with("dry-run", flag(o.DryRun)).with("allow-unreachable", flag(o.AllowUnreachable))
 }
 
 // DeployDefinition deploys a document, which becomes the current version. created reports whether
@@ -23,9 +32,42 @@ func (c *Client) DeployDefinition(ctx context.Context, document []byte, o Deploy
 		media = "application/json"
 	}
 	r := request{method: http.MethodPost, path: "/api/v1/definitions", body: document, repeatable: true}
-	r = r.withHeader("Content-Type", media).with("dialect", o.Dialect).with("dry-run", flag(o.DryRun))
+	r = o.add(r.withHeader("Content-Type", media))
 	d, status, err := callStatus[api.Definition](ctx, c, r)
 	return d, status == http.StatusCreated, err
+}
+
+// BundleFile is a file of a bundle.
+type BundleFile struct {
+	Path       string // relative to the folder, with slashes
+	Text       []byte
+	Definition bool // it is a definition, and not a file that definitions refer to
+}
+
+// DeployBundle deploys definitions together with the files that they refer to: all of them or none. If no file is
+// marked as a definition, the server finds the definitions by their content.
+func (c *Client) DeployBundle(ctx context.Context, files []BundleFile, o Deploy) (api.Bundle, error) {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for _, f := range files {
+		if f.Definition {
+			if err := form.WriteField("definition", f.Path); err != nil {
+				return api.Bundle{}, err
+			}
+		}
+		part, err := form.CreateFormFile(f.Path, path.Base(f.Path))
+		if err != nil {
+			return api.Bundle{}, err
+		}
+		if _, err := part.Write(f.Text); err != nil {
+			return api.Bundle{}, err
+		}
+	}
+	if err := form.Close(); err != nil {
+		return api.Bundle{}, err
+	}
+	r := request{method: http.MethodPost, path: "/api/v1/bundles", body: body.Bytes(), repeatable: true}
+	return call[api.Bundle](ctx, c, o.add(r.withHeader("Content-Type", form.FormDataContentType())))
 }
 
 // DefinitionQuery selects definitions.
@@ -70,6 +112,17 @@ func (c *Client) ListVersions(ctx context.Context, id string) (api.Page[api.Defi
 // GetSource reads the document as it was deployed.
 func (c *Client) GetSource(ctx context.Context, id string, v Version) ([]byte, error) {
 	text, _, err := c.text(ctx, v.add(get(pathOf("api", "v1", "definitions", id, "source"))))
+	return text, err
+}
+
+// ListFiles lists the files that a definition uses, with the document itself.
+func (c *Client) ListFiles(ctx context.Context, id string, v Version) (api.Page[api.DefinitionFile], error) {
+	return call[api.Page[api.DefinitionFile]](ctx, c, v.add(get(pathOf("api", "v1", "definitions", id, "files"))))
+}
+
+// GetFile reads a file that a definition uses, by its path in ListFiles.
+func (c *Client) GetFile(ctx context.Context, id string, v Version, file string) ([]byte, error) {
+	text, _, err := c.text(ctx, v.add(get(pathOf("api", "v1", "definitions", id, "source"))).with("file", file))
 	return text, err
 }
 

@@ -18,7 +18,11 @@ type Start struct {
 	Input   api.Data      // an object; nil is {}
 	Version string        // empty: the current one
 	Wait    time.Duration // how long to wait for the end, at most a minute
-	Key     string        // Idempotency-Key; empty: the client makes one
+	Key     string        // Idempotency-Key; empty: the client makes one, unless there is an ID
+
+	ID     string            // of the instance; empty: the server chooses one
+	Name   string            // as people call it; empty: as the definition says
+	Labels map[string]string // in place of those of the definition that have the same names
 }
 
 // StartInstance starts an instance. Once it returns, the instance is durable.
@@ -26,13 +30,16 @@ func (c *Client) StartInstance(ctx context.Context, definition string, s Start) 
 	if s.Input == nil {
 		s.Input = api.Data("{}")
 	}
-	if s.Key == "" {
+	if s.Key == "" && s.ID == "" {
 		s.Key = newKey()
 	}
 	path := pathOf("api", "v1", "definitions", definition, "instances")
 	r := request{method: http.MethodPost, path: path, body: s.Input, repeatable: true}
 	r = r.withHeader("Content-Type", "application/json").withHeader("Idempotency-Key", s.Key)
-	r = r.with("version", s.Version).with("wait", milliseconds(s.Wait))
+	r = r.with("version", s.Version).with("wait", milliseconds(s.Wait)).with("id", s.ID).with("name", s.Name)
+	for name, value := range s.Labels {
+		r = r.adding("label", name+"="+value)
+	}
 	return call[api.Instance](ctx, c, r)
 }
 
@@ -51,6 +58,7 @@ type InstanceQuery struct {
 	Paging
 	Filter string // such as status:failed def:order
 	Oldest bool   // oldest first
+	Fold   bool   // without instances that others spawned, unless the filter searches for something they may have
 }
 
 // ListInstances lists instances, newest first.
@@ -58,6 +66,9 @@ func (c *Client) ListInstances(ctx context.Context, q InstanceQuery) (api.Page[a
 	r := q.add(get("/api/v1/instances")).with("q", q.Filter)
 	if q.Oldest {
 		r = r.with("order", "oldest")
+	}
+	if q.Fold {
+		r = r.with("fold", "true")
 	}
 	return call[api.Page[api.Instance]](ctx, c, r)
 }
@@ -99,14 +110,23 @@ func (c *Client) GetOutput(ctx context.Context, id string) (api.Data, error) {
 	return call[api.Data](ctx, c, get(instancePath(id, "output")))
 }
 
+// GetScenario records a run as a scenario file.
+func (c *Client) GetScenario(ctx context.Context, id string) ([]byte, error) {
+	text, _, err := c.text(ctx, get(instancePath(id, "scenario")))
+	return text, err
+}
+
 // Control is what interventions have in common.
 type Control struct {
 	Reason string // kept in the history
 	Rev    int64  // the revision that was read, or 0: if the instance has changed since, nothing happens
+
+	// FailedItems, of retry: only the items of the foreach that the instance failed in which did not complete.
+	FailedItems bool
 }
 
 func (c *Client) control(ctx context.Context, id, verb string, o Control, body api.ControlRequest) (api.Instance, error) {
-	body.Reason = o.Reason
+	body.Reason, body.FailedItems = o.Reason, o.FailedItems
 	r := request{method: http.MethodPost, path: instancePath(id, verb)}.withHeader("If-Match", etag(o.Rev)).withJSON(body)
 	return call[api.Instance](ctx, c, r)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"net/url"
 
 	"github.com/lockstep-workflows/lockstep/api"
 )
@@ -17,6 +18,41 @@ func (c *Client) GetStats(ctx context.Context) (api.Stats, error) {
 func (c *Client) ListNodes(ctx context.Context) ([]api.Node, error) {
 	list, err := call[api.Page[api.Node]](ctx, c, get("/api/v1/nodes"))
 	return list.Items, err
+}
+
+// AuditQuery selects entries of the audit log.
+type AuditQuery struct {
+	Paging
+	Who, Operation, Target string // only these; empty: all
+}
+
+// ListAudit lists who changed what, newest first.
+func (c *Client) ListAudit(ctx context.Context, q AuditQuery) (api.Page[api.AuditEntry], error) {
+	r := q.add(get("/api/v1/audit")).with("who", q.Who).with("operation", q.Operation).with("target", q.Target)
+	return call[api.Page[api.AuditEntry]](ctx, c, r)
+}
+
+// ListTokens lists the tokens that the server accepts.
+func (c *Client) ListTokens(ctx context.Context) ([]api.Token, error) {
+	list, err := call[api.Page[api.Token]](ctx, c, get("/api/v1/tokens"))
+	return list.Items, err
+}
+
+// ListRevocations lists the revoked tokens and certificates.
+func (c *Client) ListRevocations(ctx context.Context) ([]api.Revocation, error) {
+	list, err := call[api.Page[api.Revocation]](ctx, c, get("/api/v1/revocations"))
+	return list.Items, err
+}
+
+// Revoke refuses a token or a certificate from now on, on every server that shares the store.
+func (c *Client) Revoke(ctx context.Context, r api.RevokeRequest) (api.Revocation, error) {
+	return call[api.Revocation](ctx, c, request{method: http.MethodPost, path: "/api/v1/revocations", repeatable: true}.withJSON(r))
+}
+
+// Restore takes a revocation back.
+func (c *Client) Restore(ctx context.Context, id string) error {
+	_, _, err := c.text(ctx, request{method: http.MethodDelete, path: "/api/v1/revocations/" + url.PathEscape(id), repeatable: true})
+	return err
 }
 
 // GetSession reads whether the server needs a token, and to whom the token of this client belongs.

@@ -3,6 +3,7 @@ package durability
 import (
 	"context"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -59,13 +60,17 @@ func (m *mortal) Route(ctx context.Context, route store.Router) error {
 	return m.write(func() error { return m.Store.Route(ctx, route) })
 }
 
-// PutDefinition is a write only where it changes something.
-func (m *mortal) PutDefinition(ctx context.Context, d store.Definition, s *store.Schedule, move bool) (out store.Definition, err error) {
-	if known, err := m.Store.Definition(ctx, d.ID, d.Version); err == nil && known.Digest == d.Digest {
-		return m.Store.PutDefinition(ctx, d, s, move)
+// PutDefinitions is a write only where it changes something.
+func (m *mortal) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) (out []store.Definition, err error) {
+	changed := slices.ContainsFunc(ds, func(d store.Deployment) bool {
+		known, err := m.Store.Definition(ctx, d.ID, d.Version)
+		return err != nil || known.Digest != d.Digest
+	})
+	if !changed {
+		return m.Store.PutDefinitions(ctx, ds, move)
 	}
 	err = m.write(func() error {
-		out, err = m.Store.PutDefinition(ctx, d, s, move)
+		out, err = m.Store.PutDefinitions(ctx, ds, move)
 		return err
 	})
 	return out, err

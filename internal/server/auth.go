@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -52,13 +54,23 @@ func digestOf(token string) []byte {
 	return sum[:]
 }
 
-// Tokens are the tokens that a server accepts.
-type Tokens struct{ list []knownToken }
+// Tokens are the tokens that a server accepts. They can be replaced while it runs.
+type Tokens struct {
+	list    atomic.Pointer[[]knownToken]
+	revoked func(digest string) bool // of the server that uses them; nil: none is
+}
+
+// Replace accepts the other tokens from now on, and no longer those from before.
+func (t *Tokens) Replace(by *Tokens) { t.list.Store(by.list.Load()) }
 
 type knownToken struct {
 	identity
-	digest []byte
+	digest  []byte
+	expires time.Time // zero: never
 }
+
+// key identifies a token without revealing it.
+func (k *knownToken) key() string { return hex.EncodeToString(k.digest) }
 
 // identity is the sender of a request. It is determined once, from the credential.
 type identity struct {
@@ -66,17 +78,21 @@ type identity struct {
 	role   Role
 	client string // the client that a device acts for
 	cookie bool   // the credential was a cookie, see Server.identify
+
+	sources []string // of the events that an event producer may send; nil: of all
 }
 
 // anonymous is every sender if there are no tokens.
 var anonymous = identity{name: "anonymous", role: Admin}
 
 // ParseTokens reads a tokens file: on each line an object with name, role, hash and,
-// for devices, client. Empty lines and lines that begin with # are ignored.
+// for devices, client; expires and, for event producers, sources may be added. Empty lines and lines
+// that begin with # are ignored.
 //
-//	{name: ci, role: author, hash: "sha256:9f86d0…"}
+//	{name: ci, role: author, hash: "sha256:9f86d0…", expires: 2027-01-31}
+//	{name: bank, role: event-producer, hash: "sha256:9f86d0…", sources: [/bank, /branches/*]}
 func ParseTokens(text []byte) (*Tokens, error) {
-	t := &Tokens{}
+	var list []knownToken
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -87,17 +103,19 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tokens, line %d: %w", n, err)
 		}
-		if slices.ContainsFunc(t.list, func(o knownToken) bool { return o.name == known.name }) {
+		if slices.ContainsFunc(list, func(o knownToken) bool { return o.name == known.name }) {
 			return nil, fmt.Errorf("tokens, line %d: duplicate name %q", n, known.name)
 		}
-		t.list = append(t.list, known)
+		list = append(list, known)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("tokens: %w", err)
 	}
-	if len(t.list) == 0 {
+	if len(list) == 0 {
 		return nil, errors.New("tokens: the file is empty")
 	}
+	t := &Tokens{}
+	t.list.Store(&list)
 	return t, nil
 }
 
@@ -117,6 +135,8 @@ func parseToken(line string) (knownToken, error) {
 	if out.role == Device && f.Peek("client") == nil {
 		f.Missing("client").WithHint("the client that the device acts for")
 	}
+	expires := f.Get("expires")
+	sources := f.Get("sources")
 	f.Done()
 	if r.HasErrors() {
 		return knownToken{}, errors.New(r.Diagnostics().Sentence())
@@ -126,7 +146,11 @@ func parseToken(line string) (knownToken, error) {
 		return knownToken{}, errors.New("hash must be sha256: and 64 hexadecimal digits, the SHA-256 of the token")
 	}
 	out.digest = digest
-	return out, nil
+	if out.expires, err = parseExpiry(expires); err != nil {
+		return knownToken{}, err
+	}
+	out.sources, err = parseSources(sources, out.role)
+	return out, err
 }
 
 func names[S ~string](list []S) []string {
@@ -151,22 +175,27 @@ func (t *Tokens) identify(r *http.Request) (identity, error) {
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return identity{}, problem(api.CodeUnauthorized, "the Authorization header is not Bearer TOKEN")
 	}
-	who, ok := t.find(token)
-	if !ok {
-		return identity{}, problem(api.CodeUnauthorized, "unknown token")
-	}
-	return who, nil
+	known, err := t.find(digestOf(token))
+	return known.identity, err
 }
 
-// find returns the owner of a token.
-func (t *Tokens) find(token string) (who identity, ok bool) {
-	digest := digestOf(token)
-	for i := range t.list { // always all of them, so that the time reveals nothing
-		if subtle.ConstantTimeCompare(digest, t.list[i].digest) == 1 {
-			who, ok = t.list[i].identity, true
+// find returns a token by the digest, with its owner. It must still be valid.
+func (t *Tokens) find(digest []byte) (found knownToken, err error) {
+	list, ok := *t.list.Load(), false
+	for i := range list { // always all of them, so that the time reveals nothing
+		if subtle.ConstantTimeCompare(digest, list[i].digest) == 1 {
+			found, ok = list[i], true
 		}
 	}
-	return who, ok
+	switch {
+	case !ok:
+		return knownToken{}, problem(api.CodeUnauthorized, "unknown token")
+	case !found.expires.IsZero() && !time.Now().Before(found.expires):
+		return knownToken{}, problem(api.CodeUnauthorized, fmt.Sprintf("the token %q expired on %s", found.name, found.expires.UTC().Format(time.DateTime)))
+	case t.revoked != nil && t.revoked(found.key()):
+		return knownToken{}, problem(api.CodeUnauthorized, fmt.Sprintf("the token %q was revoked", found.name))
+	}
+	return found, nil
 }
 
 // authorize refuses a role that the route does not allow.

@@ -85,7 +85,7 @@ func (s *Server) controlOne(r *request, c core.Control, t api.BulkTarget) (api.S
 
 // bulkRequest reads the intervention and its targets.
 func (s *Server) bulkRequest(r *request) (c core.Control, targets []api.BulkTarget, err error) {
-	body, err := s.object(r, "verb", "instances", "reason", "compensate")
+	body, err := s.object(r, "verb", "instances", "reason", "compensate", "failedItems")
 	if err != nil {
 		return c, nil, err
 	}
@@ -105,7 +105,10 @@ func (s *Server) bulkRequest(r *request) (c core.Control, targets []api.BulkTarg
 	if _, given := body.Get("compensate"); given && c.Verb != core.VerbCancel {
 		return c, nil, badMember("/compensate", "compensate is for cancel only")
 	}
-	c.Compensate = body.Flag("compensate", false)
+	if _, given := body.Get("failedItems"); given && c.Verb != core.VerbRetry {
+		return c, nil, badMember("/failedItems", "failedItems is for retry only")
+	}
+	c.Compensate, c.Items = body.Flag("compensate", false), body.Flag("failedItems", false)
 	if body.Err() != nil {
 		return c, nil, memberProblem(body)
 	}

@@ -190,7 +190,7 @@ func TestCompilingHasATime(t *testing.T) {
 	if compiled.Program != nil || len(found) != 1 || found[0].Code != dialect.CodeStopped || !strings.Contains(found[0].Message, "limit deploy-time") {
 		t.Error(found)
 	}
-	if _, _, err := w.server.compile(ctx, admit.Holder{}, Document{Text: []byte(largePrograms())}); err == nil {
+	if _, err := w.server.compile(ctx, admit.Holder{}, Bundle{Documents: []Document{{Text: []byte(largePrograms())}}}); err == nil {
 		t.Error("it was compiled")
 	}
 }

@@ -59,6 +59,7 @@ const maxReason = 4096
 // actor is who intervenes, with the reason that the body gives.
 func (r *request) actor(body *dialect.Members) (string, error) {
 	reason := body.Str("reason")
+	r.deed.reason = reason
 	switch {
 	case body.Err() != nil:
 		return "", memberProblem(body)
@@ -94,15 +95,19 @@ func (s *Server) cancelInstance(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) retryInstance(w http.ResponseWriter, r *request) error {
-	body, err := s.object(r, "reason", "data")
+	body, err := s.object(r, "reason", "data", "failedItems")
 	if err != nil {
 		return err
 	}
 	data := body.Object("data")
-	if body.Err() != nil {
+	items := body.Flag("failedItems", false)
+	switch {
+	case body.Err() != nil:
 		return memberProblem(body)
+	case items && data.IsObject():
+		return badMember("/failedItems", "give either data or failedItems: failed items run with the data that is there")
 	}
-	return s.control(w, r, body, core.Control{Verb: core.VerbRetry, Data: data, HasData: data.IsObject()})
+	return s.control(w, r, body, core.Control{Verb: core.VerbRetry, Data: data, HasData: data.IsObject(), Items: items})
 }
 
 func (s *Server) skipInstance(w http.ResponseWriter, r *request) error {

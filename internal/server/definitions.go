@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/graph"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -119,7 +121,7 @@ func (s *Server) versions(ctx context.Context, id string) ([]store.Definition, e
 	}
 	rows = slices.DeleteFunc(rows, func(d store.Definition) bool { return d.ID != id })
 	if len(rows) == 0 {
-		return nil, problem(api.CodeNotFound, fmt.Sprintf("there is no definition %q", id))
+		return nil, &engine.NotFoundError{Kind: "definition", ID: id}
 	}
 	return rows, nil
 }
@@ -148,6 +150,9 @@ func (s *Server) getSource(w http.ResponseWriter, r *request) error {
 	row, err := s.definition(r)
 	if err != nil {
 		return err
+	}
+	if name := r.query.Get("file"); name != "" {
+		return getFile(w, row, name)
 	}
 	source, err := sourceOf(row)
 	if err != nil {
@@ -193,20 +198,28 @@ func (s *Server) diffDefinition(w http.ResponseWriter, r *request) error {
 	if !r.query.Has("from") {
 		return badParameter("from", "is required: the version to compare with")
 	}
-	var texts [2]string
-	var labels [2]string
+	var rows [2]store.Definition
+	var files [2]map[string][]byte
 	for i, version := range []string{r.query.Get("from"), r.query.Get("to")} {
 		row, err := s.engine.Definition(r.Context(), id, version)
 		if err != nil {
 			return err
 		}
-		source, err := sourceOf(row)
-		if err != nil {
+		if _, err := sourceOf(row); err != nil {
 			return err
 		}
-		texts[i], labels[i] = string(source), row.ID+"@"+row.Version
+		rows[i] = row
 	}
-	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte(unified(labels[0], labels[1], texts[0], texts[1])))
+	at := cmp.Or(rows[1].Path, rows[0].Path) // the document is the same, wherever it was deployed from
+	for i := range rows {
+		rows[i].Path = at
+		var err error
+		if files[i], err = storedFiles(rows[i]); err != nil {
+			return err
+		}
+	}
+	text := diffFiles(rows[0].ID+"@"+rows[0].Version, rows[1].ID+"@"+rows[1].Version, files[0], files[1], map[string]bool{})
+	return answerText(w, http.StatusOK, "text/plain; charset=utf-8", []byte(text))
 }
 
 // definitionPath is the path of a definition.

@@ -2,28 +2,30 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
-	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
-	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
-	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
 
-// deployTime bounds the compilation of a definition, with everything that is fetched for it
+// deployTime bounds the compilation of a definition or a bundle, with everything that is fetched for it
 // ("deploy-time").
 const deployTime = 60 * time.Second
 
+// deployOptions reads the parameters of a deployment.
+func deployOptions(r *request) (b Bundle, dry bool, err error) {
+	if b.AllowUnreachable, err = r.flag("allow-unreachable"); err == nil {
+		dry, err = r.flag("dry-run")
+	}
+	return b, dry, err
+}
+
 func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
-	dry, err := r.flag("dry-run")
+	b, dry, err := deployOptions(r)
 	if err != nil {
 		return err
 	}
@@ -34,25 +36,27 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 	if len(text) == 0 {
 		return problem(api.CodeInvalid, "the body is empty; it must be a definition")
 	}
-	d := Document{Text: text, Dialect: r.query.Get("dialect")}
-	if dry {
-		v, err := s.check(r.Context(), r.visit.who, d)
-		if err != nil {
-			return err
-		}
-		return answer(w, http.StatusOK, v)
-	}
-	v, created, err := s.deploy(r.Context(), r.visit.who, d)
+	b.Documents = []Document{{Text: text, Dialect: r.query.Get("dialect")}}
+	out, err := s.deploy(r.Context(), r.visit.who, b, dry)
 	if err != nil {
 		return err
 	}
-	s.log.InfoContext(r.Context(), "definition deployed", "id", v.ID, "version", v.Version, "digest", v.Digest, "new", created, "who", r.who.name)
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-		w.Header().Set("Location", definitionPath(v))
+	v := out.Definitions[0]
+	if dry {
+		return answer(w, http.StatusOK, v.Definition)
 	}
-	return answer(w, status, v)
+	r.deed.target, r.deed.after = definitionPath(v.Definition), v.Definition.Digest
+	s.logDeployed(r, v)
+	status := http.StatusOK
+	if v.Change.IsNew() {
+		status = http.StatusCreated
+		w.Header().Set("Location", definitionPath(v.Definition))
+	}
+	return answer(w, status, v.Definition)
+}
+
+func (s *Server) logDeployed(r *request, v api.DeployedDefinition) {
+	s.log.InfoContext(r.Context(), "definition deployed", "id", v.Definition.ID, "version", v.Definition.Version, "digest", v.Definition.Digest, "new", v.Change.IsNew(), "who", r.who.name)
 }
 
 // Document is a definition to be deployed.
@@ -64,110 +68,29 @@ type Document struct {
 }
 
 // Deploy deploys a definition on behalf of this program.
-func (s *Server) Deploy(ctx context.Context, d Document) (v api.Definition, created bool, err error) {
-	return s.deploy(ctx, admit.Holder{}, d)
+func (s *Server) Deploy(ctx context.Context, d Document) (api.Definition, error) {
+	out, err := s.deploy(ctx, admit.Holder{}, Bundle{Documents: []Document{d}}, false)
+	if err != nil {
+		return api.Definition{}, err
+	}
+	return out.Definitions[0].Definition, nil
 }
 
-func (s *Server) deploy(ctx context.Context, who admit.Holder, d Document) (v api.Definition, created bool, err error) {
-	doc, found, err := s.compile(ctx, who, d)
+// DeployFiles deploys the definitions of a folder with the files that they refer to, on behalf of this program.
+func (s *Server) DeployFiles(ctx context.Context, f Folder) (api.Bundle, error) {
+	b, err := s.read(f)
 	if err != nil {
-		return v, false, err
+		return api.Bundle{}, err
 	}
-	row, created, err := s.engine.DeployDocument(ctx, doc)
-	if err != nil {
-		return v, false, refusedDefinition(doc, err)
-	}
-	v = viewDefinition(row)
-	v.Diagnostics = found
-	return v, created, nil
+	return s.deploy(ctx, admit.Holder{}, b, false)
 }
 
-// check is deploy without its effect.
-func (s *Server) check(ctx context.Context, who admit.Holder, d Document) (v api.Definition, err error) {
-	doc, found, err := s.compile(ctx, who, d)
-	if err != nil {
-		return v, err
+// maxTimeout is how long a call may take at most; 0: that is not known here.
+func (s *Server) maxTimeout() time.Duration {
+	if s.cfg.Outbound == nil {
+		return 0
 	}
-	row, err := s.engine.CheckDocument(ctx, doc)
-	if err != nil {
-		return v, refusedDefinition(doc, err)
-	}
-	v = viewDefinition(row)
-	v.Diagnostics = found
-	if !row.Current {
-		v.Deployed = time.Time{}
-	}
-	return v, nil
-}
-
-// compile compiles a definition. All its errors are one problem.
-func (s *Server) compile(ctx context.Context, who admit.Holder, d Document) (engine.Document, []api.Diagnostic, error) {
-	if d.Name == "" {
-		d.Name = documentName
-	}
-	if d.Files == nil {
-		d.Files = dialect.NoBundle
-	}
-	ctx, cancel := context.WithTimeout(ctx, deployTime)
-	defer cancel()
-	work, err := s.compiling(ctx, who, "deploy-time", deployTime)
-	if err != nil {
-		return engine.Document{}, nil, err
-	}
-	defer work.leave()
-	bundle := fetched{d.Files, work, s}
-	c, found := s.cfg.Registry.Compile(d.Name, d.Text, bundle, dialect.Options{Dialect: d.Dialect, Functions: s.cfg.Functions, Budget: work.budget()})
-	if c.Program != nil {
-		found = append(found, builtin.Kinds.Pin(ctx, bundle, pin.Definition{File: d.Name, Program: c.Program, Operations: c.Operations})...)
-		if !s.cfg.AllowExec {
-			found = append(found, builtin.CheckExec(d.Name, c.Program)...)
-		}
-		found.Sort()
-		found = c.Truncate(found)
-	}
-	views := viewDiagnostics(found, d.Name)
-	if c.Program == nil || found.HasErrors() {
-		errors, _ := found.Counts()
-		noun := "errors"
-		if errors == 1 {
-			noun = "error"
-		}
-		p := problem(api.CodeInvalid, fmt.Sprintf("the definition has %d %s", errors, noun))
-		first := slices.IndexFunc(views, func(d api.Diagnostic) bool { return d.Severity == api.SeverityError })
-		if first >= 0 {
-			p.Detail += ": " + views[first].Message
-		}
-		for _, d := range views {
-			p.Errors = append(p.Errors, api.ProblemDetail{
-				File: d.File, Line: d.Line, Column: d.Column, Severity: d.Severity, Code: d.Code, Message: d.Message, Hint: d.Hint,
-			})
-		}
-		return engine.Document{}, nil, p
-	}
-	if id := c.Program.ID; id == "." || id == ".." {
-		return engine.Document{}, nil, problem(api.CodeInvalid, fmt.Sprintf("the id %q cannot be used in a path", id)).hint("give the definition another id")
-	}
-	doc := engine.Document{Program: c.Program, Source: d.Text}
-	if len(views) > 0 {
-		var err error
-		if doc.Diagnostics, err = json.Marshal(views); err != nil {
-			return engine.Document{}, nil, fmt.Errorf("%w: %w", errInternal, err)
-		}
-	}
-	return doc, views, nil
-}
-
-// refusedDefinition is the problem of a definition that compiles and that the engine refuses.
-func refusedDefinition(doc engine.Document, err error) error {
-	conflict, ok := errors.AsType[*engine.VersionConflictError](err)
-	switch {
-	case ok && doc.Program.Job: // a job workflow has no version
-		return problem(api.CodeVersion, fmt.Sprintf("job workflow %q is deployed with different content; a job workflow never changes", conflict.ID)).
-			hint("use another name, or delete the deployed one first")
-	case ok:
-		return problem(api.CodeVersion, err.Error()).hint("change the version in the document")
-	}
-	return err
+	return s.cfg.Outbound.Limits().MaxTimeout
 }
 
 // fetched opens the files that a definition refers to, and documents over http(s) under the outbound

@@ -68,13 +68,29 @@ func (s *Server) withDownloads(side wfx.Side, d *Downloads, next http.Handler) h
 			next.ServeHTTP(w, r)
 			return
 		}
+		begun := time.Now()
+		at, r := traceOf(r)
+		rec := &recorder{ResponseWriter: w, limits: &s.limits}
+		s.protect(rec.Header(), r)
+		who := identity{}
+		defer func() { s.account(r, rec, downloadRoute, who, at, time.Since(begun)) }()
 		if err := s.checkSideHost(side, r); err != nil {
-			problemOf(err).write(w)
+			problemOf(err).write(rec)
 			return
 		}
-		d.serve(w, r, identify)
+		d.serve(rec, r, func(r *http.Request) (admit.Holder, error) {
+			if err := s.checkCertificate(r); err != nil {
+				return admit.Holder{}, err
+			}
+			holder, err := identify(r)
+			who.name = holder.Key
+			return holder, err
+		})
 	})
 }
+
+// downloadRoute stands for downloads in metrics and logs.
+var downloadRoute = &route{method: "GET", operation: "download"}
 
 // device identifies the client of a request on the south.
 func (d *Downloads) device(r *http.Request) (admit.Holder, error) {
@@ -96,7 +112,6 @@ func (s *Server) reader(r *http.Request) (admit.Holder, error) {
 
 func (d *Downloads) serve(w http.ResponseWriter, r *http.Request, identify func(*http.Request) (admit.Holder, error)) {
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")

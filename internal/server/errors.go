@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	eventhttp "github.com/lockstep-workflows/lockstep/internal/event/http"
 	"github.com/lockstep-workflows/lockstep/internal/query"
@@ -65,6 +67,28 @@ func problemOf(err error) *problemError {
 	return p
 }
 
+// maxNear bounds with how many names a wrong one is compared: an answer to a mistake must not cost much.
+const maxNear = 1000
+
+// near is the name among those that exist which was most likely meant; "": there is none.
+func near(name string, among []string) string {
+	return dialect.Suggest(name, among[:min(len(among), maxNear)])
+}
+
+// suggest adds to an error about a definition that does not exist which one was most likely meant. Roles that may not
+// read do not learn of it.
+func (s *Server) suggest(who identity, err error) error {
+	missing, ok := errors.AsType[*engine.NotFoundError](err)
+	if !ok || missing.Kind != "definition" || missing.Version != "" || !slices.Contains(readers, who.role) {
+		return err
+	}
+	if name := near(missing.ID, s.engine.Names().Definitions); name != "" {
+		p := *problemOf(err)
+		return p.hint(fmt.Sprintf("did you mean %q?", name))
+	}
+	return err
+}
+
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
@@ -106,9 +130,30 @@ var engineProblems = []func(error) *problemError{
 		p.Limit = e.Limit
 		return p.hint("deploy a new version that fits; instances of this one continue in a program whose limit is higher")
 	},
+	func(err error) *problemError {
+		e, ok := errors.AsType[*engine.QuotaError](err)
+		if !ok {
+			return nil
+		}
+		p := problem(api.CodeBusy, e.Error())
+		p.Limit, p.retry = e.Limit, int(e.Retry().Seconds())
+		return p
+	},
 	ofType[*engine.ScheduleError](api.CodeSchedule, ""),
-	ofType[*engine.ExistsError](api.CodeExists, ""),
+	ofType[*engine.NoScheduleError](api.CodeNoSchedule, "lockstep schedule ls lists the definitions that have one"),
+	ofPaused,
+	func(err error) *problemError {
+		e, ok := errors.AsType[*engine.InvalidError](err)
+		if !ok {
+			return nil
+		}
+		p := problem(api.CodeInput, e.Error())
+		p.Errors = []api.ProblemDetail{{Pointer: "/" + e.Field, Message: e.Msg}}
+		return p
+	},
+	ofType[*engine.ExistsError](api.CodeExists, "it was started with another definition, version or input; choose another id"),
 	ofType[*engine.IDError](api.CodeBadParameter, ""),
+	ofType[*engine.LabelError](api.CodeBadParameter, ""),
 	ofType[*engine.EventConflictError](api.CodeEventConflict, "give the event a new id, or send the same event again"),
 	ofType[*engine.VersionConflictError](api.CodeVersion, ""),
 	ofType[*engine.BusyError](api.CodeNotReady, ""),
@@ -129,8 +174,20 @@ var engineProblems = []func(error) *problemError{
 		}
 		p := problem(api.CodeInUse, fmt.Sprintf("%d instances refer to version %q of definition %q", e.Instances, e.Version, e.Definition))
 		p.Count = e.Instances
-		return p
+		return p.hint("delete its instances first, or keep the definition from starting any: lockstep def retire " + e.Definition)
 	},
+}
+
+// ofPaused converts refusals of a definition that operators stopped.
+func ofPaused(err error) *problemError {
+	e, ok := errors.AsType[*engine.PausedError](err)
+	switch {
+	case !ok:
+		return nil
+	case e.Retired:
+		return problem(api.CodeRetired, e.Error()).hint("deploy a new version, or undo it: lockstep def retire --undo " + e.Definition)
+	}
+	return problem(api.CodePaused, e.Error()).hint("resume it: lockstep def resume " + e.Definition)
 }
 
 // ofType converts errors of one type: the detail of the problem is the error's text.
@@ -177,11 +234,11 @@ func ofRequest(err error) *problemError {
 		return tooLarge("request-bytes", e.Limit)
 	}
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, errBody) && errors.Is(err, os.ErrDeadlineExceeded): // other deadlines are the store's
 		return problem(api.CodeRequestTimeout, "the request did not arrive in time (limits request-time and minimum-rate)")
 	case errors.Is(err, errBody):
 		return problem(api.CodeBadRequest, "the body ended early")
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
 		p := problem(api.CodeStopping, "the request was cancelled: the client disconnected, or the server is stopping")
 		p.retry = 1
 		return p

@@ -20,10 +20,12 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *request) error {
 	}
 	list, mode, err := eventhttp.Read(r.Request, s.limits.Events)
 	if err != nil {
-		if problemOf(err).Code == api.CodeStore { // only reading the body can fail here
-			err = fmt.Errorf("%w: %w", errBody, err)
-		}
 		return err
+	}
+	for _, e := range list { // all of them before the first is stored
+		if err := r.who.maySend(e); err != nil {
+			return err
+		}
 	}
 	out := api.EventsAccepted{Events: []api.EventResult{}}
 	for i, e := range list {
@@ -61,11 +63,26 @@ func (s *Server) send(r *request, out *api.EventsAccepted, e event.Event, mode e
 		out.Duplicates++
 	default:
 		out.Accepted++
-		if len(sent.Matched)+len(sent.Started) > 0 {
+		switch {
+		case len(sent.Matched)+len(sent.Started) > 0:
 			out.Matched++
+		case mode != eventhttp.ModeBatch && v.Why != nil:
+			v.Why = append(v.Why, s.meantType(e.Type)...)
 		}
 	}
 	out.Events = append(out.Events, v)
+	return nil
+}
+
+// meantType says which type was most likely meant by one that no definition consumes.
+func (s *Server) meantType(typ string) []string {
+	types := s.engine.Names().EventTypes
+	if _, known := slices.BinarySearch(types, typ); known {
+		return nil
+	}
+	if name := near(typ, types); name != "" {
+		return []string{fmt.Sprintf("did you mean the type %q?", name)}
+	}
 	return nil
 }
 

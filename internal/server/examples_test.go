@@ -28,6 +28,8 @@ func TestExamplesOfTheContract(t *testing.T) {
 			return id
 		},
 	}
+	w.do("POST", "/api/v1/definitions", `{"id": "nightly", "version": "1", "name": "Nightly", "states": [{"name": "A", "type": "inject", "data": {"a": 1},
+		"start": {"kind": "scheduled", "schedule": {"cron": "0 4 * * *", "timezone": "UTC"}}, "end": {"kind": "default"}}]}`).want(201)
 	sent := 0
 	c := theContract()
 	for _, op := range c.Operations() {
@@ -48,7 +50,7 @@ func TestExamplesOfTheContract(t *testing.T) {
 						t.Errorf("%s, example %s: %v", op.ID, ex.Key, err)
 					}
 				}
-				path := strings.ReplaceAll(op.Path, "{definition}", "hello")
+				path := strings.NewReplacer("schedules/{definition}", "schedules/nightly", "{definition}", "hello").Replace(op.Path)
 				switch {
 				case op.ID == "answerCall":
 					w.answers.put("charge", nil)

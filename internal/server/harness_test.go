@@ -22,6 +22,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonschema"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 	"github.com/lockstep-workflows/lockstep/internal/store/sqlite"
@@ -49,6 +50,13 @@ func (f *functions) put(name string, answer func(effect.Call) effect.Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.set[name] = answer
+}
+
+// parks reports whether calls of a function wait to be answered by hand.
+func (f *functions) parks(fn *ir.Function) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.set[fn.Name] == nil
 }
 
 // Invoke implements effect.Invoker.
@@ -86,7 +94,7 @@ func newWorld(t *testing.T, s store.Store, change func(*Config, *engine.Config))
 func newWorldAtRest(t *testing.T, s store.Store, change func(*Config, *engine.Config)) *world {
 	t.Helper()
 	w := &world{t: t, store: s, answers: &functions{set: map[string]func(effect.Call) effect.Outcome{}}}
-	ec := engine.Config{Store: s, Invoker: w.answers, Languages: languages()}
+	ec := engine.Config{Store: s, Invoker: w.answers, Parks: w.answers.parks, Languages: languages()}
 	sc := Config{Registry: dialect.NewRegistry(sw05.FrontEnd{}, wfxdef.FrontEnd{})}
 	if change != nil {
 		change(&sc, &ec)

@@ -32,11 +32,21 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 	if given && input.IsNull() {
 		return problem(api.CodeInput, "the workflow input must be a JSON object, not null").hint("send no body, or {}, for none")
 	}
-	start := engine.StartRequest{Definition: r.PathValue("definition"), Version: r.query.Get("version"), Input: input}
+	start := engine.StartRequest{
+		Definition: r.PathValue("definition"), Version: r.query.Get("version"), Input: input, ID: r.query.Get("id"), Name: r.query.Get("name"),
+	}
+	if start.Labels, err = r.labels(); err != nil {
+		return err
+	}
 	var id string
-	if key == "" {
+	switch {
+	case r.query.Has("id") && start.ID == "":
+		return &engine.IDError{}
+	case start.ID != "" && key != "":
+		return badParameter("id", "cannot be given together with an Idempotency-Key")
+	case start.ID == "" && key == "":
 		id, err = s.engine.Start(r.Context(), start)
-	} else {
+	default:
 		id, _, err = s.engine.StartOnce(r.Context(), start, key)
 	}
 	if err != nil {
@@ -135,6 +145,11 @@ func (s *Server) listInstances(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	fold, err := r.flag("fold")
+	if err != nil {
+		return err
+	}
+	f.Query.Root = f.Query.Root || fold && f.Browses()
 	order, err := r.choice("order", "newest", "oldest")
 	if err != nil {
 		return err

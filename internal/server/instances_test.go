@@ -189,7 +189,8 @@ func TestListAndCount(t *testing.T) {
 			{"status:waiting state:WaitForPayment", 6},
 			{"id:" + ids[2], 1},
 			{"-id:" + ids[2] + " def:await", 6},
-			{"hell", 1},
+			{"text:hell", 1},
+			{"hell", 0},
 			{"age:<1h", 8},
 			{"age:>1h", 0},
 		} {
@@ -232,7 +233,7 @@ func TestScanIsBounded(t *testing.T) {
 	for range 7 {
 		w.start("await", `{"order":"1"}`)
 	}
-	w.get("/api/v1/instances/count?q=await").want(200).is("count", "3").is("exact", "false")
+	w.get("/api/v1/instances/count?q=text:await").want(200).is("count", "3").is("exact", "false")
 	found, pages, after := 0, 0, ""
 	for {
 		a := w.get("/api/v1/instances?q=id:" + first + after).want(200)
@@ -246,4 +247,61 @@ func TestScanIsBounded(t *testing.T) {
 	if found != 1 || pages < 3 {
 		t.Errorf("found %d in %d pages", found, pages)
 	}
+}
+
+// namedOrder declares a name and labels for its instances.
+const namedOrder = `
+id: named
+version: '1.0'
+name: Named
+metadata:
+  lockstep.name: Order {{ $.order }}
+  lockstep.label.order: '{{ $.order }}'
+  lockstep.label.bad: '{{ $.bad }}'
+states:
+- {name: Wait, type: delay, timeDelay: PT1H, start: {kind: default}, end: {kind: default}}
+`
+
+// TestFindInstances: instances have names and labels, from the definition or from the start, and are found by them.
+func TestFindInstances(t *testing.T) {
+	eachStore(t, func(t *testing.T, s store.Store) {
+		w := newWorld(t, s, nil)
+		w.put(namedOrder, "?dialect=sw05").want(201)
+		start := func(query, body string) answered {
+			t.Helper()
+			return w.do("POST", "/api/v1/definitions/named/instances"+query, body)
+		}
+		a := start("", `{"order":"A-1038","bad":{"a":1}}`).want(202)
+		a.is("name", `"Order A-1038"`).is("labels", `{"order":"A-1038"}`)
+		first := a.str("id")
+		w.get("/api/v1/instances/" + first + "/history").want(200).says(`label \"bad\"`).says("the instance runs without it")
+		start("?id=mine&name=Mine&label=team=red&label=order=B%3D7", `{"order":"7","bad":7}`).want(202).is("id", `"mine"`).is("name", `"Mine"`).
+			is("labels", `{"bad":7,"order":"B=7","team":"red"}`)
+		start("?id=mine", `{"order":"7","bad":7}`).want(202).is("id", `"mine"`).is("name", `"Mine"`)
+		start("?id=mine", `{"order":"8"}`).problem(api.CodeExists)
+		for query, says := range map[string]string{
+			"?id=a:b": "cannot be the id", "?id=": "cannot be the id", "?label=x": "is not key=value", "?label=a=1&label=a=2": "more than once", "?label=name=x": "is the name",
+			"?name=" + strings.Repeat("x", 300): "limit instance-name", "?id=" + strings.Repeat("x", 129): "1 to 128",
+		} {
+			start(query, `{}`).problem(api.CodeBadParameter).says(says)
+		}
+		w.do("POST", "/api/v1/definitions/named/instances?id=x", `{}`, "Idempotency-Key", "k").problem(api.CodeBadParameter).says("together")
+		keyed := w.do("POST", "/api/v1/definitions/named/instances", `{"order":"9"}`, "Idempotency-Key", "order-9").want(202).is("key", `"order-9"`).str("id")
+		for q, want := range map[string]string{
+			"order:A-1038": first, "A-1038": first, `name:"Order A-1038"`: first, `"Order A-1038"`: first, first: first, "label:order=A-1038": first, "tag:order=A-1038": first,
+			"order:A-1038 status:waiting": first, "text:a-10": first, "team:red": "mine", "mine": "mine", "bad:7": "mine", "order:B=7": "mine",
+			"key:order-9": keyed, "order-9": keyed, "order:A": "", "name:Order": "", "-order:A-1038 order:A-1038": "",
+		} {
+			a := w.get("/api/v1/instances?fold=true&q=" + url.QueryEscape(q)).want(200)
+			got := ""
+			for _, in := range a.at("items").Items() {
+				id, _ := in.Get("id")
+				got += id.Str()
+			}
+			if got != want {
+				t.Errorf("%s: %s, want %s", q, got, want)
+			}
+			w.get("/api/v1/instances/count?q="+url.QueryEscape(q)).want(200).is("count", map[bool]string{true: "1", false: "0"}[want != ""])
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/metric"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -147,8 +148,18 @@ func (s *Server) writeJobs(ctx context.Context, x *exposition) {
 	stats, err := s.engine.JobStats(ctx)
 	if err == nil && len(stats) > 0 { // an error shows in lockstep_store_up
 		x.family("lockstep_jobs", "gauge", "Jobs by workflow, state and group.")
+		type place struct{ workflow, state, group string }
+		of := func(s store.JobStat) (place, int64) { return place{s.Definition, s.State, s.Group}, s.Count }
+		kept, rest := most(stats, of), int64(0)
 		for _, stat := range stats {
-			x.sample("lockstep_jobs", stat.Count, "workflow", stat.Definition, "state", stat.State, "group", stat.Group)
+			if at, n := of(stat); kept[at] {
+				x.sample("lockstep_jobs", n, "workflow", at.workflow, "state", at.state, "group", at.group)
+			} else {
+				rest += n
+			}
+		}
+		if rest > 0 {
+			x.sample("lockstep_jobs", rest, "workflow", metric.Other, "state", metric.Other, "group", metric.Other)
 		}
 	}
 	updates := s.jobs.Updates()

@@ -24,7 +24,7 @@ func TestCreateJobs(t *testing.T) {
 		for i, client := range []string{"a", "b", "c"} {
 			a.is(fmt.Sprintf("items.%d.client", i), `"`+client+`"`)
 			id := a.t2(fmt.Sprintf("items.%d.id", i))
-			w.get("/api/v1/instances/"+id).want(200).is("status", `"waiting"`).is("state", `"WAITING"`).is("tags", `{"tags":["w1"]}`).
+			w.get("/api/v1/instances/"+id).want(200).is("status", `"waiting"`).is("state", `"WAITING"`).is("labels", `{"tags":["w1"]}`).
 				is("job", `{"client":"`+client+`","state":"WAITING","group":"OPEN","allowed":[{"actor":"CLIENT","state":"RUNNING"},{"actor":"WFX","state":"GIVEN-UP"}]}`)
 		}
 		w.do("POST", "/api/v1/jobs", body).want(201).is("created", `3`) // without a key it is another request
@@ -107,7 +107,7 @@ func TestJobsAsInstances(t *testing.T) {
 	if _, err := w.engine.UpdateJob(t.Context(), second, engine.JobUpdate{Actor: "CLIENT", Status: status("RUNNING")}); err != nil {
 		t.Fatal(err)
 	}
-	w.get("/api/v1/instances/"+second+"/why").want(200).is("nextWake", `"2026-03-01T11:00:00Z"`).says("a timer at 2026-03-01T11:00:00Z")
+	w.get("/api/v1/instances/"+second+"/why").want(200).is("nextWake", `"2026-03-01T11:00:00Z"`).says("its timeout at 2026-03-01T11:00:00Z")
 	w.get("/api/v1/instances?q=state:RUNNING").is("items.0.id", `"`+second+`"`)
 	w.do("POST", "/api/v1/instances/"+second+"/pause", "").want(200)
 	if got, text := w.move(second, "GIVEN-UP"); got != 400 || !strings.Contains(text, "paused") {

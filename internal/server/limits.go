@@ -11,6 +11,7 @@ import (
 // Limits bound the cost of clients. A field that is 0 has the value of DefaultLimits.
 type Limits struct {
 	Definition int64 // document-bytes: a definition
+	Bundle     int64 // bundle-bytes: definitions with their files
 	Body       int64 // request-bytes: any other body
 	Header     int   // request-header-bytes
 	Events     eventhttp.Limits
@@ -43,6 +44,7 @@ type Limits struct {
 	RateGrace   time.Duration // rate-grace: before the minimum rate applies
 	Memory      int64         // memory: in use, above which expensive requests are refused. 0: no limit
 
+	Session      time.Duration // session-time: until a page must enter its token again
 	Wait         time.Duration // request-wait: the maximum of wait=
 	ReadTimeout  time.Duration // request-time: until a request is read
 	WriteTimeout time.Duration // response-time: until an answer, or a part of a stream, is written
@@ -54,6 +56,7 @@ type Limits struct {
 // DefaultLimits apply unless Config says otherwise.
 var DefaultLimits = Limits{
 	Definition: int64(dialect.DefaultLimits.Bytes),
+	Bundle:     16 << 20,
 	Body:       4 << 20,
 	Header:     64 << 10,
 	Events:     eventhttp.DefaultLimits,
@@ -83,6 +86,7 @@ var DefaultLimits = Limits{
 	MinimumRate: 1 << 10,
 	RateGrace:   10 * time.Second,
 
+	Session:      12 * time.Hour,
 	Wait:         60 * time.Second,
 	ReadTimeout:  30 * time.Second,
 	WriteTimeout: 30 * time.Second,

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -65,10 +66,42 @@ func Listen(l Listening) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config != nil {
-		listener = tls.NewListener(listener, config)
+	if config == nil {
+		return listener, nil
 	}
-	return listener, nil
+	t := &tlsListener{of: l}
+	t.current.Store(config)
+	outer := &tls.Config{
+		NextProtos:         config.NextProtos, // net/http looks for h2 here
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return t.current.Load(), nil },
+	}
+	t.Listener = tls.NewListener(listener, outer)
+	return t, nil
+}
+
+// tlsListener is a listener whose certificates can be replaced.
+type tlsListener struct {
+	net.Listener
+	of      Listening
+	current atomic.Pointer[tls.Config] // of new handshakes
+}
+
+// Reload reads the certificates of listeners again. The result uses them for new handshakes; connections that are
+// open go on. If one cannot be used, all stay as they are. Listeners without TLS have nothing to reload.
+func Reload(listeners ...net.Listener) (use func(), err error) {
+	fresh := map[*tlsListener]*tls.Config{}
+	for _, l := range listeners {
+		if t, ok := l.(*tlsListener); ok {
+			if fresh[t], err = t.of.tls(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return func() {
+		for t, config := range fresh {
+			t.current.Store(config)
+		}
+	}, nil
 }
 
 // Check reports why Listen would fail, as far as that can be found out without taking the address: the

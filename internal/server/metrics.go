@@ -13,17 +13,15 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/metric"
 )
-
-// buckets are the upper bounds of durations, in seconds.
-var buckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 
 // figures are the counters of the server. Prometheus' text format takes a few lines to write, and needs
 // no library.
 type figures struct {
 	mu        sync.Mutex
 	requests  map[requestKey]int64
-	durations map[string]*histogram // by operation
+	durations map[string]*metric.Histogram // by operation
 	accepted  int64
 	duplicate int64
 	refused   int64
@@ -35,14 +33,8 @@ type requestKey struct {
 	status    int
 }
 
-type histogram struct {
-	counts []int64 // per bucket, not cumulative
-	sum    float64
-	total  int64
-}
-
 func (f *figures) init() {
-	f.requests, f.durations, f.begun = map[requestKey]int64{}, map[string]*histogram{}, time.Now()
+	f.requests, f.durations, f.begun = map[requestKey]int64{}, map[string]*metric.Histogram{}, time.Now()
 }
 
 func (f *figures) request(operation string, status int, took time.Duration) {
@@ -51,15 +43,10 @@ func (f *figures) request(operation string, status int, took time.Duration) {
 	f.requests[requestKey{operation, status}]++
 	h := f.durations[operation]
 	if h == nil {
-		h = &histogram{counts: make([]int64, len(buckets))}
+		h = metric.NewHistogram(metric.Quick)
 		f.durations[operation] = h
 	}
-	seconds := took.Seconds()
-	if i, _ := slices.BinarySearch(buckets, seconds); i < len(buckets) {
-		h.counts[i]++
-	}
-	h.sum += seconds
-	h.total++
+	h.Observe(took)
 }
 
 func (f *figures) events(v api.EventsAccepted) {
@@ -108,15 +95,13 @@ func (s *Server) writeMetrics(w http.ResponseWriter, r *request) error {
 	x.family("lockstep_store_up", "gauge", "Whether the store responds.")
 	if err == nil {
 		x.sample("lockstep_store_up", 1)
-		x.family("lockstep_instances", "gauge", "Instances by definition, version and status.")
-		for _, stat := range stats {
-			x.sample("lockstep_instances", stat.Count, "definition", stat.Definition, "version", stat.Version, "status", string(stat.Status))
-		}
+		writeInstances(x, stats)
 	} else {
 		x.sample("lockstep_store_up", 0)
 	}
 	x.gauge("lockstep_calls_in_flight", "Function calls in flight.", s.engine.InFlight())
 	s.writeActivity(x)
+	s.writeEngine(r.Context(), x)
 	if f, ok := s.engine.SinkFigures(); ok {
 		x.family("lockstep_sink_events_total", "counter", "Attempts to send events to the sink. Failed ones are retried, refused ones are dropped.")
 		x.sample("lockstep_sink_events_total", f.Sent, "result", "sent")
@@ -187,15 +172,7 @@ func (f *figures) write(x *exposition) {
 	}
 	x.family("lockstep_http_request_duration_seconds", "histogram", "How long requests took, including waits and streams.")
 	for _, operation := range slices.Sorted(maps.Keys(f.durations)) {
-		h := f.durations[operation]
-		var sum int64
-		for i, n := range h.counts {
-			sum += n
-			x.sample("lockstep_http_request_duration_seconds_bucket", sum, "operation", operation, "le", fmt.Sprint(buckets[i]))
-		}
-		x.sample("lockstep_http_request_duration_seconds_bucket", h.total, "operation", operation, "le", "+Inf")
-		x.sample("lockstep_http_request_duration_seconds_sum", h.sum, "operation", operation)
-		x.sample("lockstep_http_request_duration_seconds_count", h.total, "operation", operation)
+		x.histogram("lockstep_http_request_duration_seconds", f.durations[operation].Snapshot(), "operation", operation)
 	}
 }
 

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,76 +72,4 @@ func (s *Server) getSchema(w http.ResponseWriter, r *request) error {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return p
-}
-
-// sessionCookie holds the token of a page where scripts cannot read it. It is valid on this side only,
-// and for changes only with the page's own origin.
-const sessionCookie = "lockstep-session"
-
-// cookieName differs by port, which cookies ignore: there may be several servers on one machine.
-func cookieName(r *http.Request) string {
-	at := url.URL{Host: r.Host}
-	if port := at.Port(); port != "" {
-		return sessionCookie + "-" + port
-	}
-	return sessionCookie
-}
-
-// identify returns the sender of a request: by its token, or by the token in its cookie.
-func (s *Server) identify(r *http.Request) (identity, error) {
-	if s.cfg.Tokens == nil || len(r.Header.Values("Authorization")) > 0 {
-		return s.cfg.Tokens.identify(r)
-	}
-	cookie, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return s.cfg.Tokens.identify(r)
-	}
-	who, ok := s.cfg.Tokens.find(cookie.Value)
-	if !ok {
-		return identity{}, problem(api.CodeUnauthorized, "the token of this session is no longer valid").hint("enter another")
-	}
-	who.cookie = true
-	return who, nil
-}
-
-// getSession returns the identity of the page's user, or that a token is needed.
-func (s *Server) getSession(w http.ResponseWriter, r *request) error {
-	v := api.Session{Needed: s.cfg.Tokens != nil}
-	if who, err := s.identify(r.Request); err == nil {
-		v.Name, v.Role = who.name, string(who.role)
-	}
-	return answer(w, http.StatusOK, v)
-}
-
-func (s *Server) openSession(w http.ResponseWriter, r *request) error {
-	body, err := s.object(r, "token")
-	if err != nil {
-		return err
-	}
-	token := body.Name("token")
-	if wrong, ok := errors.AsType[*dialect.MemberError](body.Err()); ok {
-		return memberProblemAs(api.CodeUnknownField, wrong)
-	}
-	if s.cfg.Tokens == nil {
-		return answer(w, http.StatusOK, api.Session{Name: anonymous.name, Role: string(anonymous.role)})
-	}
-	who, ok := s.cfg.Tokens.find(token)
-	if !ok {
-		return problem(api.CodeUnauthorized, "unknown token").hint("the administrator of the server makes tokens: lockstep token new")
-	}
-	s.setSession(w, r, token, 0)
-	return answer(w, http.StatusOK, api.Session{Needed: true, Name: who.name, Role: string(who.role)})
-}
-
-func (s *Server) closeSession(w http.ResponseWriter, r *request) error {
-	s.setSession(w, r, "", -1)
-	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-func (s *Server) setSession(w http.ResponseWriter, r *request, token string, age int) {
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r.Request), Value: token, Path: "/", MaxAge: age,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-	})
 }

@@ -162,7 +162,7 @@ func TestHeat(t *testing.T) {
 	})
 	w.deploy("pay", "relay")
 	for range 3 {
-		w.reach(w.start("pay", `{"amount":1}`), "waiting")
+		w.reach(w.start("pay", `{"amount":1}`), "running") // its invoker does not say beforehand that it parks
 	}
 	for range 2 {
 		w.reach(w.start("pay", `{"amount":2}`), "failed")

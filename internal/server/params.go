@@ -26,6 +26,7 @@ type request struct {
 	who   identity
 	query url.Values
 	visit *visit
+	deed  *deed // for the audit log
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -54,7 +55,7 @@ func (rt *route) parseQuery(raw string) (url.Values, error) {
 			}
 			return nil, p
 		}
-		if len(values[name]) > 1 {
+		if len(values[name]) > 1 && name != "label" {
 			return nil, badParameter(name, "is given more than once")
 		}
 	}
@@ -90,6 +91,22 @@ func (r *request) flag(name string) (bool, error) {
 		return false, badParameter(name, "must be true or false")
 	}
 	return value == "true", nil
+}
+
+// labels reads the labels of a new instance.
+func (r *request) labels() (map[string]string, error) {
+	out := map[string]string{}
+	for _, text := range r.query["label"] {
+		name, value, ok := strings.Cut(text, "=")
+		if _, twice := out[name]; twice {
+			return nil, badParameter("label", "%.100q is given more than once", name)
+		}
+		if !ok {
+			return nil, badParameter("label", "%.100q is not key=value", text)
+		}
+		out[name] = value
+	}
+	return out, nil
 }
 
 // choice reads a parameter that has one of several values, the first by default.
@@ -203,9 +220,6 @@ func (r *request) idempotencyKey() (string, error) {
 	return key, nil
 }
 
-// errBody is the error of a body that could not be read completely.
-var errBody = errors.New("read body")
-
 // body reads the body of a request, which must have one of the media types; nil: there is no body.
 func (s *Server) body(r *request, limit string, most int64, types ...string) ([]byte, string, error) {
 	text, err := web.ReadBody(r.Body, most)
@@ -213,7 +227,7 @@ func (s *Server) body(r *request, limit string, most int64, types ...string) ([]
 		return nil, "", tooLarge(limit, most)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", errBody, err)
+		return nil, "", err
 	}
 	if len(r.Header.Values("Content-Type")) > 1 {
 		return nil, "", badParameter("Content-Type", "is given more than once")

@@ -80,7 +80,7 @@ func (s *Server) tryOut(r *request) (out api.PlayResult, err error) {
 	}
 	defer work.leave()
 	c, wrong := s.cfg.Registry.Compile(documentName, []byte(ask.definition), dialect.NoBundle,
-		dialect.Options{Dialect: ask.dialect, Functions: s.cfg.Functions, Budget: work.budget()})
+		dialect.Options{Dialect: ask.dialect, Functions: s.functionNames(), Budget: work.budget()})
 	out.Diagnostics = viewDiagnostics(append(wrong, found...), documentName)
 	if c.Program == nil || wrong.HasErrors() {
 		return out, nil

@@ -2,9 +2,12 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
 
 // receive reads the body of a request, at most most bytes, before the request takes a place among those
@@ -13,7 +16,12 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	if r.Body == nil || r.Body == http.NoBody || most == 0 {
 		return nil
 	}
+	var rate *admit.Rate
 	if v.pools.arriving != nil {
+		rate = v.s.rates.of(v.who)
+		if err := rate.Check(v.who); err != nil {
+			return tooFast(err)
+		}
 		if v.body, err = v.pools.arriving.Take(v.who, 1); err != nil {
 			return full(err)
 		}
@@ -24,13 +32,18 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	a := &arrived{rest: r.Body}
 	pace := pace{begun: time.Now(), limits: &v.s.limits, within: v.s.limits.ReadTimeout}
 	deadline := func(at time.Time) { _ = http.NewResponseController(w.ResponseWriter).SetReadDeadline(at) }
-	if err := a.fill(v, r.ContentLength, most, &pace, deadline); err != nil {
+	err = a.fill(v, r.ContentLength, most, &pace, deadline)
+	rate.Add(v.who, int64(len(a.text)))
+	if err != nil {
 		return err
 	}
 	w.received = a.ended
 	r.Body = a
 	return nil
 }
+
+// errBody is the error of a body that could not be read completely.
+var errBody = errors.New("read body")
 
 // arrived is a body in memory, in one piece, so that it is not copied.
 type arrived struct {
@@ -73,7 +86,7 @@ func (a *arrived) fill(v *visit, length, most int64, pace *pace, deadline func(t
 			a.ended = true
 			return nil
 		case err != nil:
-			a.err = err
+			a.err = fmt.Errorf("%w: %w", errBody, err)
 			return nil
 		case int64(len(a.text)) >= room:
 			return nil

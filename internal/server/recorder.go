@@ -13,8 +13,10 @@ type recorder struct {
 	limits *Limits
 	visit  *visit // nil: the request was not admitted
 
-	hasBody, received bool // the request has a body; all of it was read
-	paced             bool // the length of the response is known, so a minimum rate applies
+	hasBody, received bool                   // the request has a body; all of it was read
+	audit             func(status int) error // stores what the request did; nil: nothing, or done
+	unrecorded        bool                   // that failed, and the response says so instead
+	paced             bool                   // the length of the response is known, so a minimum rate applies
 	pace              pace
 	sent              int64 // bytes of the paced part
 }
@@ -35,6 +37,19 @@ func (w *recorder) Reserve(n int) error {
 // WriteHeader notes the status, and gives the client time to read. A connection with an unread request
 // body is closed after the response.
 func (w *recorder) WriteHeader(status int) {
+	if audit := w.audit; audit != nil {
+		w.audit = nil
+		if audit(status) != nil && status < http.StatusBadRequest {
+			for _, name := range []string{"Content-Length", "ETag", "Location"} { // of the response that it replaces
+				w.Header().Del(name)
+			}
+			unrecorded().write(w)
+			w.unrecorded = true
+		}
+	}
+	if w.unrecorded {
+		return
+	}
 	if w.status == 0 {
 		w.status = status
 		if w.hasBody && !w.received {
@@ -56,6 +71,9 @@ const writePart = 64 << 10
 func (w *recorder) Write(text []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
+	}
+	if w.unrecorded {
+		return len(text), nil
 	}
 	if !w.paced {
 		n, err := w.ResponseWriter.Write(text)

@@ -13,16 +13,17 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/trace"
 )
 
 // serve handles a request: trace, dispatch, error, log.
 func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	trace := traceOf(r.Header.Get("Traceparent"))
+	at, r := traceOf(r)
 	rec := &recorder{ResponseWriter: w, limits: &s.limits, hasBody: r.ProtoMajor < 2 && r.Body != nil && r.Body != http.NoBody}
 	h := rec.Header()
-	h.Set("Traceparent", trace.header())
-	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Traceparent", at.String())
+	s.protect(h, r)
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	var rt *route
 	var who identity
@@ -35,8 +36,8 @@ func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 		}
 		return err
 	})
-	whole := err == nil || s.fail(rec, r, err, trace)
-	s.account(r, rec, rt, who, trace, time.Since(begun))
+	whole := err == nil || s.fail(rec, r, err, at)
+	s.account(r, rec, rt, who, at, time.Since(begun))
 	if !whole {
 		panic(http.ErrAbortHandler)
 	}
@@ -103,7 +104,11 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	if err := v.admit(w, r, rt.cost, s.bodyLimit(rt)); err != nil {
 		return rt, who, err
 	}
-	return rt, who, rt.handle(s, w, &request{Request: r, who: who, query: query, visit: v})
+	done := &deed{}
+	if rt.isAudited(r) {
+		s.audit(w, r, rt.operation, who, done)
+	}
+	return rt, who, s.suggest(who, rt.handle(s, w, &request{Request: r, who: who, query: query, visit: v, deed: done}))
 }
 
 // bodyLimit is the maximum length of a request's body; 0: it is not read.
@@ -115,6 +120,8 @@ func (s *Server) bodyLimit(rt *route) int64 {
 		return s.limits.OpenBody
 	case rt.operation == "deployDefinition":
 		return s.limits.Definition
+	case rt.operation == "deployBundle":
+		return s.limits.Bundle
 	case rt.operation == "sendEvents":
 		return max(s.limits.Events.Event, s.limits.Events.Batch)
 	}
@@ -133,16 +140,25 @@ func (s *Server) checkHost(r *http.Request) error {
 	if s.cfg.Tokens != nil || overUnixSocket(r) {
 		return nil
 	}
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	name := strings.TrimSuffix(strings.ToLower(host), ".")
-	if net.ParseIP(strings.Trim(host, "[]")) != nil || name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(s.cfg.Hosts, name) {
+	name := hostOf(r)
+	if net.ParseIP(strings.Trim(name, "[]")) != nil || isLocalhost(name) || slices.Contains(s.cfg.Hosts, name) {
 		return nil
 	}
 	return problem(api.CodeHost, fmt.Sprintf("%.100q is not a name of this server (Host header)", r.Host)).
 		hint(fmt.Sprintf("if it is one, start the server with --host %.100s", name))
+}
+
+// hostOf is the host that a request names, without the port.
+func hostOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	return strings.TrimSuffix(strings.ToLower(host), ".")
+}
+
+func isLocalhost(name string) bool {
+	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 // checkSideHost is checkHost for a side. If devices on the south are authenticated, any name is accepted.
@@ -161,7 +177,7 @@ func busy(limit string) *problemError {
 
 // fail answers with a problem, unless the response has begun: then the connection must be cut, so that the
 // client does not take the response for complete.
-func (s *Server) fail(w *recorder, r *http.Request, err error, trace trace) (whole bool) {
+func (s *Server) fail(w *recorder, r *http.Request, err error, at trace.Context) (whole bool) {
 	p := *problemOf(err)
 	if p.Status >= http.StatusInternalServerError {
 		level := slog.LevelError
@@ -169,12 +185,12 @@ func (s *Server) fail(w *recorder, r *http.Request, err error, trace trace) (who
 			level = slog.LevelDebug
 		}
 		s.log.LogAttrs(context.WithoutCancel(r.Context()), level, "request failed",
-			slog.String("code", string(p.Code)), slog.Any("error", err), slog.String("trace_id", trace.id))
+			slog.String("code", string(p.Code)), slog.Any("error", err), slog.String("trace_id", at.Trace.String()))
 	}
 	if w.status != 0 {
 		return false
 	}
-	p.Instance, p.TraceID = r.URL.Path, trace.id
+	p.Instance, p.TraceID = r.URL.Path, at.Trace.String()
 	p.write(w)
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -137,12 +138,12 @@ func (s *sick) Ingest(ctx context.Context, e store.Event, emit int64, route func
 	return s.Store.Ingest(ctx, e, emit, route)
 }
 
-// PutDefinition implements store.Store.
-func (s *sick) PutDefinition(ctx context.Context, d store.Definition, sched *store.Schedule, move bool) (store.Definition, error) {
+// PutDefinitions implements store.Store.
+func (s *sick) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
 	if err := s.trouble(); err != nil {
-		return store.Definition{}, err
+		return nil, err
 	}
-	return s.Store.PutDefinition(ctx, d, sched, move)
+	return s.Store.PutDefinitions(ctx, ds, move)
 }
 
 // Definition implements store.Store.
@@ -186,6 +187,13 @@ func TestStoreTrouble(t *testing.T) {
 	for _, a := range writes() {
 		if a.problem(api.CodeStore).header.Get("Retry-After") == "" || strings.Contains(a.text, "database") {
 			t.Errorf("%s", a.text)
+		}
+	}
+	// A deadline of the database is not the client's: nobody was slow to send.
+	for _, deadline := range []error{os.ErrDeadlineExceeded, context.DeadlineExceeded} {
+		s.fail(fmt.Errorf("read tcp: %w", deadline))
+		for _, a := range append(writes(), w.get("/api/v1/definitions/await")) {
+			a.problem(api.CodeStore).says("the store does not respond")
 		}
 	}
 	s.fail(fmt.Errorf("write: %w: %w", store.ErrUncertain, context.DeadlineExceeded))

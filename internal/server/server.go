@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,15 +28,20 @@ type Config struct {
 
 	Outbound  *effecthttp.Client // fetches documents that definitions refer to; nil: nothing is fetched
 	AllowExec bool               // calls may run programs on this machine
-	Functions []string           // names in the catalogue of functions
+	Functions func() []string    // names in the catalogue of functions now; nil: there is none
 	Tokens    *Tokens            // nil: everyone may do everything
 	Hosts     []string           // names of this server besides localhost, if there are no tokens
 	Sources   []event.Source     // for /metrics
+	BehindTLS bool               // a proxy in front of the server ends TLS, and says who asks in X-Forwarded-For
 	Origins   []string           // other sites whose pages may send requests: scheme://host[:port]
 
 	// Client identifies the device that sends a request to the south, and says whether it is restricted
 	// to its own jobs; nil: the X-Client-Id header does. See wfx.Config.
 	Client func(*http.Request) (id string, restricted bool, err error)
+
+	// Revoked reports whether a device's certificate was revoked by its authority; nil: none was. The store's
+	// revocations count besides.
+	Revoked func(chain []*x509.Certificate) bool
 
 	// Page is the page for people, on the north: its document for requests that accept text/html, and the
 	// files that PageFile reports. nil: none.
@@ -51,6 +57,7 @@ type Config struct {
 	Version string       // for /metrics and /version
 	Commit  string       // for /version
 	Limits  Limits       // DefaultLimits where 0
+	Quotas  Quotas
 }
 
 // Server serves an engine.
@@ -66,10 +73,14 @@ type Server struct {
 	open         *pools      // for requests that need no credential
 	plays        *admit.Pool // one place for each run in the playground
 	memory       *admit.Memory
+	rates        rates
 	compiles     *admit.Pool // one place for each compilation
 	drawings     drawings
 	figures      figures
 	tail         *feed.Tail
+	sessions     sessions
+	failures     failures
+	revocations  revocations
 	jobs         *wfx.View
 
 	stop     sync.Once
@@ -99,8 +110,13 @@ func New(cfg Config) (*Server, error) {
 	s.north, s.south, s.open = newPools(&s.limits), newPools(&s.limits), newOpenPools(&s.limits)
 	s.plays = admit.NewPool("playground-runs", admit.Size{All: playRuns, Share: playRuns / 2})
 	s.memory = admit.NewMemory(s.limits.Memory)
+	s.rates = newRates(cfg.Quotas)
 	s.compiles = newCompilations()
 	s.figures.init()
+	s.revocations.s = s
+	if cfg.Tokens != nil {
+		cfg.Tokens.revoked = func(digest string) bool { return s.revocations.has(tokenKey(digest)) }
+	}
 	s.tail = feed.NewTail(cfg.Engine, encodeChange)
 	for i := range routes {
 		s.routes.Add(routes[i].method, routes[i].path, &routes[i])

@@ -140,7 +140,7 @@ func TestStream(t *testing.T) {
 			t.Errorf("change %s", m.data)
 		}
 		w.do("HEAD", "/api/v1/stream", "").want(200)
-		w.get("/api/v1/stream?q=x:y").problem(api.CodeBadFilter)
+		w.get("/api/v1/stream?q=is:y").problem(api.CodeBadFilter)
 		w.get("/api/v1/stream?last-event-id=x").problem(api.CodeBadParameter)
 		w.do("GET", "/api/v1/stream", "", "Last-Event-ID", "-1").problem(api.CodeBadParameter)
 	})

@@ -3,51 +3,33 @@ package server
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/internal/trace"
 )
 
-// trace is the W3C trace that a request belongs to.
-type trace struct {
-	id, span, flags string
-}
-
-// traceOf continues the trace of a traceparent header, or begins a new one.
-func traceOf(header string) trace {
-	t := trace{id: randomHex(16), span: randomHex(8), flags: "00"}
-	parts := strings.Split(strings.TrimSpace(header), "-")
-	if len(parts) < 4 || parts[0] == "00" && len(parts) != 4 {
-		return t
+// traceOf continues the trace of a traceparent header, or begins a new one. What the request starts continues
+// the trace of the header, with the caller's span as its parent.
+func traceOf(r *http.Request) (trace.Context, *http.Request) {
+	at, given := trace.Parse(r.Header.Get(trace.Header))
+	if given {
+		r = r.WithContext(effect.WithTraceparent(r.Context(), at.String()))
+	} else {
+		_, _ = rand.Read(at.Trace[:]) // never fails
+		at.Flags = 0
 	}
-	version, id, parent, flags := parts[0], parts[1], parts[2], parts[3]
-	for _, p := range []struct {
-		text string
-		size int
-	}{{version, 2}, {id, 32}, {parent, 16}, {flags, 2}} {
-		if len(p.text) != p.size || strings.Trim(p.text, "0123456789abcdef") != "" {
-			return t
-		}
-	}
-	if version == "ff" || strings.Trim(id, "0") == "" || strings.Trim(parent, "0") == "" {
-		return t
-	}
-	t.id, t.flags = id, flags
-	return t
-}
-
-func (t trace) header() string { return "00-" + t.id + "-" + t.span + "-" + t.flags }
-
-func randomHex(bytes int) string {
-	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
+	_, _ = rand.Read(at.Span[:])
+	return at, r
 }
 
 // account logs and counts a request. Queries are not logged: they may contain data.
-func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, t trace, took time.Duration) {
+func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, t trace.Context, took time.Duration) {
 	operation := "none"
 	if rt != nil {
 		operation = rt.operation
@@ -64,5 +46,35 @@ func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, 
 	s.log.LogAttrs(ctx, level, "request",
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("operation", operation),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Duration("took", took),
-		slog.String("who", who.name), slog.String("trace_id", t.id))
+		slog.String("who", who.name), slog.String("address", s.remote(r)), slog.String("trace_id", t.Trace.String()))
+}
+
+// remote is the address that a request comes from; "local" over a unix socket. Behind a proxy that ends TLS it is
+// what the proxy says, in the last item of X-Forwarded-For.
+func (s *Server) remote(r *http.Request) string {
+	if s.cfg.BehindTLS {
+		if values := r.Header.Values("X-Forwarded-For"); len(values) > 0 {
+			last := values[len(values)-1]
+			if addr, err := netip.ParseAddr(strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])); err == nil {
+				return addr.String()
+			}
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return "local"
+	}
+	return host
+}
+
+// secure reports whether the client sent a request over TLS, to this server or to the proxy in front of it.
+func (s *Server) secure(r *http.Request) bool { return r.TLS != nil || s.cfg.BehindTLS }
+
+// protect sets the headers that every response has.
+func (s *Server) protect(h http.Header, r *http.Request) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if s.secure(r) && !isLocalhost(hostOf(r)) { // there, other programs may serve without TLS
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }

@@ -15,7 +15,7 @@ import (
 func viewDefinition(row store.Definition) api.Definition {
 	v := api.Definition{
 		ID: row.ID, Version: row.Version, Name: row.Name, Dialect: row.Dialect, Digest: row.Digest,
-		Deployed: timeOf(row.Deployed), Current: row.Current, Diagnostics: []api.Diagnostic{},
+		Deployed: timeOf(row.Deployed), Current: row.Current, Diagnostics: []api.Diagnostic{}, Path: row.Path, Bundle: row.Bundle,
 	}
 	if row.Diagnostics != nil { // written by viewDiagnostics
 		_ = json.Unmarshal(row.Diagnostics, &v.Diagnostics)
@@ -23,9 +23,11 @@ func viewDefinition(row store.Definition) api.Definition {
 	return v
 }
 
-// viewDeployed is viewDefinition, with an error if the definition is set aside.
+// viewDeployed is viewDefinition with what operators decided, and an error if the definition is set aside.
 func (s *Server) viewDeployed(row store.Definition) api.Definition {
 	v := viewDefinition(row)
+	paused, retired := s.engine.Decisions(row.ID)
+	v.Paused, v.Retired = viewDecision(paused), viewDecision(retired)
 	if e := s.engine.Unloadable(row.Digest); e != nil {
 		v.Diagnostics = append(v.Diagnostics, api.Diagnostic{
 			Severity: api.SeverityError, Code: dialect.CodePrograms, Message: e.Error(),
@@ -56,7 +58,7 @@ func viewDiagnostics(ds dialect.Diagnostics, document string) []api.Diagnostic {
 // ViewInstance is an instance as the API shows it.
 func ViewInstance(row *store.Instance) api.Instance {
 	v := viewBrief(row)
-	v.Error = viewFault(row.Fault)
+	v.Error, v.Progress = viewFault(row.Fault), viewProgress(row.Progress, true)
 	if row.Status == core.Completed {
 		v.Output = dataOf(row.Output)
 	}
@@ -66,16 +68,17 @@ func ViewInstance(row *store.Instance) api.Instance {
 // viewBrief is an instance in a list, without data that may be large.
 func viewBrief(row *store.Instance) api.Instance {
 	v := api.Instance{
-		ID: row.ID, Definition: api.DefinitionRef{ID: row.Definition, Version: row.Version, Digest: row.Digest},
+		ID: row.ID, Name: row.Name, Key: row.Key, Children: row.Children, Definition: api.DefinitionRef{ID: row.Definition, Version: row.Version, Digest: row.Digest},
 		Status: api.Status(row.Status), States: row.Active, Created: row.Created.Std(), Updated: row.Updated.Std(),
-		Rev: row.Rev, Error: briefFault(row.Fault), Tags: emptyObject, Parent: row.Parent, RestartOf: row.RestartOf,
+		Rev: row.Rev, Error: briefFault(row.Fault), Labels: emptyObject, Parent: row.Parent, RestartOf: row.RestartOf,
 		Reason: row.PauseReason, Quarantine: row.Quarantine, Allowed: allowed(row), Job: viewJob(row),
+		Progress: viewProgress(row.Progress, false),
 	}
 	if len(row.Active) > 0 {
 		v.State = row.Active[0]
 	}
 	if row.Labels.IsObject() && row.Labels.Len() > 0 {
-		v.Tags = dataOf(row.Labels)
+		v.Labels = dataOf(row.Labels)
 	}
 	if row.Status.Final() {
 		v.Ended = timeOf(row.Ended)
@@ -84,6 +87,26 @@ func viewBrief(row *store.Instance) api.Instance {
 		v.Wake = timeOf(row.Wake)
 	}
 	return v
+}
+
+// viewProgress is how far each foreach of an instance is; with failures: which items failed.
+func viewProgress(list []core.Progress, failures bool) []api.Progress {
+	var out []api.Progress
+	for _, p := range list {
+		v := api.Progress{State: p.State, Total: p.Total, Done: p.Done, Failed: p.Failed, InFlight: p.InFlight}
+		for _, f := range p.Failures {
+			if !failures {
+				break
+			}
+			item := api.FailedItem{Index: f.Index, Error: briefFault(f.Fault)}
+			if at := f.Fault.Item; at != nil && at.Index == f.Index {
+				item.Item, item.Cut = dataOf(at.Value), at.Cut
+			}
+			v.Failures = append(v.Failures, item)
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // allowed lists the possible interventions. Only the definition knows whether a failed state can be
@@ -125,6 +148,9 @@ func briefFault(f *core.Fault) *api.Fault {
 	v := &api.Fault{
 		Name: f.Name, Code: f.Code, Status: f.Status, Title: f.Title, Type: f.Type, Detail: f.Detail, Node: f.Node,
 		Place: viewPlace(f.Pos),
+	}
+	if f.Item != nil {
+		v.Item = &api.Item{Index: f.Item.Index, Value: dataOf(f.Item.Value), Cut: f.Item.Cut}
 	}
 	for _, hop := range f.Trail {
 		v.Trail = append(v.Trail, api.Trail{Workflow: hop.Workflow, Node: hop.Node, Place: viewPlace(hop.Pos)})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
 )
 
@@ -52,6 +53,11 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 	if err := s.checkSideHost(side, r); err != nil {
 		return nil, who, err
 	}
+	if side == wfx.South {
+		if err := s.checkCertificate(r); err != nil {
+			return nil, who, refused(w, err)
+		}
+	}
 	rt, who = &route{operation: "wfx.none"}, anonymous
 	match := s.jobs.Find(r)
 	op := match.Route
@@ -74,18 +80,35 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+	if side == wfx.North && jobAudited(op, r) {
+		s.audit(w, r, rt.operation, who, &deed{})
+	}
 	err = s.jobs.Serve(side, w, r, match, func(client string) error {
 		if side == wfx.South && rt.roles != nil {
-			*v = *s.newVisit(side, s.deviceHolder(client, r), r)
+			holder := s.deviceHolder(client, r)
+			who.name = holder.Key
+			*v = *s.newVisit(side, holder, r)
 		}
 		return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
 	})
+	if _, over := errors.AsType[*engine.QuotaError](err); over {
+		err = problemOf(err)
+	}
 	if p, ok := errors.AsType[*problemError](err); ok && p.Code == api.CodeBusy && w.status == 0 { // as clients of wfx expect it
 		w.Header().Set("Retry-After", itoa(int64(p.retry)))
 		(&wfx.Refusal{Status: p.Status, Message: p.Detail}).Write(w)
 		err = nil
 	}
 	return rt, who, err
+}
+
+// refused answers as clients of wfx expect a refusal.
+func refused(w http.ResponseWriter, err error) error {
+	if e, ok := errors.AsType[*wfx.Refusal](err); ok {
+		e.Write(w)
+		return nil
+	}
+	return err
 }
 
 // jobCost is the cost of an operation. Histories and response filters are heavy; the view accounts for

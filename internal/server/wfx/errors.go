@@ -107,6 +107,9 @@ func failureOf(err error) *failure {
 	if e, ok := errors.AsType[*engine.QuarantineError](err); ok {
 		return refuse(http.StatusBadRequest, invalidRequest, "%s", e.Error())
 	}
+	if e, ok := errors.AsType[*engine.PausedError](err); ok {
+		return refuse(http.StatusConflict, invalidRequest, "%s", e.Error())
+	}
 	if e, ok := errors.AsType[*engine.InputError](err); ok {
 		return refuse(http.StatusBadRequest, invalidRequest, "%s", e.Error())
 	}

@@ -11,6 +11,7 @@ import (
 	wfxdef "github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jq"
+	"github.com/lockstep-workflows/lockstep/internal/metric"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
 	"github.com/lockstep-workflows/lockstep/internal/server/web"
 )
@@ -127,6 +128,9 @@ func (u *updates) add(key Update) {
 	defer u.mu.Unlock()
 	if u.counts == nil {
 		u.counts = map[Update]int64{}
+	}
+	if _, known := u.counts[key]; !known && len(u.counts) >= metric.MaxLabels {
+		key = Update{metric.Other, metric.Other, metric.Other}
 	}
 	u.counts[key]++
 }

@@ -1,0 +1,167 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/trace"
+)
+
+// The audit log has who changed what, and why: everything that people do, not what devices and programs do all the time
+// (starts, events, updates of jobs by their devices). An entry is stored before the response begins. If that fails, the
+// client learns that the change was made and is not in the log, which the server's own log then has.
+
+// unaudited are the operations that change something and have no entry: too many, or without effect on others.
+var unaudited = []string{"startInstance", "sendEvents", "playground"}
+
+// isAudited reports whether a request to an operation has an entry.
+func (rt *route) isAudited(r *http.Request) bool {
+	return rt.method != http.MethodGet && !slices.Contains(unaudited, rt.operation) && r.URL.Query().Get("dry-run") != "true"
+}
+
+// jobAudited is isAudited for the wfx API on the north.
+func jobAudited(op *wfx.Operation, r *http.Request) bool {
+	return op != nil && r.Method != http.MethodGet && r.Method != http.MethodHead && (op.Access == wfx.Operate || op.Access == wfx.Author)
+}
+
+// deed is what an entry says of a request, as far as only its handler knows it.
+type deed struct {
+	who           string // if the request had no credential yet
+	target        string // default the path of the instance, or of the request
+	before, after string // digests
+	reason        string
+}
+
+// entryDetail is what an entry has beside who, operation and target.
+type entryDetail struct {
+	Role    string `json:"role,omitempty"`
+	Address string `json:"address"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Status  int    `json:"status"`
+	Trace   string `json:"trace,omitempty"`
+	Missed  int64  `json:"missed,omitempty"`
+}
+
+// failureEntries is how many entries of failed requests a server adds in a minute ("audit-failures"), so that nobody
+// fills the log with wrong tokens. The next one says how many are missing.
+const failureEntries = 60
+
+// failures counts them.
+type failures struct {
+	mu     sync.Mutex
+	minute int64
+	count  int
+	missed int64
+}
+
+// take reports whether there is room for another one, and how many were missed before it.
+func (f *failures) take(now time.Time) (ok bool, missed int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if minute := now.Unix() / 60; minute != f.minute {
+		f.minute, f.count = minute, 0
+	}
+	if f.count == failureEntries {
+		f.missed++
+		return false, 0
+	}
+	f.count++
+	missed, f.missed = f.missed, 0
+	return true, missed
+}
+
+// maxAuditText bounds a text of an entry, in bytes ("audit-text").
+const maxAuditText = 4096
+
+// audit has an entry stored when the response to a request begins.
+func (s *Server) audit(w *recorder, r *http.Request, operation string, who identity, d *deed) {
+	id := rand.Text()
+	at, _ := trace.Parse(w.Header().Get(trace.Header))
+	w.audit = func(status int) error {
+		var missed int64
+		if status >= http.StatusBadRequest {
+			ok := true
+			if ok, missed = s.failures.take(time.Now()); !ok {
+				return nil
+			}
+		}
+		name, target := who.name, d.target
+		if d.who != "" {
+			name = d.who
+		}
+		if id := r.PathValue("instance"); target == "" && id != "" {
+			target = instancePath(id)
+		}
+		if target == "" {
+			target = r.URL.Path
+		}
+		detail, err := json.Marshal(entryDetail{
+			Role: string(who.role), Address: s.remote(r), Before: d.before, After: d.after, Reason: d.reason, Status: status, Trace: at.Trace.String(), Missed: missed,
+		})
+		if err != nil {
+			return err
+		}
+		entry := store.Entry{ID: id, At: core.TimeOf(s.cfg.Clock.Now()), Who: name, Operation: operation, Target: fmt.Sprintf("%.*s", maxAuditText, target), Detail: string(detail)}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.WriteTimeout/2) // the change was made
+		defer cancel()
+		err = s.engine.AppendEntry(ctx, entry)
+		if err != nil {
+			s.log.LogAttrs(ctx, slog.LevelError, "an entry of the audit log is not stored", slog.Any("error", err), slog.String("who", name),
+				slog.String("operation", operation), slog.String("target", target), slog.String("detail", string(detail)))
+		}
+		return err
+	}
+}
+
+// unrecorded is the problem of a change whose entry is not stored.
+func unrecorded() *problemError {
+	p := problem(api.CodeUncertain, "the change was made, but its entry in the audit log could not be stored").
+		hint("the log of the server has it; check the store")
+	p.retry = 1
+	return p
+}
+
+func (s *Server) listAudit(w http.ResponseWriter, r *request) error {
+	limit, err := s.limit(r)
+	if err != nil {
+		return err
+	}
+	before, err := r.afterNumber('a')
+	if err != nil {
+		return err
+	}
+	list, err := s.engine.Entries(r.Context(), store.EntryQuery{
+		Who: r.query.Get("who"), Operation: r.query.Get("operation"), Target: r.query.Get("target"), Before: before, Limit: limit,
+	})
+	if err != nil {
+		return err
+	}
+	out := api.Page[api.AuditEntry]{Items: []api.AuditEntry{}}
+	for _, e := range list {
+		var d entryDetail
+		if err := json.Unmarshal([]byte(e.Detail), &d); err != nil {
+			return fmt.Errorf("%w: audit entry %d: %w", store.ErrDamaged, e.Seq, err)
+		}
+		out.Items = append(out.Items, api.AuditEntry{
+			At: e.At.Std(), Who: e.Who, Role: d.Role, Address: d.Address, Operation: e.Operation, Target: e.Target, Before: d.Before, After: d.After,
+			Reason: d.Reason, Status: d.Status, TraceID: d.Trace, Missed: d.Missed,
+		})
+	}
+	if len(list) == limit {
+		out.Next = cursor('a', itoa(list[len(list)-1].Seq))
+	}
+	return answer(w, http.StatusOK, out)
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	wfxdef "github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/server/wfx"
+)
+
+// TestInstanceQuotas: a start beyond a quota is refused, and tells when to try again.
+func TestInstanceQuotas(t *testing.T) {
+	w := newWorldAtRest(t, newMemory(), func(_ *Config, c *engine.Config) { c.Quotas = engine.Quotas{DefinitionInstances: 1} })
+	create := func(path, body string) *httptest.ResponseRecorder {
+		return w.knock(door{side: wfx.North, method: "POST", path: "/api/wfx/v1/" + path}, "", strings.NewReader(body))
+	}
+	create("workflows", twoStates)
+	if a := create("jobs", `{"workflow":"w","clientId":"a"}`); a.Code != http.StatusCreated {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	a := create("jobs", `{"workflow":"w","clientId":"b"}`)
+	if a.Code != http.StatusTooManyRequests || a.Header().Get("Retry-After") != "5" || !strings.Contains(a.Body.String(), "limit quota-definition-instances") {
+		t.Errorf("%d %s %v", a.Code, a.Body, a.Header())
+	}
+	w.do("POST", "/api/v1/definitions/w/instances", `{"clientId":"c"}`).problem(api.CodeBusy).is("limit", `"quota-definition-instances"`)
+	w.get("/metrics").says(`lockstep_quota_refused_total{quota="quota-definition-instances"} 2`)
+}
+
+// TestDeviceQuota: a device that sends too much waits; other devices, and operators, do not.
+func TestDeviceQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		byRole, tokens := tokensOf(t)
+		e, err := engine.New(engine.Config{Store: newMemory(), Languages: languages()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(Config{Engine: e, Registry: dialect.NewRegistry(wfxdef.FrontEnd{}), Tokens: tokens, Client: Devices{Tokens: tokens}.Client, Quotas: Quotas{DeviceBytes: 1000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Stop()
+		w := &world{t: t, engine: e, server: s}
+		put := func(role Role) *httptest.ResponseRecorder {
+			d := door{side: wfx.South, method: "PUT", path: "/api/wfx/v1/jobs/59bc9534-0000-4000-8000-000000000000/status"}
+			return w.knock(d, byRole[role], strings.NewReader(`{"state":"DONE","message":"`+strings.Repeat("a", 900)+`"}`))
+		}
+		var refused *httptest.ResponseRecorder
+		for range 20 {
+			if refused = put(Device); refused.Code == http.StatusTooManyRequests {
+				break
+			}
+		}
+		if refused.Code != http.StatusTooManyRequests || !strings.Contains(refused.Body.String(), "limit quota-device-bytes") || refused.Header().Get("Retry-After") != "1" {
+			t.Fatalf("%d %s %v", refused.Code, refused.Body, refused.Header())
+		}
+		if a := put(Operator); a.Code != http.StatusNotFound {
+			t.Errorf("an operator: %d %s", a.Code, a.Body)
+		}
+		time.Sleep(time.Second)
+		if a := put(Device); a.Code != http.StatusNotFound {
+			t.Errorf("after a second: %d %s", a.Code, a.Body)
+		}
+	})
+}
+
+// TestCredentialQuota: so does a token on the north. Requests without a body are served.
+func TestCredentialQuota(t *testing.T) {
+	w, byRole := tokenWorld(t, func(c *Config) { c.Quotas = Quotas{CredentialBytes: 1} })
+	post := func(role Role) *httptest.ResponseRecorder {
+		return w.knock(door{side: wfx.North, method: "POST", path: "/api/v1/events"}, byRole[role], strings.NewReader(strings.Repeat(" ", 100)))
+	}
+	if a := post(Operator); a.Code == http.StatusTooManyRequests {
+		t.Fatalf("the first: %d %s", a.Code, a.Body)
+	}
+	if a := post(Operator); a.Code != http.StatusTooManyRequests || !strings.Contains(a.Body.String(), `"limit":"quota-credential-bytes"`) {
+		t.Errorf("the second: %d %s", a.Code, a.Body)
+	}
+	if a := post(Admin); a.Code == http.StatusTooManyRequests {
+		t.Errorf("another token: %d %s", a.Code, a.Body)
+	}
+	if a := w.knock(door{side: wfx.North, method: "GET", path: "/api/v1/stats"}, byRole[Operator], nil); a.Code != http.StatusOK {
+		t.Errorf("without a body: %d %s", a.Code, a.Body)
+	}
+}

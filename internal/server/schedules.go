@@ -1,0 +1,258 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/calendar"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+)
+
+// nextFires is how many fire times are told of one schedule.
+const nextFires = 10
+
+func (s *Server) listSchedules(w http.ResponseWriter, r *request) error {
+	limit, err := s.limit(r)
+	if err != nil {
+		return err
+	}
+	after, err := r.after('s')
+	if err != nil {
+		return err
+	}
+	list, err := s.engine.Schedules(r.Context(), after, limit+1)
+	if err != nil {
+		return err
+	}
+	out := s.newPage(limit)
+	for i, x := range list {
+		fits, err := out.add(viewSchedule(x))
+		if err != nil {
+			return err
+		}
+		if !fits {
+			out.Next = cursor('s', list[i-1].Definition)
+			break
+		}
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+func (s *Server) getSchedule(w http.ResponseWriter, r *request) error {
+	x, err := s.engine.Schedule(r.Context(), r.PathValue("definition"), nextFires)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, viewSchedule(x))
+}
+
+func viewDecision(m *engine.Mark) *api.Decision {
+	if m == nil {
+		return nil
+	}
+	return &api.Decision{At: m.At.Std(), By: m.By, Reason: m.Reason}
+}
+
+func viewSchedule(x engine.Schedule) api.Schedule {
+	v := api.Schedule{
+		Definition: x.Definition, Version: x.Version, State: api.ScheduleActive,
+		Cron: x.When.Cron, Every: viewSpan(x.When.Every), After: viewSpan(x.When.After), From: x.When.From, Until: x.When.Until, Zone: x.When.Zone,
+		Overlap: string(x.Overlap), CatchUp: string(x.Missed),
+		Set:  api.Rules{Overlap: string(x.Rules.Overlap), CatchUp: string(x.Rules.Missed), CatchUpWindow: x.Rules.Window},
+		Next: []time.Time{}, Fires: []api.Fire{},
+	}
+	if x.Window > 0 {
+		v.CatchUpWindow = calendar.DurationOf(x.Window).String()
+	}
+	switch {
+	case x.Retired != nil:
+		v.State, v.Paused = api.ScheduleRetired, viewDecision(x.Retired)
+	case x.DefinitionPaused != nil:
+		v.State, v.Paused = api.ScheduleDefinitionPaused, viewDecision(x.DefinitionPaused)
+	case x.Paused != nil:
+		v.State, v.Paused = api.SchedulePaused, viewDecision(x.Paused)
+	case x.Over:
+		v.State = api.ScheduleOver
+	}
+	for _, at := range x.Next {
+		v.Next = append(v.Next, at.Std())
+	}
+	for _, f := range x.Fires {
+		v.Fires = append(v.Fires, api.Fire{At: f.At.Std(), Until: timeOf(f.Until), Outcome: string(f.Outcome), Instance: f.Instance, Status: api.Status(f.Status)})
+	}
+	return v
+}
+
+func viewSpan(s ir.Span) string {
+	if !s.Set {
+		return ""
+	}
+	return calendar.Duration{Months: s.Months, Days: s.Days, Nanos: s.Nanos}.String()
+}
+
+// decide is the handler of a decision about the definition in the path.
+func decide(do func(s *Server, w http.ResponseWriter, r *request, id, reason string) error) func(*Server, http.ResponseWriter, *request) error {
+	return func(s *Server, w http.ResponseWriter, r *request) error {
+		body, err := s.object(r, "reason")
+		if err != nil {
+			return err
+		}
+		reason, err := reasonOf(body.Str("reason"), memberProblem(body))
+		if err != nil {
+			return err
+		}
+		return do(s, w, r, r.PathValue("definition"), reason)
+	}
+}
+
+// reasonOf checks a reason.
+func reasonOf(reason string, err error) (string, error) {
+	if err == nil && len(reason) > maxReason {
+		err = tooLarge("reason", maxReason)
+	}
+	return reason, err
+}
+
+// decided tells the log what was decided.
+func (s *Server) decided(r *request, verb, id, reason string) {
+	s.log.InfoContext(r.Context(), "decision", "definition", id, "verb", verb, "who", r.who.name, "reason", reason)
+}
+
+// answerDefinition answers with the current version after a decision.
+func (s *Server) answerDefinition(w http.ResponseWriter, r *request, verb, id, reason string, err error) error {
+	if err != nil {
+		return err
+	}
+	s.decided(r, verb, id, reason)
+	row, err := s.engine.Definition(r.Context(), id, "")
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, s.viewDeployed(row))
+}
+
+func (s *Server) pauseDefinition(w http.ResponseWriter, r *request, id, reason string) error {
+	return s.answerDefinition(w, r, "pause", id, reason, s.engine.PauseDefinition(r.Context(), id, r.who.name, reason))
+}
+
+func (s *Server) resumeDefinition(w http.ResponseWriter, r *request, id, reason string) error {
+	return s.answerDefinition(w, r, "resume", id, reason, s.engine.ResumeDefinition(r.Context(), id))
+}
+
+func (s *Server) retireDefinition(w http.ResponseWriter, r *request, id, reason string) error {
+	return s.answerDefinition(w, r, "retire", id, reason, s.engine.RetireDefinition(r.Context(), id, r.who.name, reason))
+}
+
+func (s *Server) unretireDefinition(w http.ResponseWriter, r *request, id, reason string) error {
+	return s.answerDefinition(w, r, "unretire", id, reason, s.engine.UnretireDefinition(r.Context(), id))
+}
+
+// answerSchedule answers with a schedule after a decision.
+func (s *Server) answerSchedule(w http.ResponseWriter, r *request, verb, id, reason string, err error) error {
+	if err != nil {
+		return err
+	}
+	s.decided(r, verb, id, reason)
+	return s.getSchedule(w, r)
+}
+
+func (s *Server) pauseSchedule(w http.ResponseWriter, r *request, id, reason string) error {
+	return s.answerSchedule(w, r, "pause schedule", id, reason, s.engine.PauseSchedule(r.Context(), id, r.who.name, reason))
+}
+
+func (s *Server) resumeSchedule(w http.ResponseWriter, r *request, id, reason string) error {
+	return s.answerSchedule(w, r, "resume schedule", id, reason, s.engine.ResumeSchedule(r.Context(), id))
+}
+
+func (s *Server) triggerSchedule(w http.ResponseWriter, r *request, id, reason string) error {
+	instance, err := s.engine.Trigger(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	s.log.InfoContext(r.Context(), "decision", "definition", id, "verb", "trigger", "started", instance, "who", r.who.name, "reason", reason)
+	if instance != "" {
+		w.Header().Set("Location", instancePath(instance))
+	}
+	return answer(w, http.StatusAccepted, api.Triggered{Definition: id, Instance: instance})
+}
+
+func (s *Server) setSchedule(w http.ResponseWriter, r *request) error {
+	body, err := s.object(r, "overlap", "catchUp", "catchUpWindow", "reason")
+	if err != nil {
+		return err
+	}
+	texts := map[string]*string{}
+	for _, name := range []string{"overlap", "catchUp", "catchUpWindow"} {
+		if v, given := body.Get(name); given && !v.IsNull() {
+			text := body.Str(name)
+			texts[name] = &text
+		}
+	}
+	reason, err := reasonOf(body.Str("reason"), memberProblem(body))
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("definition")
+	err = s.engine.SetSchedule(r.Context(), id, func(rules *engine.ScheduleRules) {
+		if text := texts["overlap"]; text != nil {
+			rules.Overlap = engine.Overlap(*text)
+		}
+		if text := texts["catchUp"]; text != nil {
+			rules.Missed = engine.MissedFires(*text)
+		}
+		if text := texts["catchUpWindow"]; text != nil {
+			rules.Window = *text
+		}
+	})
+	return s.answerSchedule(w, r, "set schedule", id, reason, err)
+}
+
+func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
+	body, err := s.object(r, "from", "to", "dryRun", "reason")
+	if err != nil {
+		return err
+	}
+	var times [2]core.Time
+	for i, name := range []string{"from", "to"} {
+		v, _ := body.Get(name)
+		if times[i], err = instantOf(name, v); err != nil {
+			return err
+		}
+	}
+	dry := body.Flag("dryRun", false)
+	reason, err := reasonOf(body.Str("reason"), memberProblem(body))
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("definition")
+	list, err := s.engine.Backfill(r.Context(), id, times[0], times[1], dry)
+	if err != nil {
+		return err
+	}
+	out := api.Backfill{DryRun: dry, Fires: []api.BackfilledFire{}}
+	for _, x := range list {
+		if x.Existing {
+			out.Existing++
+		} else {
+			out.Started++
+		}
+		out.Fires = append(out.Fires, api.BackfilledFire{At: x.At.Std(), Instance: x.Instance, Existing: x.Existing})
+	}
+	if !dry {
+		s.log.InfoContext(r.Context(), "decision", "definition", id, "verb", "backfill", "from", times[0], "to", times[1], "started", out.Started, "who", r.who.name, "reason", reason)
+	}
+	return answer(w, http.StatusOK, out)
+}
+
+// instantOf reads a required instant of a body.
+func instantOf(name string, v expr.Value) (core.Time, error) {
+	at, err := time.Parse(time.RFC3339, v.Str())
+	if err != nil || at.Year() < 1970 || at.Year() > 2261 {
+		return 0, badMember("/"+name, name+" is required: an instant such as 2026-03-01T00:00:00Z")
+	}
+	return core.TimeOf(at), nil
+}

@@ -1,0 +1,25 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+)
+
+// TestSchedule: a schedule says when it fires, and a pause holds it over a new version.
+func TestSchedule(t *testing.T) {
+	nightly := func(version string) string {
+		return "id: nightly\nname: Clean\nversion: \"" + version + "\"\nstates:\n- name: Clean\n  type: inject\n" +
+			"  start: {kind: scheduled, schedule: {cron: 0 3 * * *}}\n  data: {ok: true}\n  end: {kind: default}\n"
+	}
+	eachStore(t, func(t *testing.T, s store.Store) {
+		w := newWorld(t, s, nil)
+		w.put(nightly("1.0.0"), "").want(201)
+		w.get("/api/v1/schedules/nightly").want(200).is("state", `"active"`).is("cron", `"0 3 * * *"`).is("overlap", `"allow"`)
+		w.do("POST", "/api/v1/schedules/nightly/pause", `{"reason":"a fair"}`, "Content-Type", "application/json").want(200).is("paused.reason", `"a fair"`)
+		w.put(nightly("1.1.0"), "").want(201)
+		w.get("/api/v1/schedules/nightly").want(200).is("state", `"paused"`).is("version", `"1.1.0"`)
+		w.get("/api/v1/schedules/none").problem(api.CodeNotFound)
+	})
+}
