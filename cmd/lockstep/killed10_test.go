@@ -250,10 +250,10 @@ func (l *load10) note(name string, c call10) (attempt int) {
 	return attempt
 }
 
-// varies is what differs from instance to instance in the events that they emit.
-var varies = regexp.MustCompile(`"id":"key:[^"]*",|"time":"[^"]*",`)
+// varies is what differs from instance to instance in the events that they emit, besides their ids.
+var varies = regexp.MustCompile(`"time":"[^"]*",`)
 
-// left waits for an instance, and reads what it leaves. Its name becomes NAME.
+// left waits for an instance, and reads what it leaves. Its name becomes NAME, and its id with when it was created, with which the ids of its events begin, ID.
 func (l *load10) left(definition, name, id string) (out left10) {
 	t := l.t
 	t.Helper()
@@ -271,12 +271,13 @@ func (l *load10) left(definition, name, id string) (out left10) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	made := regexp.MustCompile(`"id":"` + regexp.QuoteMeta(id) + `~[0-9a-z]+/`)
 	for i, rec := range history.Items {
 		if rec.Seq != int64(i+1) {
 			t.Errorf("%s: record %d has the number %d", name, i+1, rec.Seq)
 		}
 		line := strings.ReplaceAll(fmt.Sprintf("%s %s %s %d %s", rec.Type, rec.Node, rec.Name, rec.Attempt, rec.Data), `"`+name, `"NAME`)
-		out.history = append(out.history, varies.ReplaceAllString(line, ""))
+		out.history = append(out.history, varies.ReplaceAllString(made.ReplaceAllString(line, `"id":"ID/`), ""))
 	}
 	slices.Sort(out.history) // branches may pass one another
 	l.mu.Lock()

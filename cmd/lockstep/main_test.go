@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "metric": metric, "petshop": petshop, "notmodified": notModified, "certificate": certificate, "receiver": receivers(t), "wfxports": wfxPorts}
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "metric": metric, "petshop": petshop, "notmodified": notModified, "certificate": certificate, "receiver": receivers(t), "wfxports": wfxPorts, "wfxdatabase": wfxDatabase}
 	maps.Copy(commands, scriptCommands(t))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",

@@ -166,6 +166,7 @@ type scriptServer struct {
 //	await PATTERN [VARIABLE] waits for a line on its stderr; the first group goes into the variable
 //	sigterm [CODE]           SIGTERM, and the exit code it must have
 //	killed                   SIGKILL
+//	sighup                   SIGHUP
 //	expand VARIABLE FILE     makes a variable of what a file says
 //	ticket VARIABLE          makes a variable of the ticket of the only call that waits for an answer
 //	position VARIABLE FILE   makes a variable of the position in the first event of a file
@@ -235,9 +236,24 @@ func scriptCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, 
 			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+ts.ReadFile(args[1])), 0o644))
 		},
 		"ticket": func(ts *testscript.TestScript, _ bool, args []string) {
-			ts.Check(ts.Exec("lockstep", "inst", "calls", "--parked", "-o", "name"))
-			_, ticket, _ := strings.Cut(strings.TrimSpace(ts.ReadFile("stdout")), " ")
-			ts.Setenv(args[0], ticket)
+			// ticket NAME [N]: that of the first call that waits for an answer, once N of them wait.
+			most := 1
+			if len(args) > 1 {
+				_, err := fmt.Sscan(args[1], &most)
+				ts.Check(err)
+			}
+			for until := time.Now().Add(time.Minute); ; {
+				ts.Check(ts.Exec("lockstep", "inst", "calls", "--parked", "-o", "name"))
+				lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+				_, ticket, ok := strings.Cut(lines[0], " ")
+				if ok && len(lines) >= most || time.Now().After(until) {
+					ts.Setenv(args[0], ticket)
+					return
+				}
+			}
+		},
+		"sighup": func(ts *testscript.TestScript, _ bool, _ []string) {
+			ts.Check(current(ts).cmd.Process.Signal(syscall.SIGHUP))
 		},
 		"killed": func(ts *testscript.TestScript, _ bool, _ []string) { current(ts).kill() },
 		"told": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -17,7 +17,21 @@ import (
 type App struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Problems bool // errors are one problem+json object
+	Problems bool     // errors are one problem+json object
+	Args     []string // of the program: a server reads its settings again from them
+
+	stderr io.Writer // where Err was before --quiet; nil: it was not given
+}
+
+// Quiet leaves out progress and hints. Errors, questions and the log of a server still go to Stderr.
+func (a *App) Quiet() { a.stderr, a.Err = a.Err, io.Discard }
+
+// Stderr is for what people must see even with --quiet.
+func (a *App) Stderr() io.Writer {
+	if a.stderr != nil {
+		return a.stderr
+	}
+	return a.Err
 }
 
 // Color reports whether w is a terminal with colours.

@@ -49,12 +49,12 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 func (a *App) Confirm(ctx context.Context, n int, noun, past string, line func(i int) string, yes bool) error {
 	if !a.Problems {
 		const samples = 5
-		fmt.Fprintf(a.Err, "%s will be %s:\n", Plural(n, noun), past)
+		fmt.Fprintf(a.Stderr(), "%s will be %s:\n", Plural(n, noun), past)
 		for i := range min(n, samples) {
-			fmt.Fprintf(a.Err, "  %s\n", Plain(line(i)))
+			fmt.Fprintf(a.Stderr(), "  %s\n", Plain(line(i)))
 		}
 		if n > samples {
-			fmt.Fprintf(a.Err, "  … and %d more\n", n-samples)
+			fmt.Fprintf(a.Stderr(), "  … and %d more\n", n-samples)
 		}
 	}
 	if yes {
@@ -65,7 +65,7 @@ func (a *App) Confirm(ctx context.Context, n int, noun, past string, line func(i
 	if !asksPeople(a.In) || a.Problems {
 		return f
 	}
-	fmt.Fprintf(a.Err, "type %d to continue: ", n)
+	fmt.Fprintf(a.Stderr(), "type %d to continue: ", n)
 	answer, err := readLine(ctx, a.In)
 	if err != nil {
 		return err

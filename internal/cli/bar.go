@@ -65,10 +65,14 @@ func (b *bar) Finish() {
 }
 
 func barText(what string, done, total int, took time.Duration) string {
+	return barLine(" "+what, done, total, float64(done)/max(took.Seconds(), 0.001))
+}
+
+// barLine is a bar, how much is done, how many per second, and the remaining time.
+func barLine(what string, done, total int, rate float64) string {
 	const wide = 24
-	full := wide * done / max(1, total)
-	rate := float64(done) / max(took.Seconds(), 0.001)
-	text := fmt.Sprintf("[%s%s] %d of %d %s, %.0f/s", strings.Repeat("#", full), strings.Repeat(".", wide-full), done, total, what, rate)
+	full := min(wide*done/max(1, total), wide)
+	text := fmt.Sprintf("[%s%s] %s of %s%s, %.0f/s", strings.Repeat("#", full), strings.Repeat(".", wide-full), Grouped(done), Grouped(total), what, rate)
 	if left := total - done; left > 0 && rate > 0 {
 		text += fmt.Sprintf(", %s left", roughly(time.Duration(float64(left)/rate*float64(time.Second))))
 	}

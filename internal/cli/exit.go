@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -18,14 +19,16 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// Exit codes.
+// Exit codes; docs/cli.md has the same ones.
 const (
 	ExitOK          = 0
 	ExitError       = 1
 	ExitUsage       = 2
 	ExitInvalid     = 3 // a definition, a scenario file or an input
-	ExitNotFound    = 5 // also a file that does not exist
+	ExitAuth        = 4
+	ExitNotFound    = 5 // also a file that does not exist, and a folder without what is looked for
 	ExitConflict    = 6 // the schedule does not allow it now
+	ExitUnreachable = 7 // the server; or it is too busy, or the outcome is unknown
 	ExitFailed      = 10
 	ExitCancelled   = 11 // or terminated
 	ExitTimeout     = 12 // or it waits for something that cannot happen any more
@@ -141,12 +144,12 @@ func (a *App) Exit(err error) int {
 	case a.Problems:
 		a.problem(f)
 	default:
-		fmt.Fprintf(a.Err, "error: %s\n", Plain(f.Detail))
+		fmt.Fprintf(a.Stderr(), "error: %s\n", Plain(f.Detail))
 		for _, line := range f.More {
-			fmt.Fprintf(a.Err, "  %s\n", Plain(line))
+			fmt.Fprintf(a.Stderr(), "  %s\n", Plain(line))
 		}
 		if f.Hint != "" {
-			fmt.Fprintf(a.Err, "hint: %s\n", Plain(f.Hint))
+			fmt.Fprintf(a.Stderr(), "hint: %s\n", Plain(f.Hint))
 		}
 	}
 	return f.Exit
@@ -164,7 +167,7 @@ func (a *App) problem(f *Failure) {
 	for key, value := range f.Extra {
 		body[key] = value
 	}
-	enc := json.NewEncoder(a.Err)
+	enc := json.NewEncoder(a.Stderr())
 	enc.SetEscapeHTML(false)
 	// If stderr cannot be written there is no way to report it.
 	_ = enc.Encode(body)
@@ -207,17 +210,38 @@ func Interruptible() (ctx context.Context, stop func()) {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, signals...)
 	go func() {
-		select {
-		case s := <-got:
-			signal.Stop(got)
-			number, _ := s.(syscall.Signal)
-			cancel(signalled{number})
-		case <-ctx.Done():
+		for {
+			select {
+			case s := <-got:
+				number, _ := s.(syscall.Signal)
+				if number == syscall.SIGHUP && reloads.Load() {
+					continue
+				}
+				signal.Stop(got)
+				cancel(signalled{number})
+			case <-ctx.Done():
+			}
+			return
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(got)
 		cancel(nil)
+	}
+}
+
+// reloads says that SIGHUP reloads settings; otherwise it ends the program, as when its terminal closes.
+var reloads atomic.Bool
+
+// Hangups receives a value for each SIGHUP, which no longer ends the program until stop is called. Signals that
+// come while one waits are one. Windows sends none.
+func Hangups() (got <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	reloads.Store(true)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() {
+		signal.Stop(c)
+		reloads.Store(false)
 	}
 }
 
@@ -233,9 +257,3 @@ func BySignal(ctx context.Context, err error) error {
 	}
 	return f
 }
-
-// Exit codes of the commands that talk to a server.
-const (
-	ExitAuth        = 4
-	ExitUnreachable = 7 // or too busy, or the outcome is unknown
-)

@@ -64,12 +64,3 @@ func EachError(err error) []error {
 	}
 	return []error{err}
 }
-
-// IsDocument reports whether a file name is that of YAML or JSON.
-func IsDocument(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,14 +15,17 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
-// ListFlag adds -o to a command that writes a list.
-func ListFlag(cmd *cobra.Command) *Choice {
-	return OutputFlag(cmd, "format", "table", "json", "jsonl", "yaml", "name")
+// ListFlag adds -o, --no-headers and --sort-by to a command that writes a list.
+func ListFlag(cmd *cobra.Command) *Format {
+	f := formatFlag(cmd, "table", "wide", "json", "jsonl", "yaml", "name")
+	cmd.Flags().BoolVar(&f.noHeaders, "no-headers", false, "leave out the line with the names of the columns")
+	cmd.Flags().StringVar(&f.sortBy, "sort-by", "", "sort what is listed by this `field` of -o json, such as created or definition.id; a minus before it reverses")
+	return f
 }
 
-// ListFlags are -o and --limit of a command that writes a list in pages.
+// ListFlags are the flags of a command that writes a list in pages.
 type ListFlags struct {
-	Format *Choice
+	Format *Format
 	Limit  int
 }
 
@@ -33,32 +37,37 @@ func AddListFlags(cmd *cobra.Command, limit int) *ListFlags {
 }
 
 // ItemFlag adds -o to a command that writes one item.
-func ItemFlag(cmd *cobra.Command) *Choice {
-	return OutputFlag(cmd, "format", "table", "json", "yaml", "name")
-}
+func ItemFlag(cmd *cobra.Command) *Format { return formatFlag(cmd, "table", "json", "yaml", "name") }
 
 // Listing describes how a list is written.
 type Listing[T any] struct {
 	What    string // the plural of an item, for the message that there are none
 	Columns []string
 	Row     func(T) []string
+	Wide    []string         // further columns of -o wide
+	WideRow func(T) []string // their cells
 	Name    func(T) string
 }
 
 // Write writes items in a format of ListFlag.
-func (l Listing[T]) Write(a *App, format string, items []T) error {
+func (l Listing[T]) Write(a *App, format *Format, items []T) error {
+	items, err := sorted(items, format.sortBy)
+	if err != nil {
+		return err
+	}
 	w := bufio.NewWriter(a.Out)
-	var err error
-	switch format {
-	case "table":
-		err = l.table(a, w, items)
-	case "jsonl":
+	switch {
+	case format.path != nil:
+		err = format.writePath(w, items)
+	case format.Value == "table" || format.Value == "wide":
+		err = l.table(a, w, format, items)
+	case format.Value == "jsonl":
 		for _, item := range items {
 			if err = WriteJSONLine(w, item); err != nil {
 				break
 			}
 		}
-	case "name":
+	case format.Value == "name":
 		for _, item := range items {
 			fmt.Fprintln(w, Plain(l.Name(item)))
 		}
@@ -66,7 +75,7 @@ func (l Listing[T]) Write(a *App, format string, items []T) error {
 		if items == nil {
 			items = []T{}
 		}
-		err = WriteValue(w, items, format)
+		err = WriteValue(w, items, format.Value)
 	}
 	if err != nil {
 		return err
@@ -83,20 +92,27 @@ func (l Listing[T]) WriteSome(a *App, flags *ListFlags, items iter.Seq2[T, error
 	if more && !a.Problems {
 		fmt.Fprintln(a.Err, "there are more; --limit 0 lists all")
 	}
-	return l.Write(a, flags.Format.Value, some)
+	return l.Write(a, flags.Format, some)
 }
 
-func (l Listing[T]) table(a *App, w io.Writer, items []T) error {
+func (l Listing[T]) table(a *App, w io.Writer, format *Format, items []T) error {
 	if len(items) == 0 {
 		if l.What != "" {
 			fmt.Fprintln(a.Err, "no "+l.What)
 		}
 		return nil
 	}
+	columns, row := l.Columns, l.Row
+	if format.Value == "wide" && l.WideRow != nil {
+		columns = slices.Concat(l.Columns, l.Wide)
+		row = func(item T) []string { return append(l.Row(item), l.WideRow(item)...) }
+	}
 	t := tabwriter.NewWriter(w, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(t, strings.Join(l.Columns, "\t"))
+	if !format.noHeaders {
+		fmt.Fprintln(t, strings.Join(columns, "\t"))
+	}
 	for _, item := range items {
-		cells := l.Row(item)
+		cells := row(item)
 		for i := range cells {
 			cells[i] = cell(cells[i])
 		}
@@ -109,8 +125,11 @@ func (l Listing[T]) table(a *App, w io.Writer, items []T) error {
 type Field [2]string
 
 // WriteItem writes one item: its fields for people, or all of it for programs.
-func WriteItem(a *App, item any, name, format string, fields []Field) error {
-	switch format {
+func WriteItem(a *App, item any, name string, format *Format, fields []Field) error {
+	if format.path != nil {
+		return format.writePath(a.Out, item)
+	}
+	switch format.Value {
 	case "name":
 		_, err := fmt.Fprintln(a.Out, Plain(name))
 		return err
@@ -123,7 +142,7 @@ func WriteItem(a *App, item any, name, format string, fields []Field) error {
 		}
 		return t.Flush()
 	}
-	return WriteValue(a.Out, item, format)
+	return WriteValue(a.Out, item, format.Value)
 }
 
 // WriteValue writes a value for programs, as JSON or YAML.

@@ -20,7 +20,7 @@ func TestBar(t *testing.T) {
 func TestTablesKeepTheirShape(t *testing.T) {
 	var out bytes.Buffer
 	rows := Listing[string]{Columns: []string{"A", "B"}, Row: func(s string) []string { return []string{s, "x"} }, Name: func(s string) string { return s }}
-	if err := rows.Write(&App{Out: &out}, "table", []string{"a\tb\nc\x1b[2J", ""}); err != nil {
+	if err := rows.Write(&App{Out: &out}, AsFormat("table"), []string{"a\tb\nc\x1b[2J", ""}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

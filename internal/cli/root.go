@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/internal/version"
+)
 
 // Root makes the root command of the program.
 func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
@@ -16,7 +20,9 @@ func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       version.Read().String(),
 	}
+	root.SetVersionTemplate("lockstep {{.Version}}\n")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -24,7 +30,14 @@ func (a *App) Root(commands ...*cobra.Command) *cobra.Command {
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(commands...)
+	quiet := root.PersistentFlags().Bool("quiet", false, "print no progress and no hints, only results and errors")
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if *quiet {
+			a.Quiet()
+		}
+	}
 	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
 	a.strict(root)
 	return root
 }
@@ -46,7 +59,7 @@ Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
 
-Which server:
+Common flags:
 {{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
 "{{.CommandPath}} COMMAND --help" shows more about a command.{{end}}

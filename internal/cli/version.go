@@ -23,14 +23,7 @@ func (a *App) VersionCommand() *cobra.Command {
 		if output.Value == "json" {
 			return json.NewEncoder(a.Out).Encode(v)
 		}
-		line := "lockstep " + v.Version
-		if v.Revision != "" {
-			line += " " + v.Revision[:min(len(v.Revision), 12)]
-			if v.Modified {
-				line += " with changes"
-			}
-		}
-		_, err := fmt.Fprintf(a.Out, "%s (%s, %s)\n", line, v.Go, v.Platform)
+		_, err := fmt.Fprintf(a.Out, "lockstep %v\n", v)
 		return err
 	}
 	return cmd

@@ -163,6 +163,19 @@ func (c *converter) id(parts ...string) string {
 	return unique
 }
 
+// labels writes the names and labels of instances as 0.5 does: a path in braces.
+func labels(metadata expr.Value) expr.Value {
+	if !metadata.IsObject() {
+		return metadata
+	}
+	for _, m := range metadata.Members() {
+		if strings.HasPrefix(m.Key, "lockstep.") && m.Value.Kind() == expr.KindString && strings.HasPrefix(strings.TrimSpace(m.Value.Str()), "$") {
+			metadata = metadata.With(m.Key, str("{{ "+strings.TrimSpace(m.Value.Str())+" }}"))
+		}
+	}
+	return metadata
+}
+
 // workflow converts the whole definition.
 func (c *converter) workflow(id string, s *sw01.Scope) {
 	c.ids[id] = true
@@ -171,7 +184,7 @@ func (c *converter) workflow(id string, s *sw01.Scope) {
 		doc = doc.With("description", str(c.o.Description))
 	}
 	if c.o.HasMetadata {
-		doc = doc.With("metadata", c.o.Metadata)
+		doc = doc.With("metadata", labels(c.o.Metadata))
 	}
 	if c.o.HasExtensions {
 		doc = doc.With("extensions", c.o.Extensions)

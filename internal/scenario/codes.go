@@ -16,6 +16,7 @@ const (
 	codeConflict   = "TS106" // keys that exclude one another
 	codeDialect    = "TS107" // not for definitions of this dialect
 	codeDefinition = "TS108" // a definition that cannot be read
+	codeNoFunction = "TS109" // a mock that answers no call
 )
 
 //go:embed codes.md

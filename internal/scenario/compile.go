@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
 )
 
 // compile reads the definitions of a file. The report gets everything that is
@@ -30,6 +31,9 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 		c, found := o.Registry.Compile(w.Path, text, o.bundle(w.Path), dialect.Options{Dialect: o.Dialect, Functions: f.mocked()})
 		report.Documents = append(report.Documents, c.Document)
 		report.Diagnostics = append(report.Diagnostics, found...)
+		if o.Check != nil {
+			report.Diagnostics = append(report.Diagnostics, o.Check(w.Path, c)...)
+		}
 		if c.Program == nil {
 			continue
 		}
@@ -40,6 +44,9 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 		}
 		ids[id] = w.Path
 		out = append(out, Definition{w.Path, c.Program})
+	}
+	if len(out) == len(f.Workflows) {
+		checkMocks(&r, f, out)
 	}
 	switch {
 	case len(out) == 0:
@@ -55,6 +62,31 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 	report.Diagnostics = append(report.Diagnostics, r.Diagnostics()...)
 	report.Diagnostics.Sort()
 	return out
+}
+
+// checkMocks reports mocks that answer no call.
+func checkMocks(r *dialect.Reporter, f *File, all []Definition) {
+	called := map[string]bool{}
+	for _, d := range all {
+		for _, fn := range d.Program.Functions {
+			called[fn.Name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(called))
+	for _, s := range f.Scenarios {
+		for _, name := range slices.Sorted(maps.Keys(s.Mocks)) {
+			if !called[name] && name != mock.Any {
+				r.Errorf(s.mockAt[name], codeNoFunction, "no workflow of this file calls a function %q", name).DidYouMean(name, names)
+			}
+		}
+	}
+}
+
+// Check reports what is wrong with a file, given the definitions that it names. What is wrong with those is not in it.
+func Check(ctx context.Context, f *File, o Options) dialect.Diagnostics {
+	var report Report
+	compile(ctx, f, o, &report)
+	return slices.DeleteFunc(report.Diagnostics, func(d dialect.Diagnostic) bool { return d.File != f.Path })
 }
 
 // mocked lists the functions that scenarios of the file mock.

@@ -95,7 +95,13 @@ func (d *decoder) scenario(n *dialect.Node) Scenario {
 	if input := f.Get("input"); input != nil {
 		s.Input, s.HasInput = input.Value(), true
 	}
-	s.Mocks = d.mocks(f.Typed("mocks", expr.KindObject))
+	mocks := f.Typed("mocks", expr.KindObject)
+	s.Mocks, s.mockAt = d.mocks(mocks), map[string]dialect.Span{}
+	if mocks != nil {
+		for _, m := range mocks.Members {
+			s.mockAt[m.Name()] = m.KeySpan()
+		}
+	}
 	events, _ := f.List("events")
 	s.Events = d.events(events)
 	for _, e := range s.Events {

@@ -38,6 +38,7 @@ type Scenario struct {
 	Input    expr.Value
 	HasInput bool
 	Mocks    mock.Mocks
+	mockAt   map[string]dialect.Span // where the name of each mock stands
 	Events   []Event
 	Client   string // whose job it is; jobs only
 	Takes    []Take
@@ -162,9 +163,10 @@ func Find(paths ...string) ([]string, error) {
 		files = append(files, below...)
 	}
 	if len(files) == 0 {
-		return nil, errNoFiles
+		return nil, ErrNoFiles
 	}
 	return files, nil
 }
 
-var errNoFiles = errors.New("no scenario files found; they are named *_test.yaml, *_test.yml or *_test.json")
+// ErrNoFiles says that there is no scenario file.
+var ErrNoFiles = errors.New("no scenario files found; they are named *_test.yaml, *_test.yml or *_test.json")

@@ -18,6 +18,8 @@ type Options struct {
 	Only      *regexp.Regexp                   // run only scenarios with such a name; nil: all
 	Bundle    func(file string) dialect.Bundle // what a definition may refer to; nil: its folder
 	Limits    trial.Limits                     // of one scenario
+	// Check reports what else is wrong with a definition; nil: nothing.
+	Check func(file string, c dialect.Compiled) dialect.Diagnostics
 }
 
 const (

@@ -89,20 +89,22 @@ func (s *watchedStore) Commit(ctx context.Context, c store.Commit) error {
 	return nil
 }
 
-// PutDefinition leaves out schedules that must stay silent.
-func (s *watchedStore) PutDefinition(ctx context.Context, d store.Definition, at *store.Schedule, move bool) (store.Definition, error) {
-	if d.ID != s.fires {
-		at = nil
+// PutDefinitions leaves out schedules that must stay silent.
+func (s *watchedStore) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
+	for i := range ds {
+		if ds[i].ID != s.fires {
+			ds[i].Schedule = nil
+		}
 	}
-	return s.Store.PutDefinition(ctx, d, at, move)
+	return s.Store.PutDefinitions(ctx, ds, move)
 }
 
 // Advance ends a schedule after its first fire time, unless it goes on.
-func (s *watchedStore) Advance(ctx context.Context, definition string, from core.Time, next *core.Time) error {
+func (s *watchedStore) Advance(ctx context.Context, was store.Schedule, next *core.Time, fires string) error {
 	if !s.again {
 		next = nil
 	}
-	return s.Store.Advance(ctx, definition, from, next)
+	return s.Store.Advance(ctx, was, next, fires)
 }
 
 // made lists the calls in order of time. Those that one visit of a state makes at

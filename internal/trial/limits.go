@@ -50,12 +50,14 @@ type guard struct {
 	over  *LimitError
 }
 
-// PutDefinition leaves out schedules that must stay silent.
-func (g *guard) PutDefinition(ctx context.Context, d store.Definition, s *store.Schedule, move bool) (store.Definition, error) {
-	if g.silent != nil && g.silent(d.ID) {
-		s = nil
+// PutDefinitions leaves out schedules that must stay silent.
+func (g *guard) PutDefinitions(ctx context.Context, ds []store.Deployment, move bool) ([]store.Definition, error) {
+	for i := range ds {
+		if g.silent != nil && g.silent(ds[i].ID) {
+			ds[i].Schedule = nil
+		}
 	}
-	return g.Store.PutDefinition(ctx, d, s, move)
+	return g.Store.PutDefinitions(ctx, ds, move)
 }
 
 // Commit counts, and refuses what exceeds a limit.

@@ -2,16 +2,22 @@
 package version
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // module is the path of this module.
 const module = "github.com/lockstep-workflows/lockstep"
 
-// version is set by -ldflags "-X github.com/lockstep-workflows/lockstep/internal/version.version=v1.2.3";
-// by default it is the version of the module.
-var version = ""
+// Releases set these by -ldflags "-X github.com/lockstep-workflows/lockstep/internal/version.version=v1.2.3".
+// By default they come from the build information: the version of the module, and the commit that Go recorded.
+var (
+	version  = ""
+	revision = ""
+	time     = "" // of the revision, RFC 3339
+)
 
 // Info is the version.
 type Info struct {
@@ -26,12 +32,12 @@ type Info struct {
 // Read reads the version from the build information of the program. Of a program that imports
 // Lockstep it is the version of the module, without a revision.
 func Read() Info {
-	v := Info{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := Info{Version: version, Revision: revision, Time: time, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		build = &debug.BuildInfo{}
 	}
-	if build.Main.Path == module {
+	if build.Main.Path == module && revision == "" {
 		v.readRevision(build.Settings)
 	}
 	for _, m := range append(build.Deps, &build.Main) {
@@ -56,4 +62,19 @@ func (v *Info) readRevision(settings []debug.BuildSetting) {
 			v.Modified = s.Value == "true"
 		}
 	}
+}
+
+// String is the version in one line, for people.
+func (v Info) String() string {
+	line := v.Version
+	if v.Revision != "" {
+		line += " " + v.Revision[:min(len(v.Revision), 12)]
+		if v.Modified {
+			line += " with changes"
+		}
+	}
+	if day, _, ok := strings.Cut(v.Time, "T"); ok {
+		line += " " + day
+	}
+	return fmt.Sprintf("%s (%s, %s)", line, v.Go, v.Platform)
 }

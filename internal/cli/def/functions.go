@@ -49,7 +49,7 @@ func listFunctions(a *cli.App, server *remote.Flags) *cobra.Command {
 				return []string{f.Name, f.Kind, f.Target, strconv.Itoa(f.Places), callable}
 			},
 			Name: func(f api.Function) string { return f.Name },
-		}.Write(a, output.Value, page.Items)
+		}.Write(a, output, page.Items)
 		for _, f := range page.Items {
 			if err == nil && !f.Callable {
 				return cli.Shown(cli.ExitError)

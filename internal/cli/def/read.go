@@ -17,8 +17,13 @@ var listing = cli.Listing[api.Definition]{
 	Columns: []string{"DEFINITION", "VERSION", "CURRENT", "DIALECT", "DEPLOYED", "NAME"},
 	Row: func(d api.Definition) []string {
 		current := cli.Yes(d.Current)
-		if d.SetAside() {
+		switch {
+		case d.SetAside():
 			current = "set aside"
+		case d.Paused != nil:
+			current = "paused"
+		case d.Retired != nil:
+			current = "retired"
 		}
 		return []string{d.ID, d.Version, current, d.Dialect, cli.Ago(d.Deployed) + " ago", d.Name}
 	},
@@ -51,23 +56,25 @@ func versions(a *cli.App, server *remote.Flags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return listing.Write(a, output.Value, page.Items)
+		return listing.Write(a, output, page.Items)
 	})
 	return cmd
 }
 
 func get(a *cli.App, server *remote.Flags) *cobra.Command {
 	var source bool
-	var digest string
+	var digest, folder string
 	cmd := &cobra.Command{
 		Use: "get ID[@VERSION]", Short: "Show a definition, its text or its drawing", Args: cli.Exactly("the id of a definition"),
 		Example: `  lockstep def get order
   lockstep def get order@1.3 --source > order.yaml
+  lockstep def get order@1.3 --files old/ && lockstep def apply old/
   lockstep def get order --graph svg > order.svg`,
 	}
 	output := cli.ItemFlag(cmd)
 	graphic := &cli.Choice{Allowed: graph.Formats}
 	cmd.Flags().BoolVar(&source, "source", false, "print the document as it was deployed")
+	cmd.Flags().StringVar(&folder, "files", "", "write the document and the files that it uses, as they were deployed, into this new `folder`")
 	cmd.Flags().Var(graphic, "graph", "print a drawing in this format")
 	cmd.Flags().StringVar(&digest, "digest", "", "the content with this `digest`, instead of a version")
 	cmd.ValidArgsFunction = remote.CompleteDefinitions(server)
@@ -77,8 +84,10 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 		var text []byte
 		var err error
 		switch {
-		case source && graphic.Value != "":
-			return cli.Usagef("give either --source or --graph, not both")
+		case source && graphic.Value != "" || folder != "" && (source || graphic.Value != ""):
+			return cli.Usagef("give only one of --source, --files and --graph")
+		case folder != "":
+			return writeFiles(r, id, which, folder)
 		case source:
 			text, err = r.GetSource(r.Ctx, id, which)
 		case graphic.Value != "":
@@ -97,10 +106,16 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 				{"deployed", cli.Instant(d.Deployed)},
 				{"current", cli.Yes(d.Current)},
 			}
+			if d.Paused != nil || d.Retired != nil {
+				fields = append(fields, decisions(d)...)
+			}
+			if d.Bundle != "" {
+				fields = append(fields, cli.Field{"file", d.Path}, cli.Field{"bundle", d.Bundle})
+			}
 			for _, w := range warningsOf(d, d.ID) {
 				fields = append(fields, cli.Field{"warning", fmt.Sprintf("%s %s %s", w.Pos(), w.Code, w.Message)})
 			}
-			return cli.WriteItem(a, d, cli.JoinVersion(d.ID, d.Version), output.Value, fields)
+			return cli.WriteItem(a, d, cli.JoinVersion(d.ID, d.Version), output, fields)
 		}
 		if err != nil {
 			return err
@@ -114,7 +129,7 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 func diff(a *cli.App, server *remote.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff ID FROM [TO]", Short: "Compare two versions of a definition",
-		Long: "Diff compares the documents of two versions; the default of TO is the current one. Exit code 1 means that they differ.",
+		Long: "Diff compares the documents of two versions, with the files that they use; the default of TO is the current one. Exit code 1 means that they differ.",
 		Example: `  lockstep def diff order 1.2
   lockstep def diff order 1.2 1.3`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -131,13 +146,10 @@ func diff(a *cli.App, server *remote.Flags) *cobra.Command {
 			to = args[2]
 		}
 		text, err := r.DiffDefinition(r.Ctx, args[0], args[1], to)
-		if err != nil || text == "" {
+		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprint(a.Out, text); err != nil {
-			return err
-		}
-		return cli.Shown(cli.ExitError)
+		return writeDiff(a, text)
 	})
 	return cmd
 }

@@ -74,7 +74,7 @@ func send(a *cli.App, server *remote.Flags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return sendAll(r, events, output.Value)
+		return sendAll(r, events, output)
 	})
 	return cmd
 }
@@ -176,7 +176,7 @@ func readEvents(r remote.Server, file, source string) ([]api.Data, error) {
 }
 
 // sendAll sends events, and lists their results.
-func sendAll(r remote.Server, events []api.Data, format string) error {
+func sendAll(r remote.Server, events []api.Data, format *cli.Format) error {
 	bar := cli.NewBar(r.App, "sent", len(events))
 	var results []api.EventResult
 	refused := 0

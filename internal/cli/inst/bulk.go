@@ -38,7 +38,7 @@ const (
 // confirmed is changed.
 func (b *bulk) find() error {
 	var err error
-	b.targets, _, err = cli.Take(instances(b.Server, b.flags.filter, 0, true), 0)
+	b.targets, _, err = cli.Take(instances(b.Server, client.InstanceQuery{Filter: b.flags.filter, Oldest: true}, 0), 0)
 	return err
 }
 
@@ -72,7 +72,7 @@ func (b *bulk) one(ctx context.Context, in api.Instance) outcome {
 }
 
 // each changes the named instances one after the other, until one cannot be changed.
-func (b *bulk) each(format string) error {
+func (b *bulk) each(format *cli.Format) error {
 	var done []outcome
 	for _, in := range b.targets {
 		out := b.one(b.Ctx, in)
@@ -89,7 +89,7 @@ func (b *bulk) each(format string) error {
 
 // all changes the instances that a filter selected, some at a time, and reports those that could not be
 // changed.
-func (b *bulk) all(format string) error {
+func (b *bulk) all(format *cli.Format) error {
 	bar := cli.NewBar(b.App, b.verb.past, len(b.targets))
 	results := make([]outcome, len(b.targets))
 	cause := cli.InParallel(b.Ctx, len(b.targets), func(ctx context.Context, i int) error {
@@ -105,7 +105,7 @@ func (b *bulk) all(format string) error {
 }
 
 // sum reports the results of all instances.
-func (b *bulk) sum(results []outcome, cause error, format string) error {
+func (b *bulk) sum(results []outcome, cause error, format *cli.Format) error {
 	var done []outcome
 	counts := map[string]int{}
 	for _, out := range results {
@@ -134,7 +134,7 @@ func (b *bulk) sum(results []outcome, cause error, format string) error {
 	return nil
 }
 
-func (b *bulk) write(done []outcome, format string) error {
+func (b *bulk) write(done []outcome, format *cli.Format) error {
 	return cli.Listing[outcome]{
 		Columns: []string{"INSTANCE", "RESULT", "STATUS", "DETAIL"},
 		Row:     func(o outcome) []string { return []string{o.Instance, o.Result, o.Status, o.Detail} },

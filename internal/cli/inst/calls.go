@@ -72,7 +72,7 @@ func answer(a *cli.App, server *remote.Flags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return write(a, in, output.Value)
+		return write(a, in, output)
 	})
 	return cmd
 }

@@ -30,6 +30,7 @@ type verbFlags struct {
 	yes            bool
 	data, result   string
 	compensate     bool
+	failedItems    bool
 
 	read api.Data // the value of data or result
 }
@@ -39,11 +40,14 @@ var verbs = []verb{
 		name: api.VerbRetry, past: "retried", short: "Continue failed instances from where they failed", atRev: true,
 		example: `  lockstep inst retry ID
   lockstep inst retry ID --data '{"amount":3}'
+  lockstep inst retry ID --failed-items
   lockstep inst retry -q 'status:failed error:Timeout'`,
 		flags: func(cmd *cobra.Command, v *verbFlags) {
 			cmd.Flags().StringVar(&v.data, "data", "", "new input for the failed state: `JSON`, @FILE, or - for stdin")
+			cmd.Flags().BoolVar(&v.failedItems, "failed-items", false, "run only those items of the foreach again that are not done")
 		},
 		do: func(ctx context.Context, r remote.Server, id string, v *verbFlags, c client.Control) (api.Instance, error) {
+			c.FailedItems = v.failedItems
 			return r.RetryInstance(ctx, id, v.read, c)
 		},
 	},
@@ -128,7 +132,7 @@ func control(a *cli.App, server *remote.Flags, v *verb) *cobra.Command {
 			for _, id := range args {
 				b.targets = append(b.targets, api.Instance{ID: id})
 			}
-			return b.each(output.Value)
+			return b.each(output)
 		}
 		if err := b.find(); err != nil {
 			return err
@@ -142,7 +146,7 @@ func control(a *cli.App, server *remote.Flags, v *verb) *cobra.Command {
 		if err := b.confirm(); err != nil {
 			return err
 		}
-		return b.all(output.Value)
+		return b.all(output)
 	})
 	return cmd
 }
@@ -154,6 +158,8 @@ func (v *verbFlags) check(cmd *cobra.Command, args []string) error {
 		return cli.Usagef("give either ids or a filter, not both")
 	case !filtered && len(args) == 0:
 		return cli.Usagef("%s needs the id of an instance, or a filter with -q", cmd.CommandPath()).WithExamples(cmd)
+	case v.failedItems && cmd.Flags().Changed("data"):
+		return cli.Usagef("give either --failed-items or --data: failed items run with the data that is there")
 	case cmd.Name() == api.VerbSkip && !cmd.Flags().Changed("result"):
 		return cli.Usagef("lockstep inst skip needs --result, what the failed state should have returned")
 	}

@@ -25,7 +25,7 @@ func Command(a *cli.App) *cobra.Command {
   lockstep inst retry -q 'status:failed error:Timeout'`)
 	server.Add(cmd)
 	cmd.AddCommand(start(a, &server), list(a, &server), count(a, &server), get(a, &server), watch(a, &server), wait(a, &server),
-		history(a, &server), output(a, &server), why(a, &server), calls(a, &server), answer(a, &server), restart(a, &server), remove(a, &server))
+		history(a, &server), output(a, &server), why(a, &server), describe(a, &server), recordScenario(a, &server), calls(a, &server), answer(a, &server), restart(a, &server), remove(a, &server))
 	cmd.AddCommand(controls(a, &server)...)
 	return cmd
 }
@@ -37,7 +37,9 @@ const reconnect = time.Minute
 const patience = 30 * time.Second
 
 func start(a *cli.App, server *remote.Flags) *cobra.Command {
-	var input, key string
+	var input string
+	var options client.Start
+	var labels []string
 	var wait bool
 	var timeout cli.Duration
 	cmd := &cobra.Command{
@@ -46,11 +48,15 @@ func start(a *cli.App, server *remote.Flags) *cobra.Command {
 			"then: 10 failed, 11 cancelled or terminated, 12 timeout. Ctrl-C ends the waiting, not the instance.",
 		Example: `  lockstep inst start greet --input '{"name":"Ada"}' --wait
   lockstep inst start order@1.2 --input @order.json --key order-42
+  lockstep inst start order --id order-A-1038 --name 'Order A-1038' --label customer=ada
   ID=$(lockstep inst start order -o name)`,
 	}
-	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml", "name")
+	output := cli.ItemFlag(cmd)
 	cmd.Flags().StringVar(&input, "input", "", "the workflow input: `JSON`, @FILE, or - for stdin")
-	cmd.Flags().StringVar(&key, "key", "", "idempotency `key`: a second start with the same key returns the same instance")
+	cmd.Flags().StringVar(&options.Key, "key", "", "idempotency `key`: a second start with the same key returns the same instance")
+	cmd.Flags().StringVar(&options.ID, "id", "", "the `id` of the instance; a second start with the same id and input returns the same instance")
+	cmd.Flags().StringVar(&options.Name, "name", "", "a `name` for people, in place of the definition's")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a label `key=value` to find the instance by; repeatable")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it has ended, and print its output")
 	cmd.Flags().Var(&timeout, "timeout", "with --wait: give up after this `time` (PT1M or 1m)")
 	cmd.ValidArgsFunction = remote.CompleteDefinitions(server)
@@ -61,12 +67,25 @@ func start(a *cli.App, server *remote.Flags) *cobra.Command {
 		if timeout.Text != "" && !wait {
 			return cli.Usagef("--timeout needs --wait")
 		}
+		for _, name := range []string{"id", "key", "name"} {
+			if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+				return cli.Usagef("--%s is empty; is a variable not set?", name)
+			}
+		}
+		if options.ID != "" && options.Key != "" {
+			return cli.Usagef("give --id or --key, not both")
+		}
+		var err error
+		start := options
+		if start.Labels, err = labelsOf(labels); err != nil {
+			return err
+		}
 		data, err := a.ReadInput(r.Ctx, input)
 		if err != nil {
 			return err
 		}
 		id, version := cli.SplitVersion(args[0])
-		start := client.Start{Input: api.Data(data.String()), Version: version, Key: key}
+		start.Input, start.Version = api.Data(data.String()), version
 		in, err := r.StartInstance(r.Ctx, id, start) // wait in a second request: the user then knows the id if it is interrupted
 		if err != nil {
 			return err
@@ -75,20 +94,36 @@ func start(a *cli.App, server *remote.Flags) *cobra.Command {
 			fmt.Fprintf(r.Err, "instance %s\n", in.ID)
 		}
 		if !wait {
-			return writeNew(a, in, output.Value)
+			return writeNew(a, in, output)
 		}
 		if in, err = await(r, in, timeout); err != nil {
 			return err
 		}
-		return result(r, in, output.Value)
+		return result(r, in, output)
 	})
 	return cmd
 }
 
+// labelsOf reads labels.
+func labelsOf(list []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, text := range list {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, cli.Usagef("--label %q is not key=value", text)
+		}
+		if _, twice := out[name]; twice {
+			return nil, cli.Usagef("--label %s is given twice", name)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
 // writeNew writes an instance that was started: for people its id.
-func writeNew(a *cli.App, in api.Instance, format string) error {
-	if format == "table" {
-		format = "name"
+func writeNew(a *cli.App, in api.Instance, format *cli.Format) error {
+	if format.Value == "table" {
+		format = cli.AsFormat("name")
 	}
 	return write(a, in, format)
 }
@@ -103,15 +138,23 @@ func await(r remote.Server, in api.Instance, timeout cli.Duration) (api.Instance
 		defer cancel()
 	}
 	id := in.ID
+	gauge := cli.NewGauge(r.App, "waiting for "+id)
+	defer gauge.Stop()
 	var broken time.Time // since when the server does not respond
 	for attempt := 0; !in.Over(); {
 		wait := patience
+		if gauge.Shows() {
+			wait = progressEvery
+			done, total, note := progressOf(in)
+			gauge.Set(done, total, note)
+		}
 		if deadline, ok := ctx.Deadline(); ok {
 			wait = min(wait, max(time.Until(deadline), time.Millisecond))
 		}
 		next, err := r.GetInstance(ctx, id, wait)
 		switch {
 		case r.Ctx.Err() != nil:
+			gauge.Stop()
 			reportContinues(r, id)
 			return in, r.Ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded), err == nil && ctx.Err() != nil && !next.Over():
@@ -144,19 +187,15 @@ func reportContinues(r remote.Server, id string) {
 }
 
 // result writes the output of an instance that has ended, or returns how else it ended.
-func result(r remote.Server, in api.Instance, format string) error {
+func result(r remote.Server, in api.Instance, format *cli.Format) error {
 	if in.Status != api.Completed {
 		return endFailure(in)
 	}
-	switch format {
-	case "name":
+	if format.Value == "name" {
 		_, err := fmt.Fprintln(r.Out, in.ID)
 		return err
-	case "yaml":
-		return cli.WriteValue(r.Out, in.Output, format)
 	}
-	_, err := fmt.Fprintln(r.Out, string(in.Output))
-	return err
+	return format.WriteData(r.Out, in.Output)
 }
 
 // endFailure is the error of an instance that did not complete.
@@ -170,6 +209,9 @@ func endFailure(in api.Instance) error {
 		f.Detail = fmt.Sprintf("instance %s failed%s: %s", in.ID, cli.InState(in.Error.Node), faultText(in.Error))
 		f.Extra["fault"] = in.Error
 		f.Hint = fmt.Sprintf("\"lockstep inst history %s\" shows what happened; \"lockstep inst retry %s\" continues from there", in.ID, in.ID)
+		if len(in.Progress) > 0 {
+			f.Hint = fmt.Sprintf("\"lockstep inst get %s\" lists the failed items; \"lockstep inst retry %s --failed-items\" runs only those again", in.ID, in.ID)
+		}
 	default:
 		f.Detail = fmt.Sprintf("instance %s is %s", in.ID, in.Status)
 	}
@@ -184,6 +226,9 @@ func faultText(f *api.Fault) string {
 	}
 	if f.Detail != "" {
 		text += ": " + f.Detail
+	}
+	if f.Item != nil {
+		text += fmt.Sprintf(" (item %s: %s)", cli.Grouped(f.Item.Index), cli.Short(string(f.Item.Value)))
 	}
 	return text
 }
@@ -227,7 +272,7 @@ func wait(a *cli.App, server *remote.Flags) *cobra.Command {
 			_, err := fmt.Fprintf(a.Out, "%s %s\n", in.ID, in.Status)
 			return err
 		}
-		return write(a, in, output.Value)
+		return write(a, in, output)
 	})
 	return cmd
 }
@@ -257,7 +302,7 @@ func restart(a *cli.App, server *remote.Flags) *cobra.Command {
 		Example: `  lockstep inst restart ID
   lockstep inst restart ID --version 1.4 --input @amended.json`,
 	}
-	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml", "name")
+	output := cli.ItemFlag(cmd)
 	cmd.Flags().StringVar(&input, "input", "", "new input: `JSON`, @FILE, or - for stdin")
 	cmd.Flags().StringVar(&version, "version", "", "use this `version` instead")
 	cmd.Flags().StringVar(&key, "key", "", "idempotency `key`: a second restart with the same key starts nothing")
@@ -275,7 +320,7 @@ func restart(a *cli.App, server *remote.Flags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeNew(a, in, output.Value)
+		return writeNew(a, in, output)
 	})
 	return cmd
 }

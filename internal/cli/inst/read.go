@@ -15,20 +15,32 @@ import (
 
 var listing = cli.Listing[api.Instance]{
 	What:    "instances",
-	Columns: []string{"INSTANCE", "DEFINITION", "STATUS", "STATE", "AGE", "CHANGED", "ERROR"},
+	Columns: []string{"INSTANCE", "NAME", "DEFINITION", "STATUS", "STATE", "AGE", "CHANGED", "ERROR"},
 	Row: func(in api.Instance) []string {
 		return []string{
-			in.ID, cli.JoinVersion(in.Definition.ID, in.Definition.Version), statusWord(in), in.State,
+			in.ID, nameOf(in), cli.JoinVersion(in.Definition.ID, in.Definition.Version), statusWord(in), in.State,
 			cli.Ago(in.Created), cli.Ago(in.Updated) + " ago", trouble(in),
 		}
 	},
 	Name: func(in api.Instance) string { return in.ID },
 }
 
-// instances are the instances that a filter selects; limit is how many will be read, 0 all.
-func instances(r remote.Server, filter string, limit int, oldest bool) iter.Seq2[api.Instance, error] {
+// nameOf is the name of an instance, and how many children are folded behind it.
+func nameOf(in api.Instance) string {
+	switch in.Children {
+	case 0:
+		return in.Name
+	case 1:
+		return strings.TrimSpace(in.Name + " +1 child")
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s +%s children", in.Name, cli.Grouped(int(in.Children))))
+}
+
+// instances are the instances that a query selects; limit is how many will be read, 0 all.
+func instances(r remote.Server, q client.InstanceQuery, limit int) iter.Seq2[api.Instance, error] {
 	return remote.Pages(limit, func(p client.Paging) (api.Page[api.Instance], error) {
-		return r.ListInstances(r.Ctx, client.InstanceQuery{Paging: p, Filter: filter, Oldest: oldest})
+		q.Paging = p
+		return r.ListInstances(r.Ctx, q)
 	})
 }
 
@@ -60,9 +72,11 @@ func atNode(node string) string {
 }
 
 // write writes an instance.
-func write(a *cli.App, in api.Instance, format string) error {
+func write(a *cli.App, in api.Instance, format *cli.Format) error {
 	fields := []cli.Field{
 		{"id", in.ID},
+		{"name", in.Name},
+		{"key", in.Key},
 		{"definition", cli.JoinVersion(in.Definition.ID, in.Definition.Version)},
 		{"status", statusWord(in)},
 		{"state", strings.Join(in.States, ", ")},
@@ -71,6 +85,7 @@ func write(a *cli.App, in api.Instance, format string) error {
 		{"ended", cli.Instant(in.Ended)},
 		{"next wake-up", cli.Instant(in.Wake)},
 		{"parent", in.Parent},
+		{"children", childrenOf(in)},
 		{"restart of", in.RestartOf},
 		{"reason", in.Reason},
 		{"quarantine", cli.FirstLine(in.Quarantine)},
@@ -86,11 +101,27 @@ func write(a *cli.App, in api.Instance, format string) error {
 	if in.Error != nil {
 		fields = append(fields, cli.Field{"error", faultText(in.Error) + atNode(in.Error.Node)})
 	}
-	if tags := string(in.Tags); tags != "{}" {
-		fields = append(fields, cli.Field{"tags", tags})
+	for _, p := range in.Progress {
+		fields = append(fields, cli.Field{"progress", p.State + ": " + progressText(p)})
+		for _, f := range p.Failures {
+			fields = append(fields, cli.Field{"failed item", failedItemText(f)})
+		}
+		if more := p.Failed - len(p.Failures); more > 0 && len(p.Failures) > 0 {
+			fields = append(fields, cli.Field{"", "and " + cli.Grouped(more) + " more failed items"})
+		}
+	}
+	if labels := string(in.Labels); labels != "{}" {
+		fields = append(fields, cli.Field{"labels", labels})
 	}
 	fields = append(fields, cli.Field{"output", string(in.Output)}, cli.Field{"possible", strings.Join(in.Allowed, ", ")})
 	return cli.WriteItem(a, in, in.ID, format, fields)
+}
+
+func childrenOf(in api.Instance) string {
+	if in.Children == 0 {
+		return ""
+	}
+	return cli.Grouped(int(in.Children))
 }
 
 // filterFlag adds -q. If it is repeated, all filters must match: if the last one replaced the others, more
@@ -105,21 +136,30 @@ func filterFlag(cmd *cobra.Command, filter *string) {
 
 func list(a *cli.App, server *remote.Flags) *cobra.Command {
 	var filter string
-	var oldest bool
+	var oldest, all, follow bool
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List instances, newest first", Args: cli.AtMost(0),
 		Long: "Ls lists instances. A filter is a list of words that must all match: status:failed,cancelled def:order@1.3 state:Charge error:Timeout\n" +
-			"age:>1h idle:>1d created:>2026-01-01 updated:<2026-01-31 tag:eu id:PREFIX parent:ID is:job client:ID group:OPEN, or plain text; a minus before a\n" +
-			"word negates it.",
-		Example: `  lockstep inst ls -q 'status:failed age:<1d'
+			"age:>1h idle:>1d created:>2026-01-01 updated:<2026-01-31 name:\"Order 7\" key:KEY id:PREFIX parent:ID is:root is:job client:ID group:OPEN.\n" +
+			"Any other key is a label, order:A-1038; label:status=x is one whose key is a word of the grammar. Plain text is a whole id, name, key or\n" +
+			"label's value, and text:bank a part of one, or of an error. A minus before a word negates it.\n\n" +
+			"Instances that others spawned are folded: NAME says how many. --all lists them, as parent:ID and every search by id, name, key or label do.",
+		Example: `  lockstep inst ls -q order:A-1038
+  lockstep inst ls -q 'status:failed age:<1d'
   lockstep inst ls -q '-status:completed def:order' -o jsonl
   lockstep inst ls -q 'state:Charge idle:>1h' -o name`,
 	}
 	flags := cli.AddListFlags(cmd, 50)
 	filterFlag(cmd, &filter)
 	cmd.Flags().BoolVar(&oldest, "oldest", false, "oldest first")
+	cmd.Flags().BoolVar(&all, "all", false, "also instances that others spawned")
+	cmd.Flags().BoolVarP(&follow, "watch", "w", false, "then go on: a further line whenever one of them changes, until Ctrl-C")
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, _ []string) error {
-		return listing.WriteSome(a, flags, instances(r, filter, flags.Limit, oldest))
+		q := client.InstanceQuery{Filter: filter, Oldest: oldest, Fold: !all}
+		if follow {
+			return followList(r, flags, q)
+		}
+		return listing.WriteSome(a, flags, instances(r, q, flags.Limit))
 	})
 	return cmd
 }
@@ -162,7 +202,7 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return write(a, in, output.Value)
+		return write(a, in, output)
 	})
 	return cmd
 }

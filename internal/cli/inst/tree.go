@@ -21,6 +21,8 @@ type treeView struct {
 	open  map[string]*treeRow // by frame and node: states that were not left
 	end   string
 	drawn int // lines on the screen
+
+	meters map[string]*cli.Meter // of foreach states
 }
 
 // treeRow is a state, or something that happened in it.
@@ -30,6 +32,7 @@ type treeRow struct {
 	name, text string
 	entered    time.Time
 	failed     bool
+	progress   string // of a foreach that runs
 }
 
 func (v *treeView) add(rec api.Record) error {
@@ -51,7 +54,7 @@ func (v *treeView) add(rec api.Record) error {
 		if row = v.near(rec); row != nil {
 			row.text = strings.TrimSpace(rec.Type + " " + recordText(rec))
 		}
-	case api.RecordCallFailed, api.RecordCaught, api.RecordTimedOut, api.RecordWarning:
+	case api.RecordCallFailed, api.RecordItemFailed, api.RecordCaught, api.RecordTimedOut, api.RecordWarning:
 		if row = v.near(rec); row != nil {
 			row.text = strings.TrimSpace(rec.Type + " " + recordText(rec))
 			row.failed = rec.Type != api.RecordWarning
@@ -62,6 +65,26 @@ func (v *treeView) add(rec api.Record) error {
 		v.rows = append(v.rows, &treeRow{mark: "·", depth: rec.Depth, name: rec.Name, text: rec.Text})
 	}
 	return nil
+}
+
+// progress shows how far the foreach states of the instance are.
+func (v *treeView) progress(in api.Instance, now time.Time) {
+	v.instance = in
+	if v.meters == nil {
+		v.meters = map[string]*cli.Meter{}
+	}
+	for _, p := range in.Progress {
+		if v.meters[p.State] == nil {
+			v.meters[p.State] = &cli.Meter{}
+		}
+		m := v.meters[p.State]
+		m.Read(now, p.Done, p.Total)
+		for _, row := range v.rows {
+			if row.mark == "▸" && row.name == p.State {
+				row.progress = m.Text(now) + progressNote(p)
+			}
+		}
+	}
 }
 
 // near is the state that a record belongs to.
@@ -117,7 +140,11 @@ func (v *treeView) lines(most, wide int) []string {
 		out = append(out, fmt.Sprintf("  … %d earlier", folded))
 	}
 	for _, row := range shown {
-		line := clip(fmt.Sprintf("  %s%s %s   %s", strings.Repeat("  ", row.depth), row.mark, row.name, cli.FirstLine(row.text)), wide)
+		text := cli.FirstLine(row.text)
+		if row.mark == "▸" && row.progress != "" {
+			text = row.progress
+		}
+		line := clip(fmt.Sprintf("  %s%s %s   %s", strings.Repeat("  ", row.depth), row.mark, row.name, text), wide)
 		if v.color && row.code != "" {
 			line = strings.Replace(line, row.mark, "\x1b["+row.code+"m"+row.mark+"\x1b[0m", 1)
 		}

@@ -79,7 +79,7 @@ func TestWhyLines(t *testing.T) {
 		},
 		Error: &api.Fault{Name: "Timeout", Node: "Pay", Place: &api.Place{Line: 3, Column: 5}, Args: api.Data(`{"a":1}`), Trail: []api.Trail{{Workflow: "order", Node: "Charge"}}},
 	}
-	text := strings.Join(whyLines(w, now), "\n")
+	text := strings.Join(whyLines(w, true, now), "\n")
 	for _, want := range []string{
 		`waits in "Paid" for event "Paid": type paid, orderid = "42", a of any value, b equal to a value that does not exist, so no event can match`,
 		`waits in "Wait" for a delay until `, `(in 1h)`, `waits for instance c`, `for the next attempt until `, `(due)`,

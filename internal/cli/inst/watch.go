@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -64,6 +66,46 @@ func watchAll(r remote.Server, q client.StreamQuery, format string) error {
 	return nil
 }
 
+// followList lists instances, then writes those that change. The list is read once the stream has begun, so that
+// nothing is missed between the two; after a reset it is read again.
+func followList(r remote.Server, flags *cli.ListFlags, q client.InstanceQuery) error {
+	if f := flags.Format.Value; f == "yaml" || f == "json" {
+		return cli.Usagef("--watch needs -o table, wide, jsonl, name or jsonpath=…: a list without an end is not %s", f)
+	}
+	further := flags.Format.Headless()
+	for ch, err := range r.Stream(r.Ctx, client.StreamQuery{Filter: q.Filter}) {
+		switch {
+		case err != nil:
+			return watchEnd(r, err)
+		case ch.Kind != api.StreamChanged:
+			if err := listing.WriteSome(r.App, flags, instances(r, q, flags.Limit)); err != nil {
+				return err
+			}
+			continue
+		}
+		in, err := r.GetInstance(r.Ctx, ch.Instance, 0)
+		if notThere(err) {
+			continue // deleted meanwhile
+		}
+		if q.Fold && q.Filter == "" && in.Parent != "" {
+			continue
+		}
+		if err == nil {
+			err = listing.Write(r.App, further, []api.Instance{in})
+		}
+		if err != nil {
+			return watchEnd(r, err)
+		}
+	}
+	return nil
+}
+
+// notThere reports whether an error says that something does not exist.
+func notThere(err error) bool {
+	var p *client.Problem
+	return errors.As(err, &p) && p.Status == http.StatusNotFound
+}
+
 // watchEnd is the result of a stream that ended; an interruption is not an error.
 func watchEnd(r remote.Server, err error) error {
 	if errors.Is(err, context.Canceled) && r.Ctx.Err() != nil {
@@ -115,10 +157,11 @@ func watchOne(r remote.Server, id, format string) error {
 // follower shows the history of an instance as it grows.
 type follower struct {
 	remote.Server
-	id   string
-	view recordView
-	page string // the cursor of the last page; cursors point to pages, not to records
-	last int64  // the number of the last record that was shown
+	id    string
+	view  recordView
+	page  string    // the cursor of the last page; cursors point to pages, not to records
+	last  int64     // the number of the last record that was shown
+	asked time.Time // when the progress was read last
 }
 
 // catchUp shows the new records of the history.
@@ -138,23 +181,43 @@ func (f *follower) catchUp() error {
 			}
 		}
 		if page.Next == "" || page.Next == f.page {
+			if err := f.readProgress(); err != nil {
+				return err
+			}
 			return f.view.show()
 		}
 		f.page = page.Next
 	}
 }
 
+// readProgress asks now and then how far the instance is.
+func (f *follower) readProgress() error {
+	now := time.Now()
+	if f.view.progress == nil || now.Sub(f.asked) < progressEvery/2 {
+		return nil
+	}
+	in, err := f.GetInstance(f.Ctx, f.id, 0)
+	if err != nil {
+		return err
+	}
+	f.asked = now
+	f.view.progress(in, now)
+	return nil
+}
+
 // recordView shows records: one a line as they come, or redrawn as a whole.
 type recordView struct {
 	add  func(api.Record) error
 	show func() error
+	// progress, if not nil, shows how far the instance is.
+	progress func(api.Instance, time.Time)
 }
 
 func newView(r remote.Server, in api.Instance, format string) recordView {
 	if format == "table" && cli.IsTerminal(r.Out) {
 		tree := &treeView{app: r.App, instance: in, color: cli.Color(r.Out)}
 		tree.size = func() (int, int) { return terminalSize(r.Out) }
-		return recordView{tree.add, tree.show}
+		return recordView{tree.add, tree.show, tree.progress}
 	}
 	add := func(rec api.Record) error {
 		if format == "jsonl" {
@@ -163,7 +226,7 @@ func newView(r remote.Server, in api.Instance, format string) recordView {
 		_, err := fmt.Fprintln(r.Out, line(rec))
 		return err
 	}
-	return recordView{add, func() error { return nil }}
+	return recordView{add, func() error { return nil }, nil}
 }
 
 func terminalSize(w any) (rows, columns int) {

@@ -13,13 +13,16 @@ import (
 )
 
 func why(a *cli.App, server *remote.Flags) *cobra.Command {
+	var all bool
 	cmd := &cobra.Command{
 		Use: "why ID", Short: "Explain why an instance does not continue", Args: cli.Exactly("the id of an instance"),
 		Long: "Why shows what an instance waits for, which events nearly matched and what differed, and when it wakes up. For a failed\n" +
-			"instance it shows where it failed, and the data there.",
-		Example: `  lockstep inst why ID`,
+			"instance it shows where it failed, and the data there. Waits that are alike are one line; --all shows each of them.",
+		Example: `  lockstep inst why ID
+  lockstep inst why ID --all`,
 	}
 	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml")
+	cmd.Flags().BoolVar(&all, "all", false, "show each wait")
 	cmd.ValidArgsFunction = remote.CompleteInstances(server, "")
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
 		why, err := r.GetWhy(r.Ctx, args[0])
@@ -29,7 +32,7 @@ func why(a *cli.App, server *remote.Flags) *cobra.Command {
 		if output.Value != "table" {
 			return cli.WriteValue(a.Out, why, output.Value)
 		}
-		for _, line := range whyLines(why, time.Now()) {
+		for _, line := range whyLines(why, all, time.Now()) {
 			if _, err := fmt.Fprintln(a.Out, cli.Plain(line)); err != nil {
 				return err
 			}
@@ -40,18 +43,48 @@ func why(a *cli.App, server *remote.Flags) *cobra.Command {
 }
 
 // whyLines explain to people why an instance does not continue.
-func whyLines(w api.Why, now time.Time) []string {
+func whyLines(w api.Why, all bool, now time.Time) []string {
 	lines := []string{w.Summary}
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if w.Quarantine != "" {
 		add("set aside: %s", cli.FirstLine(w.Quarantine))
 	}
+	for _, p := range w.Progress {
+		if p.Failed == 0 && !w.Status.Final() {
+			continue // the summary tells it
+		}
+		add("%s: %s", p.State, progressText(p))
+		for i, f := range p.Failures {
+			if i == maxFailedShown && !all {
+				add("  and %s more failed items; --all lists them", cli.Grouped(p.Failed-i))
+				break
+			}
+			add("  failed item %s", failedItemText(f))
+		}
+	}
+	for _, g := range w.Groups {
+		if g.Count > 1 && !all && !strings.Contains(w.Summary, g.Text) {
+			place := ""
+			if g.State != "" {
+				place = fmt.Sprintf("in %q: ", g.State)
+			}
+			add("%s%s", place, g.Text)
+		}
+	}
 	for _, wait := range w.Waits {
-		lines = append(lines, waitLines(w.Instance, wait, now)...)
+		if all || aloneInGroup(w.Groups, wait) {
+			lines = append(lines, waitLines(w.Instance, wait, now)...)
+		}
+	}
+	if all && w.Omitted > 0 {
+		add("and %s more; \"lockstep inst calls %s\" lists all calls", cli.Grouped(w.Omitted), w.Instance)
 	}
 	for _, miss := range w.NearMisses {
 		add("not %q: event %s from %s, type %s, of %s", miss.Name, miss.Event.ID, miss.Event.Source, miss.Event.Type, cli.Instant(miss.Event.Received))
 		add("  %s", miss.Why)
+	}
+	if w.OtherEvents > 0 {
+		add("%s of these types for other instances", cli.Plural(w.OtherEvents, "further event"))
 	}
 	if w.Error != nil {
 		lines = append(lines, faultLines(w.Error)...)
@@ -60,6 +93,20 @@ func whyLines(w api.Why, now time.Time) []string {
 		add("next wake-up: %s", until(w.NextWake, now))
 	}
 	return lines
+}
+
+// maxFailedShown is how many failed items are listed without --all.
+const maxFailedShown = 5
+
+// aloneInGroup reports whether nothing else that the instance waits for is like a wait.
+func aloneInGroup(groups []api.WaitGroup, w api.Wait) bool {
+	for _, g := range groups {
+		if g.Kind == w.Kind && g.Function == w.Function && g.Event == w.Event && g.Parked == w.Parked && g.Timeout == w.Timeout &&
+			g.Then == w.Then && g.Count == 1 && g.At.Equal(w.At) {
+			return true
+		}
+	}
+	return false
 }
 
 // until is an instant, and the time until then.
@@ -107,9 +154,14 @@ func waitLines(instance string, w api.Wait, now time.Time) []string {
 		}
 		lines = append(lines, fmt.Sprintf("waits%s for %s to choose %s", place, w.Actor, w.Choice))
 	default:
-		what := map[string]string{
-			api.WaitTimer: "for a delay", api.WaitDeadline: "at most", api.WaitTotal: "at most, in all", api.WaitRetry: "for the next attempt",
-		}[w.Kind]
+		if w.Timeout {
+			line := fmt.Sprintf("times out%s at %s", place, until(w.At, now))
+			if w.Then != "" {
+				line += ", then → " + w.Then
+			}
+			return append(lines, line)
+		}
+		what := map[string]string{api.WaitTimer: "for a delay", api.WaitRetry: "for the next attempt"}[w.Kind]
 		if what == "" {
 			what = "(" + w.Kind + ")"
 		}

@@ -59,7 +59,7 @@ func create(a *cli.App, server *Flags) *cobra.Command {
 			return err
 		case clients != nil:
 			many := api.JobsRequest{Workflow: request.Workflow, Clients: clients, Tags: request.Tags, Definition: request.Definition}
-			return r.createAll(many, c.key, output.Value)
+			return r.createAll(many, c.key, output)
 		}
 		call := client.JobsCall{Method: http.MethodPost, Path: []string{"jobs"}, Body: request}
 		err = show(r, call, *c.filter, func(j api.Job) error {
@@ -70,7 +70,7 @@ func create(a *cli.App, server *Flags) *cobra.Command {
 			case "jsonl":
 				return cli.WriteJSONLine(a.Out, j)
 			}
-			return writeJob(a, j, output.Value)
+			return writeJob(a, j, output)
 		})
 		return NamedWorkflow(r.Ctx, r.Jobs, request.Workflow, err)
 	})
@@ -176,7 +176,7 @@ func (r Server) CreateMany(request api.JobsRequest, key string) (items []api.Cli
 }
 
 // createAll creates jobs and lists them.
-func (r Server) createAll(request api.JobsRequest, key, format string) error {
+func (r Server) createAll(request api.JobsRequest, key string, format *cli.Format) error {
 	items, made, err := r.CreateMany(request, key)
 	if !r.Problems && (err == nil || made > 0) {
 		fmt.Fprintf(r.Err, "%s created, of %d\n", cli.Plural(made, "job"), len(request.Clients))

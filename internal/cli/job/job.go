@@ -105,7 +105,7 @@ func percent(n *int) string {
 }
 
 // writeJob writes a job.
-func writeJob(a *cli.App, j api.Job, format string) error {
+func writeJob(a *cli.App, j api.Job, format *cli.Format) error {
 	fields := []cli.Field{
 		{"id", j.ID},
 		{"client", j.ClientID},
@@ -167,7 +167,7 @@ func get(a *cli.App, server *Flags) *cobra.Command {
 	oneJob(a, server, cmd, 0, func(r Server, id string, _ []string) error {
 		call := about(http.MethodGet, id, "", nil)
 		call.Query = url.Values{"history": {strconv.FormatBool(*history)}}
-		return show(r, call, *filter, func(j api.Job) error { return writeJob(a, j, output.Value) })
+		return show(r, call, *filter, func(j api.Job) error { return writeJob(a, j, output) })
 	})
 	return cmd
 }
@@ -181,13 +181,13 @@ func status(a *cli.App, server *Flags) *cobra.Command {
 	output, filter := cli.ItemFlag(cmd), jqFlag(cmd)
 	oneJob(a, server, cmd, 0, func(r Server, id string, _ []string) error {
 		return show(r, about(http.MethodGet, id, "status", nil), *filter, func(s api.JobStatus) error {
-			return writeStatus(a, s, output.Value)
+			return writeStatus(a, s, output)
 		})
 	})
 	return cmd
 }
 
-func writeStatus(a *cli.App, s api.JobStatus, format string) error {
+func writeStatus(a *cli.App, s api.JobStatus, format *cli.Format) error {
 	fields := append([]cli.Field{{"state", s.State}}, statusFields(s)...)
 	return cli.WriteItem(a, s, s.State, format, append(fields, cli.Field{"definition hash", s.DefinitionHash}))
 }

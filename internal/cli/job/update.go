@@ -53,7 +53,7 @@ func update(a *cli.App, server *Flags) *cobra.Command {
 		defer done()
 		r.Jobs = side
 		err = show(r, about(http.MethodPut, id, "status", s.status), *filter, func(got api.JobStatus) error {
-			return writeStatus(a, got, output.Value)
+			return writeStatus(a, got, output)
 		})
 		return r.explainMove(id, actor.Value, err)
 	})
@@ -182,9 +182,9 @@ func tagsCommand(a *cli.App, server *Flags, use, short, method string) *cobra.Co
 			}
 		}
 		return show(r, call, "", func(got []string) error {
-			format := output.Value
-			if format == "table" {
-				format = "name"
+			format := output
+			if format.Value == "table" {
+				format = cli.AsFormat("name")
 			}
 			return cli.Listing[string]{Name: func(t string) string { return t }}.Write(a, format, got)
 		})

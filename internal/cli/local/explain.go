@@ -28,27 +28,29 @@ func ExplainCommand(a *cli.App) *cobra.Command {
 		Args: cli.AtMost(1),
 	}
 	output := cli.OutputFlag(cmd, "format", "text", "json")
-	tables := func() [][]dialect.Explanation {
-		return append(dialects.All().Codes(), scenario.Codes(), openapi.Codes(), builtin.Codes(), catalogue.Codes(), cli.SettingCodes)
-	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var codes []string
-		for _, e := range sorted(tables()) {
+		for _, e := range sorted(explanations()) {
 			codes = append(codes, e.Code+"\t"+e.Title)
 		}
 		return codes, cobra.ShellCompDirectiveNoFileComp
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return listCodes(a, sorted(tables()), output.Value)
+			return listCodes(a, sorted(explanations()), output.Value)
 		}
-		e, ok := dialect.Explain(args[0], tables()...)
+		e, ok := dialect.Explain(args[0], explanations()...)
 		if !ok {
-			return noSuchCode(args[0], sorted(tables()))
+			return noSuchCode(args[0], sorted(explanations()))
 		}
 		return explain(a, e, output.Value)
 	}
 	return cmd
+}
+
+// explanations are the tables of all codes.
+func explanations() [][]dialect.Explanation {
+	return append(dialects.All().Codes(), scenario.Codes(), openapi.Codes(), builtin.Codes(), catalogue.Codes(), cli.SettingCodes)
 }
 
 func sorted(tables [][]dialect.Explanation) []dialect.Explanation {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep/internal/cli"
-	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialects"
 	"github.com/lockstep-workflows/lockstep/internal/format"
@@ -83,7 +82,7 @@ func (f *formatting) add(path string) error {
 		return f.file(path, false) // reading it will report the error
 	}
 	// Links are not followed: their targets may be outside the directory.
-	files, err := dialect.FindFiles(path, func(entry fs.DirEntry) bool { return entry.Type().IsRegular() && cli.IsDocument(entry.Name()) })
+	files, err := dialect.FindFiles(path, func(entry fs.DirEntry) bool { return entry.Type().IsRegular() && dialect.IsDocument(entry.Name()) })
 	for _, err := range cli.EachError(err) {
 		if err := f.fail(fmt.Errorf("look for definitions: %w", err)); err != nil {
 			return err
@@ -143,7 +142,7 @@ func (f *formatting) format(path string, text []byte, found bool) (out []byte, o
 	if err != nil {
 		return nil, false, err
 	}
-	if found && !known && !load.Resembles(doc) {
+	if found && !known && !doc.Resembles() {
 		return nil, false, nil
 	}
 	out, err = format.Source(path, text, order)

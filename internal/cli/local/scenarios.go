@@ -1,9 +1,12 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +22,7 @@ import (
 // TestCommand is `lockstep test`.
 func TestCommand(a *cli.App) *cobra.Command {
 	var pattern, dialectName string
-	var coverage bool
+	var coverage, watch bool
 	var outbound load.Outbound
 	cmd := &cobra.Command{
 		Use:   "test PATH…",
@@ -29,12 +32,14 @@ func TestCommand(a *cli.App) *cobra.Command {
 			"3 that a file cannot be used.",
 		Example: `  lockstep test order_test.yaml
   lockstep test examples/ --coverage
-  lockstep test . --run 'declined' -o junit > report.xml`,
+  lockstep test . --run 'declined' -o junit > report.xml
+  lockstep test . --watch`,
 		Args: cli.AtLeastOne("a scenario file or a directory"),
 	}
 	output := cli.OutputFlag(cmd, "format", "text", "tap", "junit", "json")
 	cmd.Flags().StringVar(&pattern, "run", "", "run only scenarios whose name matches this `regex`")
 	cmd.Flags().BoolVar(&coverage, "coverage", false, "also list the transitions that were never taken")
+	cmd.Flags().BoolVar(&watch, "watch", false, "run again whenever a scenario, a definition or a file beside it changes")
 	a.DialectFlag(cmd, &dialectName)
 	outbound.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -47,19 +52,6 @@ func TestCommand(a *cli.App) *cobra.Command {
 			return err
 		}
 		defer client.Close()
-		files, err := scenario.Find(args...)
-		if err != nil {
-			return err
-		}
-		opts := scenario.Options{Registry: dialects.All(), Languages: languages.All(), Dialect: dialectName, Only: only, Bundle: bundles(a, cmd, client)}
-		var reports []scenario.Report
-		for _, path := range files {
-			report, err := runScenarioFile(cmd, path, opts)
-			if err != nil {
-				return err
-			}
-			reports = append(reports, report)
-		}
 		detail := scenario.BriefCoverage
 		switch {
 		case coverage:
@@ -67,25 +59,100 @@ func TestCommand(a *cli.App) *cobra.Command {
 		case pattern != "": // what some scenarios miss, the others may reach
 			detail = scenario.NoCoverage
 		}
-		return reportTests(a, reports, output.Value, detail)
+		opts := scenarioOptions(cmd.Context(), client, dialectName)
+		opts.Only = only
+		run := func() (folders []string, err error) {
+			reports, folders, err := runScenarios(cmd.Context(), args, opts)
+			if err != nil {
+				return folders, err
+			}
+			return folders, reportTests(a, reports, output.Value, detail)
+		}
+		if !watch {
+			_, err = run()
+			return err
+		}
+		if output.Value != "text" {
+			return cli.Usagef("--watch writes text for people, not %s", output.Value)
+		}
+		return watchScenarios(cmd.Context(), a, args, run)
 	}
 	return cmd
 }
 
-func bundles(a *cli.App, cmd *cobra.Command, client *http.Client) func(string) dialect.Bundle {
-	return func(file string) dialect.Bundle { return load.Bundle(cmd.Context(), file, client) }
+// runScenarios runs scenario files. folders are those of the definitions that they name.
+func runScenarios(ctx context.Context, args []string, opts scenario.Options) (reports []scenario.Report, folders []string, err error) {
+	files, err := scenario.Find(args...)
+	switch {
+	case errors.Is(err, scenario.ErrNoFiles):
+		return nil, nil, cli.NotFoundf("%v", err)
+	case err != nil:
+		return nil, nil, err
+	}
+	for _, path := range files {
+		file, err := scenario.Load(ctx, path)
+		if file != nil {
+			for _, w := range file.Workflows {
+				folders = append(folders, filepath.Dir(w.Path))
+			}
+		}
+		switch wrong, ok := errors.AsType[dialect.Diagnostics](err); {
+		case ok:
+			reports = append(reports, scenario.Report{File: path, Diagnostics: wrong, Documents: []*dialect.Document{file.Document}})
+		case err != nil:
+			return reports, folders, err
+		default:
+			reports = append(reports, scenario.Run(ctx, file, opts))
+		}
+		if err := ctx.Err(); err != nil {
+			return reports, folders, err
+		}
+	}
+	return reports, folders, nil
 }
 
-func runScenarioFile(cmd *cobra.Command, path string, opts scenario.Options) (scenario.Report, error) {
-	file, err := scenario.Load(cmd.Context(), path)
-	if wrong, ok := errors.AsType[dialect.Diagnostics](err); ok {
-		return scenario.Report{File: path, Diagnostics: wrong, Documents: []*dialect.Document{file.Document}}, nil
+// clearScreen empties a terminal.
+const clearScreen = "\x1b[H\x1b[2J\x1b[3J"
+
+// watchScenarios runs scenarios, and again whenever they, their definitions or a file beside them changes, until ctx ends.
+func watchScenarios(ctx context.Context, a *cli.App, args []string, run func() ([]string, error)) error {
+	var folders []string
+	look := func() cli.Stamps {
+		out := cli.Stamps{}
+		for _, path := range slices.Concat(args, folders) {
+			_ = out.AddBelow(path) // a folder may be missing for a moment
+		}
+		return out
 	}
-	if err != nil {
-		return scenario.Report{}, err
+	for {
+		var err error
+		if cli.IsTerminal(a.Out) {
+			fmt.Fprint(a.Out, clearScreen)
+		}
+		seen, before := look(), folders
+		if folders, err = run(); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !slices.Equal(folders, before) { // else what changed meanwhile counts
+			seen = look()
+		}
+		a.Exit(err) // what is wrong is told; the next change may correct it
+		fmt.Fprintln(a.Err, "watching for changes; Ctrl-C ends it")
+		if _, err := cli.Changed(ctx, seen, look); err != nil {
+			return err
+		}
 	}
-	report := scenario.Run(cmd.Context(), file, opts)
-	return report, cmd.Context().Err()
+}
+
+// scenarioOptions say how scenario files and the definitions that they name are read.
+func scenarioOptions(ctx context.Context, client *http.Client, dialectName string) scenario.Options {
+	return scenario.Options{
+		Registry: dialects.All(), Languages: languages.All(), Dialect: dialectName,
+		Bundle: func(file string) dialect.Bundle { return load.Bundle(ctx, file, client) },
+		Check: func(file string, c dialect.Compiled) dialect.Diagnostics {
+			return load.Definition{Compiled: c, File: file}.CheckCalls(ctx, client, nil, false)
+		},
+	}
 }
 
 func reportTests(a *cli.App, reports []scenario.Report, format string, coverage scenario.Detail) error {

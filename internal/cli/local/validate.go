@@ -28,10 +28,11 @@ func ValidateCommand(a *cli.App) *cobra.Command {
 			"scenario files (*_test.yaml) are checked only if they are named. Exit code 3 means that there are errors.",
 		Example: `  lockstep validate order.yaml
   lockstep validate --strict definitions/
-  lockstep validate -o json order.yaml | jq '.[].message'`,
+  lockstep validate -o json order.yaml | jq '.[].message'
+  lockstep validate -o sarif definitions/ > lockstep.sarif`,
 		Args: cli.AtLeastOne("a file or a directory"),
 	}
-	output := cli.OutputFlag(cmd, "format", "text", "json")
+	output := cli.OutputFlag(cmd, "format", "text", "json", "sarif", "github")
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count as errors")
 	cmd.Flags().BoolVar(&fetch, "fetch", false, "also check OpenAPI documents that are fetched over http(s)")
 	functions.Add(cmd)
@@ -48,12 +49,12 @@ func ValidateCommand(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var compiled []dialect.Compiled
+		var all []load.Definition
 		for _, file := range files {
 			var d load.Definition
 			isScenario := scenario.IsFile(file)
 			if isScenario {
-				err = v.addScenarios(r.Ctx, file)
+				err = v.addScenarios(r, file)
 			} else {
 				d, err = r.Read(file, known.Names()...)
 			}
@@ -66,23 +67,23 @@ func ValidateCommand(a *cli.App) *cobra.Command {
 			case isScenario:
 				continue
 			}
-			if found[file] && !load.IsDefinition(d) {
+			if found[file] && !d.IsDefinition() {
 				fmt.Fprintf(a.Err, "%s: skipped, not a definition\n", file)
 				continue
 			}
-			d.Diagnostics = append(d.Diagnostics, d.CheckCalls(r.Ctx, r.Client, fetch)...)
+			d.Diagnostics = append(d.Diagnostics, d.CheckCalls(r.Ctx, r.Client, known, fetch)...)
 			d.Diagnostics = append(d.Diagnostics, known.Check(d.OnlyNamed())...)
 			d.Diagnostics.Sort()
 			v.add(d)
-			compiled = append(compiled, d.Compiled)
+			all = append(all, d)
 		}
-		v.all = append(v.all, dialect.CheckJobs(compiled)...)
+		v.all = append(v.all, load.CheckTogether(r.Client, all)...)
 		if v.nothing() {
-			return cli.Usagef("there is no definition in %s", strings.Join(args, ", ")).
+			return cli.NotFoundf("there is no definition in %s", strings.Join(args, ", ")).
 				WithHint("definitions are *.yaml, *.yml and *.json files with tasks or states; scenario files are checked only if they are named")
 		}
 		return v.finish(output.Value, strict)
-	})
+	}, (*load.Outbound).AddMaxTimeout)
 	return cmd
 }
 
@@ -131,9 +132,9 @@ func (v *Validation) addFunctions(ctx context.Context, flags load.Catalogue, cli
 	return c, nil
 }
 
-// addScenarios checks a scenario file that was named.
-func (v *Validation) addScenarios(ctx context.Context, file string) error {
-	text, err := cli.ReadFile(ctx, file)
+// addScenarios checks a scenario file that was named, with the definitions that it names.
+func (v *Validation) addScenarios(r load.Reader, file string) error {
+	text, err := cli.ReadFile(r.Ctx, file)
 	if err != nil {
 		return err
 	}
@@ -141,6 +142,8 @@ func (v *Validation) addScenarios(ctx context.Context, file string) error {
 	v.Documents[file] = f.Document
 	if found, ok := errors.AsType[dialect.Diagnostics](err); ok {
 		v.all = append(v.all, found...)
+	} else {
+		v.all = append(v.all, scenario.Check(r.Ctx, f, scenarioOptions(r.Ctx, r.Client, r.Dialect))...)
 	}
 	v.notes = append(v.notes, file+": a scenario file")
 	return nil
@@ -151,20 +154,8 @@ func (v *Validation) finish(format string, strict bool) error {
 	if v.failed != cli.ExitOK && len(v.Documents) == 0 {
 		return cli.Shown(v.failed)
 	}
-	if format == "json" {
-		if err := cli.WriteJSON(v.app.Out, v.all); err != nil {
-			return err
-		}
-	} else {
-		for _, d := range v.all {
-			if err := cli.Render(v.app.Out, v.Document(d.File), d); err != nil {
-				return err
-			}
-		}
-		for _, note := range v.notes {
-			fmt.Fprintln(v.app.Err, note)
-		}
-		fmt.Fprintln(v.app.Err, cli.Tally(failures, warnings))
+	if err := v.write(format); err != nil {
+		return err
 	}
 	if failures > 0 || strict && warnings > 0 {
 		return cli.Shown(cli.ExitInvalid)
@@ -172,6 +163,29 @@ func (v *Validation) finish(format string, strict bool) error {
 	if v.failed != cli.ExitOK {
 		return cli.Shown(v.failed)
 	}
+	return nil
+}
+
+// write writes what was found. Formats for programs have nothing else on stderr.
+func (v *Validation) write(format string) error {
+	switch format {
+	case "json":
+		return cli.WriteJSON(v.app.Out, v.all)
+	case "sarif":
+		return writeSARIF(v.app.Out, v.all, v.failed == cli.ExitOK)
+	case "github":
+		return writeGitHub(v.app.Out, v.all)
+	}
+	for _, d := range v.all {
+		if err := cli.Render(v.app.Out, v.Document(d.File), d); err != nil {
+			return err
+		}
+	}
+	for _, note := range v.notes {
+		fmt.Fprintln(v.app.Err, note)
+	}
+	failures, warnings := v.all.Counts()
+	fmt.Fprintln(v.app.Err, cli.Tally(failures, warnings))
 	return nil
 }
 

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
@@ -124,105 +122,19 @@ func (e Entry) ReadToken() (string, error) {
 	return "", cli.Invalidf("the token of context %q must be env:VARIABLE or file:PATH", e.name)
 }
 
-// ContextCommand is `lockstep ctx`.
-func ContextCommand(a *cli.App) *cobra.Command {
-	cmd := a.Group("ctx", "Give servers names, and choose one", `  lockstep ctx set prod --url https://lockstep.example.com --token env:PROD_TOKEN
-  lockstep ctx use prod
-  lockstep ctx ls`)
-	cmd.AddCommand(contextList(a), contextUse(), contextSet())
-	return cmd
-}
-
-func contextList(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{Use: "ls", Short: "List the servers that have names", Args: cli.AtMost(0)}
-	output := cli.ListFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		known, err := readContexts()
-		if err != nil {
-			return err
-		}
-		type item struct {
-			Name string `json:"name"`
-			Entry
-			Current bool `json:"current"`
-		}
-		var items []item
-		for _, name := range known.names() {
-			items = append(items, item{name, known.Servers[name], name == known.Current})
-		}
-		return cli.Listing[item]{
-			Columns: []string{"NAME", "URL", "SOUTH", "TOKEN", "CURRENT"},
-			Row:     func(i item) []string { return []string{i.Name, i.URL, i.South, i.Token, cli.Yes(i.Current)} },
-			Name:    func(i item) string { return i.Name },
-		}.Write(a, output.Value, items)
-	}
-	return cmd
-}
-
-func contextUse() *cobra.Command {
-	cmd := &cobra.Command{Use: "use NAME", Short: "Choose the server that commands talk to", Args: cli.Exactly("the name of a context")}
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		known, _ := readContexts()
-		return known.names(), cobra.ShellCompDirectiveNoFileComp
-	}
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		known, err := readContexts()
-		if err != nil {
-			return err
-		}
-		if _, err := known.find(args[0]); err != nil {
-			return err
-		}
-		known.Current = args[0]
-		return known.write()
-	}
-	return cmd
-}
-
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-func contextSet() *cobra.Command {
-	var entry Entry
-	var remove bool
-	cmd := &cobra.Command{
-		Use: "set NAME --url URL", Short: "Give a server a name, or change one", Args: cli.Exactly("a name"),
-		Long: "Set stores the address of a server under a name, in your settings folder. The token is a reference, env:VARIABLE or\n" +
-			"file:PATH, so the file has no secrets. The first context becomes the current one.",
-		Example: `  lockstep ctx set prod --url https://lockstep.example.com --token env:PROD_TOKEN
-  lockstep ctx set prod --remove`,
+func checkContextName(name string) error {
+	if contextName.MatchString(name) {
+		return nil
 	}
-	cmd.Flags().StringVar(&entry.URL, "url", "", "the `address` of the server")
-	cmd.Flags().StringVar(&entry.South, "south", "", "the `address` that its devices use, for \"lockstep job update-status --actor client\"")
-	cmd.Flags().StringVar(&entry.Token, "token", "", "where its token is: env:`VARIABLE` or file:PATH")
-	cmd.Flags().BoolVar(&remove, "remove", false, "delete the context")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		known, err := readContexts()
-		if err != nil {
-			return err
-		}
-		name := args[0]
-		if remove {
-			if _, err := known.find(name); err != nil {
-				return err
-			}
-			delete(known.Servers, name)
-			if known.Current == name {
-				known.Current = ""
-			}
-			return known.write()
-		}
-		if err := known.set(name, entry, cmd.Flags().Changed("token")); err != nil {
-			return err
-		}
-		return known.write()
-	}
-	return cmd
+	return cli.Usagef("%q is not a valid context name: use letters and digits, and . _ - after the first character", name)
 }
 
 // set adds a server, or changes the given fields of an existing one.
 func (c *contexts) set(name string, given Entry, withToken bool) error {
-	if !contextName.MatchString(name) {
-		return cli.Usagef("%q is not a valid context name: use letters and digits, and . _ - after the first character", name)
+	if err := checkContextName(name); err != nil {
+		return err
 	}
 	kind, rest, _ := strings.Cut(given.Token, ":")
 	if given.Token != "" && (rest == "" || kind != "env" && kind != "file") {

@@ -38,7 +38,7 @@ func nodeList(a *cli.App, server *Flags) *cobra.Command {
 				return []string{n.Name, n.Address, n.Version, cli.Ago(n.Since), cli.Ago(n.Seen), fmt.Sprintf("%d/%d", n.Shards, n.Of), fmt.Sprint(n.Calls)}
 			},
 			Name: func(n api.Node) string { return n.Name },
-		}.Write(a, output.Value, nodes)
+		}.Write(a, output, nodes)
 	})
 	return cmd
 }

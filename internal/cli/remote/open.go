@@ -19,13 +19,18 @@ import (
 func OpenCommand(a *cli.App) *cobra.Command {
 	var server Flags
 	cmd := &cobra.Command{
-		Use: "open ID", Short: "Open an instance or the drawing of a definition in a browser", Args: cli.Exactly("the id of an instance or a definition"),
-		Long:    "Open prints the address of an instance, or of a definition's drawing, and on a terminal opens it in a browser.",
-		Example: `  lockstep open order`,
+		Use: "open [ID]", Short: "Open the page, or an instance or a definition on it, in a browser", Args: cli.AtMost(1),
+		Long: "Open prints the address of the page, or of an instance or a definition on it, and on a terminal opens it in a browser.",
+		Example: `  lockstep open
+  lockstep open order`,
 	}
 	server.Add(cmd)
 	cmd.RunE = Run(a, &server, func(r Server, args []string) error {
-		address, err := r.addressOf(args[0])
+		id := ""
+		if len(args) == 1 {
+			id = args[0]
+		}
+		address, err := r.addressOf(id)
 		if err != nil {
 			return err
 		}
@@ -40,16 +45,19 @@ func OpenCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// addressOf is the address of an instance or, if there is none, of a definition.
+// addressOf is the address on the page of an instance or, if there is none, of a definition; without an id, of the page.
 func (r Server) addressOf(id string) (string, error) {
 	if strings.HasPrefix(r.URL(), "unix:") {
 		return "", cli.Usagef("no browser can open %s; give the address of a server that listens on a port", r.URL())
+	}
+	if id == "" {
+		return r.URL() + "/", nil
 	}
 	_, err := r.GetInstance(r.Ctx, id, 0)
 	var problem *client.Problem
 	switch {
 	case err == nil:
-		return r.URL() + "/api/v1/instances/" + url.PathEscape(id), nil
+		return r.URL() + "/instances/" + url.PathEscape(id), nil
 	case !errors.As(err, &problem) || problem.Status != http.StatusNotFound:
 		return "", err
 	}
@@ -60,7 +68,7 @@ func (r Server) addressOf(id string) (string, error) {
 		}
 		return "", err
 	}
-	address := r.URL() + "/api/v1/definitions/" + url.PathEscape(name) + "/graph.svg"
+	address := r.URL() + "/definitions/" + url.PathEscape(name)
 	if version != "" {
 		address += "?version=" + url.QueryEscape(version)
 	}

@@ -63,12 +63,28 @@ func (f *Flags) Target() (Entry, error) {
 	return entry, err
 }
 
+// WithScheme is an address with the scheme that it was most likely meant to have: http for this machine, else https.
+func WithScheme(address string) string {
+	if address == "" || strings.Contains(address, "://") || strings.HasPrefix(address, "unix:") {
+		return address
+	}
+	host, _, _ := strings.Cut(address, "/")
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if IsLoopback(strings.Trim(host, "[]")) {
+		return "http://" + address
+	}
+	return "https://" + address
+}
+
 // Options are the client options for the selected server.
 func (f *Flags) Options() (client.Options, error) {
 	entry, err := f.Target()
 	if err != nil {
 		return client.Options{}, err
 	}
+	entry.URL = WithScheme(entry.URL)
 	token, err := entry.ReadToken()
 	return client.Options{URL: entry.URL, Token: token, UserAgent: "lockstep/" + version.Read().Version, Attempts: 3}, err
 }

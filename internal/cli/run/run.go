@@ -26,6 +26,7 @@ type runFlags struct {
 	outbound            load.Outbound
 	functions           load.Catalogue
 	secrets             load.Secrets
+	allowUnreachable    bool
 }
 
 // Command is `lockstep run`.
@@ -60,6 +61,8 @@ func Command(a *cli.App) *cobra.Command {
 	flags.functions.Add(cmd)
 	flags.functions.AddPrograms(cmd)
 	flags.outbound.Add(cmd)
+	flags.outbound.AddTimeouts(cmd)
+	load.UnreachableFlag(cmd, &flags.allowUnreachable)
 	flags.secrets.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, name := range []string{"input", "mock", "events", "functions", "until"} {
@@ -170,13 +173,17 @@ func (s *session) checkIDs() error {
 	return nil
 }
 
-// pinDocuments opens the documents that functions refer to. Mocks do not need them.
+// pinDocuments opens the documents that functions refer to. Mocks do not use them: then only files are opened, and
+// only to find what is wrong.
 func (s *session) pinDocuments(docs map[string]*dialect.Document) error {
-	if s.flags.mock != "" && s.catalogue == nil {
-		return nil
-	}
+	mocked := s.flags.mock != ""
 	for _, d := range s.definitions {
-		found := d.Pin(s.ctx, s.client, s.flags.functions.AllowExec || s.flags.mock != "")
+		var found dialect.Diagnostics
+		if mocked && s.catalogue == nil {
+			found = d.CheckCalls(s.ctx, s.client, nil, false).Errors()
+		} else {
+			found = d.Pin(s.ctx, s.client, load.Allowed{Exec: s.flags.functions.AllowExec || mocked, Unreachable: s.flags.allowUnreachable})
+		}
 		if found.HasErrors() {
 			return s.app.InvalidDocument("the definition cannot be run here", docs[d.File], found)
 		}

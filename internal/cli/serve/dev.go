@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep"
-	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
 	"github.com/lockstep-workflows/lockstep/internal/server"
 	"github.com/lockstep-workflows/lockstep/internal/stores"
@@ -21,11 +21,13 @@ import (
 // DevCommand is `lockstep dev`.
 func DevCommand(a *cli.App) *cobra.Command {
 	var flags hostFlags
+	var allowUnreachable bool
 	cmd := &cobra.Command{
 		Use: "dev [DIR]", Short: "Serve the definitions of a folder, and reload them when they change", Args: cli.AtMost(1),
-		Long: "Dev runs a server for this machine with every definition below DIR. When a file changes, the new content is deployed under the\n" +
-			"same version; running instances keep the old one. While a file has errors, the last good version stays deployed. Calls of functions\n" +
-			"without an endpoint wait for \"lockstep inst answer\". Calls to this machine are allowed.",
+		Long: "Dev runs a server for this machine with every definition below DIR, deployed with the files that they refer to as one bundle.\n" +
+			"When a file changes, the new content is deployed under the same version; running instances keep the old one. While a file has\n" +
+			"errors, the last good version stays deployed. Calls of functions without an endpoint wait for \"lockstep inst answer\". Calls to\n" +
+			"this machine are allowed.",
 		Example: `  lockstep dev examples/v10
   lockstep inst start greet --input '{"name":"Ada"}' --wait`,
 	}
@@ -38,23 +40,26 @@ func DevCommand(a *cli.App) *cobra.Command {
 		if len(args) == 1 {
 			dir = args[0]
 		}
-		return dev(a, cmd.Context(), dir, &flags)
+		return dev(a, cmd.Context(), dir, allowUnreachable, &flags)
 	}
+	load.UnreachableFlag(cmd, &allowUnreachable)
 	return cmd
 }
 
 // loopbackAddresses are those that dev may call.
 var loopbackAddresses = []string{"127.0.0.0/8", "::1/128"}
 
-func dev(a *cli.App, ctx context.Context, dir string, flags *hostFlags) (err error) {
-	a = &cli.App{In: a.In, Out: a.Out, Err: &lockedWriter{w: a.Err}, Problems: a.Problems} // several goroutines write
+func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, flags *hostFlags) (err error) {
+	shared := *a
+	shared.Err = &lockedWriter{w: a.Err} // several goroutines write
+	a = &shared
 	flags.outbound.Allow = append(flags.outbound.Allow, loopbackAddresses...)
 	n, err := flags.configure(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	w := &watcher{host: n, dir: dir, deployed: map[string]loadedFile{}}
+	w := &watcher{host: n, dir: dir, deployed: map[string]loadedFile{}, uses: map[string]bool{}, allowUnreachable: allowUnreachable}
 	if err := w.look(); err != nil {
 		return err
 	}
@@ -63,12 +68,8 @@ func dev(a *cli.App, ctx context.Context, dir string, flags *hostFlags) (err err
 	}
 	base := urlOf(flags.northOpened.Addr(), false)
 	n.invoker.onParked = func(c effect.Call) { reportParked(a, base, c) }
-	onRecord := func(id string, r api.Record) {
-		if r.Type == api.RecordFinished && r.Error != nil {
-			fmt.Fprintf(a.Err, "✗ instance %s failed%s: %s\n", cli.Plain(id), cli.Plain(cli.InState(r.Error.Node)), cli.Plain(r.Error.Error()))
-		}
-	}
-	if err := n.open(ctx, lockstep.Redeploy(), lockstep.OnRecord(onRecord)); err != nil {
+	reports := &reporter{app: a}
+	if err := n.open(ctx, lockstep.Redeploy(), lockstep.OnRecord(reports.record)); err != nil {
 		return err
 	}
 	loaded := w.load(ctx)

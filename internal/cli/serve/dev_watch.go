@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,18 +16,8 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/cli/local"
-	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 )
-
-// pollEvery is how often files are checked. Notifications would need a library for each operating system.
-const pollEvery = 300 * time.Millisecond
-
-// stamp identifies the content of a file, as far as its metadata can.
-type stamp struct {
-	modified time.Time
-	size     int64
-}
 
 // loadedFile is the definition that a file holds.
 type loadedFile struct{ name, digest string }
@@ -37,9 +26,12 @@ type loadedFile struct{ name, digest string }
 type watcher struct {
 	host     *host
 	dir      string
-	seen     map[string]stamp      // of the loaded files
-	changing map[string]stamp      // of changed files at the last check
+	seen     cli.Stamps            // of the loaded files
+	changing cli.Stamps            // of changed files at the last check
 	deployed map[string]loadedFile // by file
+	uses     map[string]bool       // files that definitions refer to
+
+	allowUnreachable bool // documents on the network that cannot be fetched are warnings
 }
 
 // look records the stamps of all files.
@@ -49,39 +41,25 @@ func (w *watcher) look() error {
 	return err
 }
 
-// stamps returns the stamps of all documents of the folder and of the catalogue: a definition may refer to
-// any of them.
-func (w *watcher) stamps() (map[string]stamp, error) {
-	out := map[string]stamp{}
-	add := func(file string) {
-		if info, err := os.Stat(file); err == nil {
-			out[file] = stamp{info.ModTime(), info.Size()}
-		}
+// stamps returns the stamps of all documents of the folder, of other files that definitions refer to, and of the
+// catalogue.
+func (w *watcher) stamps() (cli.Stamps, error) {
+	out := cli.Stamps{}
+	if err := out.AddBelow(w.dir); err != nil {
+		return nil, fmt.Errorf("look for definitions: %w", err)
 	}
-	info, err := os.Stat(w.dir)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.IsDir():
-		add(w.dir)
-	default:
-		files, err := dialect.FindFiles(w.dir, func(entry fs.DirEntry) bool { return cli.IsDocument(entry.Name()) })
-		if err != nil {
-			return nil, fmt.Errorf("look for definitions: %w", err)
-		}
-		for _, file := range files {
-			add(file)
-		}
+	for file := range w.uses {
+		out.Add(file)
 	}
 	if file := w.host.flags.functions.File; file != "" {
-		add(file)
+		out.Add(file)
 	}
 	return out, nil
 }
 
 // watch loads what changes, until ctx ends.
 func (w *watcher) watch(ctx context.Context) {
-	ticker := time.NewTicker(pollEvery)
+	ticker := time.NewTicker(cli.PollEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -128,8 +106,8 @@ func (w *watcher) reloadFunctions(ctx context.Context) {
 	w.host.invoker.use(known)
 }
 
-// load deploys every new or changed definition without errors, and returns their names. It reports the
-// errors of the others, whose last good version stays deployed.
+// load deploys every definition without errors, as one bundle, and returns the names of those that are new or changed.
+// It reports the errors of the others, whose last good version stays deployed.
 func (w *watcher) load(ctx context.Context) []string {
 	a := w.host.app
 	files, found, err := load.Find([]string{w.dir})
@@ -138,7 +116,7 @@ func (w *watcher) load(ctx context.Context) []string {
 		return nil
 	}
 	slices.Sort(files)
-	var loaded []string
+	var good []load.Definition
 	owner := map[string]string{} // files by id
 	for _, file := range files {
 		d, err := load.Compile(a, ctx, file, "", w.host.client, w.host.invoker.Names()...)
@@ -146,18 +124,21 @@ func (w *watcher) load(ctx context.Context) []string {
 			fmt.Fprintf(a.Err, "%v\n", err)
 			continue
 		}
-		if found[file] && !load.IsDefinition(d) {
+		if found[file] && !d.IsDefinition() {
 			continue
 		}
-		name, err := w.deploy(ctx, d, owner)
-		if err != nil {
+		if d, err = w.check(ctx, d, owner); err != nil {
 			fmt.Fprintf(a.Err, "%s: %s\n", file, cli.Plain(err.Error()))
+		}
+		if err != nil || d.Diagnostics.HasErrors() {
 			w.keeps(file)
 			continue
 		}
-		if name != "" {
-			loaded = append(loaded, name)
-		}
+		good = append(good, d)
+	}
+	loaded, err := w.deploy(ctx, good)
+	if err != nil {
+		fmt.Fprintf(a.Err, "%s; nothing was deployed\n", cli.Plain(err.Error()))
 	}
 	return loaded
 }
@@ -169,44 +150,68 @@ func (w *watcher) keeps(file string) {
 	}
 }
 
-// deploy deploys one definition. The name is empty if nothing changed.
-func (w *watcher) deploy(ctx context.Context, d load.Definition, owner map[string]string) (string, error) {
+// check finds what keeps a definition from being deployed, and reports its diagnostics if they include an error.
+func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string]string) (load.Definition, error) {
 	if d.Program != nil {
 		if !w.host.flags.functions.AllowExec && builtin.CheckExec(d.File, d.Program).HasErrors() {
-			return "", errors.New("it runs programs on this machine, and is skipped; --allow-exec allows that")
+			return d, errors.New("it runs programs on this machine, and is skipped; --allow-exec allows that")
 		}
-		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, true)...)
+		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, load.Allowed{Exec: true, Unreachable: w.allowUnreachable})...)
 		d.Diagnostics.Sort()
+		for _, file := range d.Uses() {
+			w.uses[file] = true
+		}
 	}
-	if d.Program == nil || d.Diagnostics.HasErrors() {
+	if d.Diagnostics.HasErrors() {
 		w.report(d)
-		w.keeps(d.File)
-		return "", nil
+		return d, nil
 	}
-	p := d.Program
-	if other, ok := owner[p.ID]; ok {
-		return "", fmt.Errorf("it defines %q, as %s does; it is skipped", p.ID, other)
+	if other, ok := owner[d.Program.ID]; ok {
+		return d, fmt.Errorf("it defines %q, as %s does; it is skipped", d.Program.ID, other)
 	}
-	owner[p.ID] = d.File
-	folder, err := os.OpenRoot(filepath.Dir(d.File))
+	owner[d.Program.ID] = d.File
+	return d, nil
+}
+
+// deploy deploys definitions as one bundle, and returns the names of those that changed.
+func (w *watcher) deploy(ctx context.Context, ds []load.Definition) (loaded []string, err error) {
+	if len(ds) == 0 {
+		return nil, nil
+	}
+	dir := w.dir
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	folder, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer folder.Close()
-	row, err := w.host.engine.Deploy(ctx, lockstep.Document{
-		Text: d.Document.Source, Name: filepath.Base(d.File), Files: folder.FS(),
-	})
+	b := lockstep.Bundle{Files: folder.FS(), AllowUnreachable: w.allowUnreachable}
+	byPath := map[string]load.Definition{}
+	for _, d := range ds {
+		name, err := filepath.Rel(dir, d.File)
+		if err != nil {
+			return nil, err
+		}
+		name = filepath.ToSlash(name)
+		b.Definitions, byPath[name] = append(b.Definitions, name), d
+	}
+	got, err := w.host.engine.DeployBundle(ctx, b)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	name := cli.JoinVersion(row.ID, row.Version)
-	before := w.deployed[d.File]
-	w.deployed[d.File] = loadedFile{name, row.Digest}
-	if before.digest == row.Digest {
-		return "", nil
+	for _, one := range got.Definitions {
+		d := byPath[one.Definition.Path]
+		name := cli.JoinVersion(one.Definition.ID, one.Definition.Version)
+		before := w.deployed[d.File]
+		w.deployed[d.File] = loadedFile{name, one.Definition.Digest}
+		if before.digest != one.Definition.Digest {
+			w.report(d)
+			loaded = append(loaded, name)
+		}
 	}
-	w.report(d)
-	return name, nil
+	return loaded, nil
 }
 
 // report shows the diagnostics of a definition.

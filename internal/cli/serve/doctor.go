@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/stores"
 )
 
@@ -36,8 +37,14 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "the server at %s is ready; it has %s of %s\n", r.URL(), cli.Plural(int(stats.Total), "instance"), cli.Plural(len(stats.Definitions), "definition"))
-		return nil
+		if !a.Problems {
+			fmt.Fprintf(a.Err, "the server at %s is ready; it has %s of %s\n", r.URL(), cli.Plural(int(stats.Total), "instance"), cli.Plural(len(stats.Definitions), "definition"))
+		}
+		metrics, err := r.Metrics(r.Ctx)
+		if err != nil {
+			return err
+		}
+		return writeProblems(a, output, receivers(string(metrics)))
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if storeText == "" {
@@ -50,7 +57,7 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 		case !address.Exists():
 			return cli.NotFoundf("there is no store %s", address)
 		}
-		return examine(a, cmd, address, namespace, output.Value)
+		return examine(a, cmd, address, namespace, output)
 	}
 	return cmd
 }
@@ -61,8 +68,8 @@ type damage struct {
 	Text  string `json:"text"`
 }
 
-func examine(a *cli.App, cmd *cobra.Command, address stores.Address, namespace, format string) error {
-	s, err := address.Open(cmd.Context(), stores.Options{Namespace: namespace, KeepSchema: true})
+func examine(a *cli.App, cmd *cobra.Command, address stores.Address, namespace string, format *cli.Format) error {
+	s, err := address.Open(cmd.Context(), stores.Options{Namespace: namespace, KeepSchema: true, Restored: true})
 	if err != nil {
 		return storeFailure(address, err)
 	}
@@ -73,23 +80,25 @@ func examine(a *cli.App, cmd *cobra.Command, address stores.Address, namespace, 
 	if err != nil {
 		return fmt.Errorf("check the store %s: %w", address, err)
 	}
+	if !a.Problems {
+		fmt.Fprintf(a.Err, "%s: %s\n", address, cli.Plural(len(problems), "problem"))
+	}
+	return writeProblems(a, format, problems)
+}
+
+// writeProblems writes what is wrong, and fails if something is.
+func writeProblems(a *cli.App, format *cli.Format, problems []store.Problem) error {
 	var items []damage
 	for _, p := range problems {
 		items = append(items, damage{p.Where, p.Text})
 	}
-	if !a.Problems {
-		fmt.Fprintf(a.Err, "%s: %s\n", address, cli.Plural(len(problems), "problem"))
-	}
-	err = cli.Listing[damage]{
+	err := cli.Listing[damage]{
 		Columns: []string{"WHERE", "WHAT"},
 		Row:     func(d damage) []string { return []string{d.Where, d.Text} },
 		Name:    func(d damage) string { return d.Where },
 	}.Write(a, format, items)
-	if err != nil {
-		return err
+	if err == nil && len(problems) > 0 {
+		err = cli.Shown(cli.ExitError)
 	}
-	if len(problems) > 0 {
-		return cli.Shown(cli.ExitError)
-	}
-	return nil
+	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstep-workflows/lockstep"
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
@@ -34,11 +35,14 @@ type hostFlags struct {
 	secrets               load.Secrets
 	sink                  SinkFlags
 	sources               sourceFlags
+	webhooks              webhookFlags
+	tracing               tracingFlags
 	retention             retentionFlags
 	timezone              string
 	window                time.Duration
 	maxCalls, perEndpoint int
 	memory                string
+	quotas                quotaFlags
 	missedFires, unknown  *cli.Choice
 	logFormat, logLevel   *cli.Choice
 	config                string
@@ -55,6 +59,7 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.IntVar(&h.maxCalls, "max-calls", 256, "maximum function calls in flight")
 	f.IntVar(&h.perEndpoint, "max-calls-per-endpoint", 128, "maximum calls in flight to one host, OpenAPI document or function of the catalogue")
 	f.StringVar(&h.memory, "memory-limit", "auto", "memory above which expensive requests are refused: a `size` such as 2GiB, none, or auto (GOMEMLIMIT, 9/10 of the control group's, or 3/4 of the machine's)")
+	h.quotas.add(f)
 	h.missedFires = &cli.Choice{Value: "latest", Allowed: []string{"latest", "all", "none"}}
 	f.Var(h.missedFires, "missed-fires", "which missed times of a schedule are caught up")
 	h.unknown = &cli.Choice{Value: unknown, Allowed: []string{"fail", "wait"}}
@@ -66,17 +71,20 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	h.functions.Add(cmd)
 	h.functions.AddPrograms(cmd)
 	h.outbound.Add(cmd)
+	h.outbound.AddTimeouts(cmd)
 	h.secrets.Add(cmd)
 	h.sink.add(cmd)
 	h.sources.add(cmd)
+	h.webhooks.add(cmd)
+	h.tracing.add(cmd)
 	h.retention.add(cmd)
 	cli.ConfigFlag(cmd, &h.config)
 }
 
-func (h *hostFlags) logger(a *cli.App) *slog.Logger {
-	var level slog.Level
+// level is the minimum level of the log.
+func (h *hostFlags) level() (level slog.Level) {
 	_ = level.UnmarshalText([]byte(h.logLevel.Value)) // it is one of four words
-	return newLogger(a.Err, h.logFormat.Value, level)
+	return level
 }
 
 // host is a server: configure, open, serve, close.
@@ -84,6 +92,7 @@ type host struct {
 	app     *cli.App
 	flags   *hostFlags
 	store   stores.Address
+	level   slog.LevelVar
 	log     *slog.Logger
 	secrets *secrets.Store // nil: there are none
 	client  *http.Client
@@ -109,7 +118,9 @@ func (h *hostFlags) configure(ctx context.Context, a *cli.App) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &host{app: a, flags: h, store: address, log: h.logger(a), memory: limit}
+	n := &host{app: a, flags: h, store: address, memory: limit}
+	n.level.Set(h.level())
+	n.log = newLogger(a.Stderr(), h.logFormat.Value, &n.level)
 	if n.secrets, err = h.secrets.Open(a); err != nil {
 		return nil, err
 	}
@@ -139,7 +150,7 @@ func checkOptions(options []lockstep.Option) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	flag := map[string]string{"Downloads": "--download", "Origins": "--origin"}[wrong.Option]
+	flag := map[string]string{"Downloads": "--download", "Origins": "--origin", "Notify": "--webhook"}[wrong.Option]
 	return cli.Usagef("%s: %v", cmp.Or(flag, wrong.Option), wrong.Err)
 }
 
@@ -148,7 +159,7 @@ func (h *hostFlags) options(n *host) ([]lockstep.Option, error) {
 	out := []lockstep.Option{
 		lockstep.Namespace(h.namespace), lockstep.Invoker(n.invoker), lockstep.OutboundAllow(h.outbound.Allow...),
 		lockstep.Timezone(h.timezone), lockstep.EventWindow(h.window), lockstep.MissedFires(h.missedFires.Value),
-		lockstep.Logger(n.log),
+		lockstep.Logger(n.log), lockstep.CallTimeout(h.outbound.Timeout), lockstep.CallTimeoutMax(h.outbound.MaxTimeout),
 	}
 	if h.functions.AllowExec {
 		out = append(out, lockstep.AllowExec())
@@ -162,6 +173,11 @@ func (h *hostFlags) options(n *host) ([]lockstep.Option, error) {
 	if h.perEndpoint > 0 {
 		out = append(out, lockstep.MaxCallsPerEndpoint(h.perEndpoint))
 	}
+	quotas, err := h.quotas.option()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, quotas)
 	if n.memory > 0 {
 		out = append(out, lockstep.MemoryLimit(n.memory))
 	}
@@ -184,6 +200,22 @@ func (h *hostFlags) options(n *host) ([]lockstep.Option, error) {
 	}
 	for _, source := range sources {
 		out = append(out, lockstep.Source(source))
+	}
+	secret := func(string) (expr.Value, bool) { return expr.Null, false }
+	if n.secrets != nil {
+		secret = n.secrets.Get
+	}
+	webhooks, err := h.webhooks.use(n.client, secret)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, webhooks...)
+	tracing, err := h.tracing.use(h.node, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if tracing != nil {
+		out = append(out, tracing)
 	}
 	kept, err := h.retention.use()
 	return append(out, kept...), err
@@ -246,6 +278,11 @@ func (n *host) announce(name string, northTLS, southTLS bool) error {
 }
 
 func storeFailure(address stores.Address, err error) error {
+	if restored, ok := errors.AsType[*stores.RestoredError](err); ok {
+		f := &cli.Failure{Exit: cli.ExitError, Code: "restored", Title: "The store is paused", Detail: fmt.Sprintf("%s: %v", address, restored)}
+		f.Hint = "\"lockstep resume --store …\" says what would run, and resumes it; \"lockstep serve --resume-restored\" does both at once"
+		return f
+	}
 	if errors.Is(err, fs.ErrPermission) {
 		return &cli.Failure{Exit: cli.ExitError, Code: "store", Title: "The store cannot be opened", Detail: err.Error()}
 	}

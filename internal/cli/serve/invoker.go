@@ -34,13 +34,22 @@ func (v *invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {
 	if known != nil {
 		router.Catalogue = known
 	}
-	if v.wait && route.Parse(c.Operation).Kind == route.ByName && !knows(known, c.Function) {
+	if v.parks(known, c.Operation, c.Function) {
 		if v.onParked != nil {
 			v.onParked(c)
 		}
 		return effect.Outcome{Parked: true}
 	}
 	return secrets.Invoker(&router, v.secrets).Invoke(ctx, c)
+}
+
+// Parks reports whether calls of a function wait for an answer.
+func (v *invoker) Parks(function, operation string) bool {
+	return v.parks(v.known.Load(), operation, function)
+}
+
+func (v *invoker) parks(known *catalogue.Catalogue, operation, name string) bool {
+	return v.wait && route.Parse(operation).Kind == route.ByName && !knows(known, name)
 }
 
 func knows(c *catalogue.Catalogue, name string) bool {

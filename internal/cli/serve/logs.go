@@ -11,7 +11,7 @@ import (
 var logFormats = []string{"auto", "text", "json", "journald"}
 
 // newLogger writes a log to w in a format.
-func newLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
+func newLogger(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "auto" {
 		format = "text"

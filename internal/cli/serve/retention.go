@@ -18,6 +18,7 @@ import (
 type retentionFlags struct {
 	rules           []string
 	instances, feed string
+	audit           string
 }
 
 func (r *retentionFlags) add(cmd *cobra.Command) {
@@ -26,6 +27,8 @@ func (r *retentionFlags) add(cmd *cobra.Command) {
 		"delete instances and jobs that ended longer ago than this `AGE`, such as 90d (default: keep them); streams keep their records")
 	f.StringVar(&r.feed, "feed-retention", "",
 		"delete records of streams that are older than this `AGE`, such as 30d (default: keep them); instances keep their history")
+	f.StringVar(&r.audit, "audit-retention", "",
+		"delete entries of the audit log that are older than this `AGE`, such as 400d (default: keep them)")
 	f.StringArrayVar(&r.rules, "job-retention", nil,
 		"delete jobs that have not changed for a time, as `[WORKFLOW][:STATE,…]=AGE`: \"=30d\" for all that have ended, \"firmware:DONE,FAILED=2w\"; repeatable")
 }
@@ -38,6 +41,7 @@ func (r *retentionFlags) use() (out []lockstep.Option, err error) {
 	}{
 		{"retention", r.instances, lockstep.Retention},
 		{"feed-retention", r.feed, lockstep.FeedRetention},
+		{"audit-retention", r.audit, lockstep.AuditRetention},
 	} {
 		age, err := useAge(setting.name, setting.age)
 		if err != nil {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,23 +21,31 @@ type serveFlags struct {
 	tokens          string
 	tls             map[server.Side]*tlsFlags // "" for both
 	clientCA        string
+	clientCRL       string
+	crl             *server.CRL // nil: there is none
 	clientName      *cli.Choice
 	insecure, check bool
+	resume          bool
+	tlsProxy        bool
 	hosts, origins  []string
 	wfx             wfxFlags
+	all             *pflag.FlagSet // as they are set
 }
 
 // tlsFlags are the certificate and the key of a side.
 type tlsFlags struct{ cert, key string }
 
 // Command is `lockstep serve`.
-func Command(a *cli.App) *cobra.Command {
-	var flags serveFlags
+func Command(a *cli.App) *cobra.Command { return command(a, &serveFlags{}, serve) }
+
+// command runs a function with its settings.
+func command(a *cli.App, flags *serveFlags, run func(*cli.App, context.Context, *serveFlags) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve definitions, instances and jobs over HTTP", Args: cli.AtMost(0),
 		Long: "Serve runs a server until SIGTERM or Ctrl-C: then it accepts no more requests, finishes those in flight and ends. A second signal\n" +
 			"ends it at once; the next start continues where it was. The north address is for operators, the south address for devices. By default\n" +
-			"it listens on this machine only; other addresses need TLS, and --tokens or, for devices, --south-client-ca.\n" +
+			"it listens on this machine only; other addresses need TLS, and --tokens or, for devices, --south-client-ca. SIGHUP reads the settings\n" +
+			"and the files of certificates, tokens and functions again, and logs what needs a restart.\n" +
 			"Settings come from flags, then from the environment (LOCKSTEP_NORTH, …), then from the file of --config.",
 		Example: `  lockstep serve
   lockstep serve --store sqlite:/var/lib/lockstep/lockstep.db --functions functions.yaml
@@ -53,9 +59,11 @@ func Command(a *cli.App) *cobra.Command {
 	f.StringVar(&flags.tokens, "tokens", "", "a `file` of tokens (\"lockstep token new\" prints lines for it)")
 	flags.addTLS(f)
 	f.BoolVar(&flags.insecure, "insecure", false, "allow other than loopback addresses without tokens or TLS: something else must protect them")
+	f.BoolVar(&flags.tlsProxy, "tls-proxy", false, "a proxy in front of the server ends TLS, and adds the client's address to X-Forwarded-For")
 	f.StringArrayVar(&flags.hosts, "host", nil, "another host `name` of this server, needed without tokens; repeatable")
 	f.StringArrayVar(&flags.origins, "origin", nil, "another site whose pages may send requests, `scheme://host[:port]`; repeatable")
-	f.BoolVar(&flags.check, "check", false, "only check the settings, and the files they name")
+	f.BoolVar(&flags.resume, "resume-restored", false, "run a store that was restored from a backup; see \"lockstep restore\"")
+	f.BoolVar(&flags.check, "check", false, "only check the settings and the files they name, also while a server runs with them")
 	flags.wfx.add(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := flags.wfx.fromEnvironment(f); err != nil {
@@ -68,7 +76,8 @@ func Command(a *cli.App) *cobra.Command {
 			return err
 		}
 		flags.inherit(cmd)
-		return serve(a, cmd.Context(), &flags)
+		flags.all = f
+		return run(a, cmd.Context(), flags)
 	}
 	return cmd
 }
@@ -86,6 +95,7 @@ func (s *serveFlags) addTLS(f *pflag.FlagSet) {
 		f.StringVar(&at.key, prefix+"tls-key", "", "its key `file`")
 	}
 	f.StringVar(&s.clientCA, "south-client-ca", "", "a `file` with the authorities of device certificates, which are then required")
+	f.StringVar(&s.clientCRL, "south-client-crl", "", "a `file` with revocation lists of these authorities, in PEM or DER form")
 	s.clientName = &cli.Choice{Value: string(server.CommonName)}
 	for _, name := range server.CertificateNames {
 		s.clientName.Allowed = append(s.clientName.Allowed, string(name))
@@ -126,6 +136,9 @@ func serve(a *cli.App, ctx context.Context, flags *serveFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
 	options := []lockstep.Option{lockstep.Hosts(flags.hosts...), lockstep.Origins(flags.origins...)}
+	if flags.tlsProxy {
+		options = append(options, lockstep.BehindTLS())
+	}
 	tokens, err := readTokens(ctx, flags.tokens)
 	if err != nil {
 		return err
@@ -135,6 +148,18 @@ func serve(a *cli.App, ctx context.Context, flags *serveFlags) (err error) {
 	}
 	if flags.clientCA != "" {
 		options = append(options, lockstep.DeviceCertificates(flags.clientName.Value))
+	}
+	if flags.clientCRL != "" {
+		if flags.clientCA == "" {
+			return cli.Usagef("--south-client-crl needs --south-client-ca")
+		}
+		if flags.crl, err = server.NewCRL(flags.clientCRL, flags.clientCA); err != nil {
+			return cli.Invalidf("%v", err)
+		}
+		options = append(options, lockstep.RevokedCertificates(flags.crl.Revokes))
+	}
+	if flags.resume {
+		options = append(options, lockstep.ResumeRestored())
 	}
 	if err := checkOptions(options); err != nil {
 		return err
@@ -157,6 +182,8 @@ func serve(a *cli.App, ctx context.Context, flags *serveFlags) (err error) {
 	if err := n.announce("serve", north.CertFile != "", south != nil && south.CertFile != ""); err != nil {
 		return err
 	}
+	stop := flags.reloadOnHangup(ctx, n)
+	defer stop()
 	if err := errors.Join(n.serve(ctx), n.engine.Close()); err != nil {
 		return err
 	}
@@ -166,14 +193,14 @@ func serve(a *cli.App, ctx context.Context, flags *serveFlags) (err error) {
 
 // warn warns of addresses without protection.
 func (s *serveFlags) warn(n *host) {
-	for _, l := range slices.Concat([]net.Listener{s.northOpened, s.southOpen}, s.more[server.NorthSide], s.more[server.SouthSide]) {
-		if l != nil && s.insecure && !isLocalAddr(l.Addr()) {
+	for _, l := range s.opened() {
+		if s.insecure && !isLocalAddr(l.Addr()) {
 			n.log.Warn("other machines can reach this server; because of --insecure, something else must protect it", "address", l.Addr().String())
 		}
 	}
 }
 
-// checkServe checks the addresses and the store without serving.
+// checkServe checks the addresses and the store without serving. A server may be running with both.
 func checkServe(a *cli.App, ctx context.Context, n *host, sides ...*server.Listening) error {
 	for _, l := range sides {
 		if l == nil {
@@ -183,16 +210,9 @@ func checkServe(a *cli.App, ctx context.Context, n *host, sides ...*server.Liste
 			return listenFailure(*l, err)
 		}
 	}
-	note := "will be created"
-	if n.store.Exists() {
-		note = "can be opened"
-		s, err := n.store.Open(ctx, stores.Options{Namespace: n.flags.namespace, Log: n.log})
-		if err != nil {
-			return storeFailure(n.store, err)
-		}
-		if err := s.Close(); err != nil {
-			return err
-		}
+	note, err := n.store.Look(ctx)
+	if err != nil {
+		return storeFailure(n.store, err)
 	}
 	fmt.Fprintf(a.Err, "the settings are valid; the store %s %s\n", n.store, note)
 	return nil

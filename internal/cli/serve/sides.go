@@ -96,11 +96,15 @@ func (s *sideFlags) open(north, south *server.Listening, more ...*server.Listeni
 
 // close closes the listeners that serving has not closed.
 func (s *sideFlags) close() {
-	for _, l := range slices.Concat([]net.Listener{s.northOpened, s.southOpen}, s.more[server.NorthSide], s.more[server.SouthSide]) {
-		if l != nil {
-			_ = l.Close()
-		}
+	for _, l := range s.opened() {
+		_ = l.Close()
 	}
+}
+
+// opened lists the listeners that are open.
+func (s *sideFlags) opened() []net.Listener {
+	all := slices.Concat([]net.Listener{s.northOpened, s.southOpen}, s.more[server.NorthSide], s.more[server.SouthSide])
+	return slices.DeleteFunc(all, func(l net.Listener) bool { return l == nil })
 }
 
 // listenFailure is the failure of a side that cannot be opened, with a hint.

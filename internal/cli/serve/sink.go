@@ -1,11 +1,7 @@
 package serve
 
 import (
-	"context"
 	"log/slog"
-	stdhttp "net/http"
-	"net/url"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,27 +59,13 @@ func (s *SinkFlags) nats(log *slog.Logger) (event.Sink, error) {
 
 // HTTP makes a sink that is under the outbound policy as calls are.
 func (s *SinkFlags) HTTP(client *http.Client) (event.Sink, error) {
-	target, err := url.Parse(s.URL)
-	switch {
-	case err != nil:
-		return nil, cli.Usagef("--event-sink is not a URL")
-	case target.Scheme != "http" && target.Scheme != "https" || target.Hostname() == "":
-		return nil, cli.Usagef("--event-sink is not an http, https or nats URL")
-	case target.User != nil || strings.Contains(target.EscapedPath(), "@"):
-		return nil, cli.Usagef("--event-sink holds a user or password, which is not supported")
+	target, err := operatorURL("event-sink", "http, https or nats", s.URL)
+	if err != nil {
+		return nil, err
 	}
-	if err := http.CheckPort(target); err != nil {
-		return nil, cli.Usagef("--event-sink: %v", err)
-	}
-	target.Fragment, target.RawFragment = "", ""
-	sink := eventhttp.Sink{Mode: eventhttp.ModeStructured}
+	sink := eventhttp.Sink{Mode: eventhttp.ModeStructured, Post: post(client, target, nil)}
 	if s.Mode.Value == "binary" {
 		sink.Mode = eventhttp.ModeBinary
-	}
-	sink.Post = func(ctx context.Context, h stdhttp.Header, body []byte, key string) (int, error) {
-		// Secret: with a redirect to another host the headers of an event would be lost.
-		a, err := client.Do(ctx, http.Request{Method: "POST", URL: target, Header: h, Body: body, Key: key, Secret: true})
-		return a.Status, err
 	}
 	return sink.Send, nil
 }

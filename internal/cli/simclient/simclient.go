@@ -218,7 +218,7 @@ func (s *summary) write(a *cli.App, format string) error {
 		ends = append(ends, fmt.Sprintf("%s %d", state, s.Ended[state]))
 	}
 	rate := float64(s.Updates) / max(s.Seconds, 0.001)
-	return cli.WriteItem(a, s, "", format, []cli.Field{
+	return cli.WriteItem(a, s, "", cli.AsFormat(format), []cli.Field{
 		{"devices", strconv.Itoa(s.Clients)},
 		{"jobs", strconv.Itoa(s.Jobs)},
 		{"ended", strings.Join(ends, ", ")},

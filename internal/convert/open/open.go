@@ -89,6 +89,7 @@ func (w *writer) document() expr.Value {
 		if about = o.Metadata; !about.IsObject() {
 			about = obj("metadata", o.Metadata)
 		}
+		about = w.labels(about)
 	}
 	if o.HasExtensions {
 		about = about.With("extensions", o.Extensions)
@@ -97,6 +98,17 @@ func (w *writer) document() expr.Value {
 		doc = doc.With("metadata", about)
 	}
 	return doc
+}
+
+// labels leaves out the names and labels of instances that are computed: their expressions are in another language.
+func (w *writer) labels(metadata expr.Value) expr.Value {
+	for _, m := range metadata.Members() {
+		if strings.HasPrefix(m.Key, "lockstep.") && strings.Contains(m.Value.String(), "$") {
+			w.lose(dialect.Pos{Line: 1, Column: 1}, m.Key, "the expression is not converted", "declare it in document.metadata, in jq")
+			metadata = metadata.Without(m.Key)
+		}
+	}
+	return metadata
 }
 
 // frame adds what stands around the tasks.

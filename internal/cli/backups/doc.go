@@ -1,0 +1,2 @@
+// Package backups is `lockstep backup`, `restore` and `resume`.
+package backups

@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
+)
+
+func tokenList(a *cli.App) *cobra.Command {
+	var server remote.Flags
+	cmd := &cobra.Command{
+		Use: "ls", Short: "List the tokens of a server, and what is revoked", Args: cli.AtMost(0),
+		Long: "Ls lists the tokens that a server accepts, by their names in its tokens file, and the certificates that were revoked by serial number. It\n" +
+			"needs a token with the role admin.",
+		Example: `  lockstep token ls
+  lockstep token ls -o json`,
+	}
+	server.Add(cmd)
+	output := cli.ListFlag(cmd)
+	cmd.RunE = remote.Run(a, &server, func(r remote.Server, _ []string) error {
+		tokens, err := r.ListTokens(r.Ctx)
+		if err != nil {
+			return err
+		}
+		revoked, err := r.ListRevocations(r.Ctx)
+		if err != nil {
+			return err
+		}
+		for _, v := range revoked {
+			if v.Certificate != "" {
+				tokens = append(tokens, api.Token{Name: v.ID, Role: "certificate", Revoked: true})
+			}
+		}
+		return cli.Listing[api.Token]{
+			Columns: []string{"NAME", "ROLE", "STATE", "EXPIRES", "CLIENT", "SOURCES"},
+			Row: func(t api.Token) []string {
+				expires := ""
+				if !t.Expires.IsZero() {
+					expires = t.Expires.Format("2006-01-02 15:04")
+				}
+				return []string{t.Name, t.Role, tokenState(t), expires, t.Client, strings.Join(t.Sources, " ")}
+			},
+			Name: func(t api.Token) string { return t.Name },
+		}.Write(a, output, tokens)
+	})
+	return cmd
+}
+
+func tokenState(t api.Token) string {
+	switch {
+	case t.Revoked:
+		return "revoked"
+	case t.Expired:
+		return "expired"
+	}
+	return "valid"
+}
+
+func tokenRevoke(a *cli.App) *cobra.Command {
+	var server remote.Flags
+	var certificate, reason string
+	cmd := &cobra.Command{
+		Use: "revoke NAME", Short: "Refuse a token or a certificate from now on", Args: cli.AtMost(1),
+		Long: "Revoke makes all servers that share a store refuse a token, with its sessions, or the certificate of a device, within a few seconds and\n" +
+			"without a restart. Take the line out of the tokens file afterwards. It needs a token with the role admin.",
+		Example: `  lockstep token revoke ci --reason "it was in a log"
+  lockstep token revoke --certificate 3a:5f:01 --reason stolen`,
+	}
+	server.Add(cmd)
+	cmd.Flags().StringVar(&certificate, "certificate", "", "the serial `number` of a certificate, in hexadecimal digits")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+	cmd.RunE = remote.Run(a, &server, func(r remote.Server, args []string) error {
+		if (len(args) == 1) == (certificate != "") {
+			return cli.Usagef("lockstep token revoke needs the name of a token, or --certificate")
+		}
+		request := api.RevokeRequest{Certificate: certificate, Reason: reason}
+		if len(args) == 1 {
+			request.Token = args[0]
+		}
+		v, err := r.Revoke(r.Ctx, request)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Err, "revoked; lockstep token restore %s takes it back\n", v.ID)
+		return nil
+	})
+	return cmd
+}
+
+func tokenRestore(a *cli.App) *cobra.Command {
+	var server remote.Flags
+	cmd := &cobra.Command{
+		Use: "restore ID", Short: "Take a revocation back", Args: cobra.ExactArgs(1),
+		Long:    "Restore takes a revocation back, by the id that revoke printed. It needs a token with the role admin.",
+		Example: `  lockstep token restore certificate-3a5f01`,
+	}
+	server.Add(cmd)
+	cmd.RunE = remote.Run(a, &server, func(r remote.Server, args []string) error { return r.Restore(r.Ctx, args[0]) })
+	return cmd
+}

@@ -1,0 +1,156 @@
+package wfxdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+const (
+	// MaxHistory is how many entries of a job's history are read, the newest ones ("import-history").
+	MaxHistory = 8192
+	// MaxHistoryBytes is how large they may be in all, if there is more than one ("import-history-bytes").
+	MaxHistoryBytes = 8 << 20
+)
+
+// Job is a row of the table job, with its tags and its history.
+type Job struct {
+	ID, Client, Workflow string
+	Created, Updated     time.Time // stime and mtime
+	Status, Definition   expr.Value
+	Tags                 []string
+	History              []Entry // oldest first
+	Cut                  int     // entries that are left out, because they are older than MaxHistory or MaxHistoryBytes allow
+	Err                  error   // why it cannot be read; else nil
+}
+
+// Entry is a row of the table history: what a change replaced. Null: the change was of another part.
+type Entry struct {
+	At                 time.Time // since when it held
+	Status, Definition expr.Value
+	size               int
+}
+
+// Jobs calls each for every job, oldest first. Only one is in memory at a time: the rows of the three tables come in
+// the same order, because the table history has no index by job.
+func (db *DB) Jobs(ctx context.Context, each func(Job) error) error {
+	const order = " ORDER BY j.stime, j.id"
+	jobs, err := db.rows(ctx, "jobs", "SELECT j.id, j.stime, j.mtime, j.client_id, j.definition, j.status, w.name FROM job j LEFT JOIN workflow w ON w.id = j.workflow_jobs"+order)
+	if err != nil {
+		return notWFX(err)
+	}
+	defer jobs.close()
+	tags, err := newMerge(ctx, db, "tags", "SELECT j.id, t.name FROM tag_jobs x JOIN job j ON j.id = x.job_id JOIN tag t ON t.id = x.tag_id"+order+", t.name")
+	if err != nil {
+		return err
+	}
+	defer tags.rows.close()
+	history, err := newMerge(ctx, db, "past", "SELECT j.id, h.mtime, h.status, h.definition FROM history h JOIN job j ON j.id = h.job_history"+order+", h.id")
+	if err != nil {
+		return err
+	}
+	defer history.rows.close()
+	for {
+		r, err := jobs.next(ctx)
+		if err != nil || r == nil {
+			return err
+		}
+		j := newJob(r)
+		if err := tags.of(ctx, j.ID, func(r []text) { j.Tags = append(j.Tags, r[1].s) }); err != nil {
+			return err
+		}
+		size := 0
+		if err := history.of(ctx, j.ID, func(r []text) { j.add(r, &size) }); err != nil {
+			return err
+		}
+		if err := each(j); err != nil {
+			return err
+		}
+	}
+}
+
+func newJob(r []text) Job {
+	j := Job{ID: r[0].s, Client: r[3].s, Workflow: r[6].s}
+	var errs [4]error
+	j.Created, errs[0] = r[1].time()
+	j.Updated, errs[1] = r[2].time()
+	j.Definition, errs[2] = r[4].json()
+	j.Status, errs[3] = r[5].json()
+	for i, name := range []string{"stime", "mtime", "definition", "status"} {
+		if errs[i] != nil && j.Err == nil {
+			j.Err = fmt.Errorf("its %s cannot be read: %w", name, errs[i])
+		}
+	}
+	if j.Err == nil && !r[6].valid {
+		j.Err = fmt.Errorf("it has no workflow")
+	}
+	j.Status = withoutHash(j.Status)
+	return j
+}
+
+// withoutHash leaves the hash of the definition out of a status: it is computed whenever a status is shown.
+func withoutHash(status expr.Value) expr.Value {
+	if !status.IsObject() {
+		return status
+	}
+	return status.Without("definitionHash")
+}
+
+// add adds a row of the history, and drops the oldest if there are too many.
+func (j *Job) add(r []text, size *int) {
+	e := Entry{size: len(r[2].s) + len(r[3].s)}
+	var err error
+	if e.At, err = r[1].time(); err == nil {
+		e.Status, err = r[2].json()
+	}
+	if err == nil {
+		e.Definition, err = r[3].json()
+	}
+	if err != nil {
+		if j.Err == nil {
+			j.Err = fmt.Errorf("its history cannot be read: %w", err)
+		}
+		return
+	}
+	e.Status = withoutHash(e.Status)
+	j.History = append(j.History, e)
+	*size += e.size
+	for len(j.History) > MaxHistory || *size > MaxHistoryBytes && len(j.History) > 1 {
+		*size -= j.History[0].size
+		j.History[0] = Entry{}
+		j.History = j.History[1:]
+		j.Cut++
+	}
+}
+
+// merge reads rows that belong to jobs, in the order of the jobs.
+type merge struct {
+	rows cursor
+	at   []text // the next row; nil: there is none
+}
+
+func newMerge(ctx context.Context, db *DB, name, query string) (*merge, error) {
+	rows, err := db.rows(ctx, name, query)
+	if err != nil {
+		return nil, notWFX(err)
+	}
+	m := &merge{rows: rows}
+	if m.at, err = rows.next(ctx); err != nil {
+		rows.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// of calls take for the rows of a job.
+func (m *merge) of(ctx context.Context, job string, take func([]text)) (err error) {
+	for m.at != nil && m.at[0].s == job {
+		take(m.at)
+		if m.at, err = m.rows.next(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package wfxdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstep-workflows/lockstep/expr"
+)
+
+// DB is a database of wfx, at one moment.
+type DB struct {
+	rows  func(ctx context.Context, name, query string) (cursor, error)
+	close func() error
+}
+
+// cursor gives the rows of a query one after the other.
+type cursor interface {
+	// next returns the columns of the next row; nil: there is none.
+	next(ctx context.Context) ([]text, error)
+	close()
+}
+
+// text is a column; NULL is not valid.
+type text struct {
+	s     string
+	valid bool
+}
+
+// Close ends reading.
+func (db *DB) Close() error { return db.close() }
+
+// Workflow is a row of the table workflow.
+type Workflow struct {
+	Name     string
+	Document expr.Value // as the API of wfx shows it
+	Err      error      // why it cannot be read; else nil
+}
+
+// Workflows calls each for every workflow, by name.
+func (db *DB) Workflows(ctx context.Context, each func(Workflow) error) error {
+	// The description came later than the table.
+	rows, err := db.rows(ctx, "workflows", `SELECT w.name, w.states, w.transitions, w."groups", w.description FROM workflow w ORDER BY w.name`)
+	if err != nil {
+		rows, err = db.rows(ctx, "workflows", `SELECT w.name, w.states, w.transitions, w."groups", NULL FROM workflow w ORDER BY w.name`)
+	}
+	if err != nil {
+		return notWFX(err)
+	}
+	defer rows.close()
+	for {
+		r, err := rows.next(ctx)
+		if err != nil || r == nil {
+			return err
+		}
+		w := Workflow{Name: r[0].s}
+		w.Document, w.Err = document(r)
+		if err := each(w); err != nil {
+			return err
+		}
+	}
+}
+
+func document(r []text) (expr.Value, error) {
+	out := expr.Object(expr.Member{Key: "name", Value: expr.String(r[0].s)})
+	for i, name := range []string{"states", "transitions", "groups"} {
+		v, err := r[i+1].json()
+		if err != nil {
+			return expr.Null, fmt.Errorf("its %s cannot be read: %w", name, err)
+		}
+		if !v.IsNull() {
+			out = out.With(name, v)
+		}
+	}
+	if r[4].s != "" {
+		out = out.With("description", expr.String(r[4].s))
+	}
+	return out, nil
+}
+
+// json parses a column; NULL is null.
+func (t text) json() (expr.Value, error) {
+	if !t.valid || t.s == "" {
+		return expr.Null, nil
+	}
+	return expr.ParseJSON([]byte(t.s))
+}
+
+// layouts are how times are written: by the SQLite driver of wfx, by PostgreSQL, and by other versions of the driver.
+var layouts = []string{
+	"2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999-07", "2006-01-02T15:04:05.999999999Z07:00",
+	"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999",
+}
+
+func (t text) time() (time.Time, error) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, t.s); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%.40q is not a time", t.s)
+}
+
+func notWFX(err error) error {
+	return errors.Join(errors.New("it cannot be read as a database of wfx"), err)
+}
