@@ -3,9 +3,11 @@ package ui
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 )
@@ -69,5 +71,36 @@ func TestEveryPathIsThePage(t *testing.T) {
 	}
 	if a := ask(t, "/assets/index-of-another-build.js"); a.StatusCode != 404 {
 		t.Errorf("an asset that is not there gives %d", a.StatusCode)
+	}
+}
+
+// TestLockFile: the page is built from packages that the lock file has, by hash, on every machine. It names no registry,
+// and no package runs a script when it is installed.
+func TestLockFile(t *testing.T) {
+	text, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct {
+			Integrity, Resolved                string
+			HasInstallScript                   bool
+			Dependencies, OptionalDependencies map[string]string
+		}
+	}
+	if err := json.Unmarshal(text, &lock); err != nil {
+		t.Fatal(err)
+	}
+	for path, p := range lock.Packages {
+		if path != "" && p.Integrity == "" || p.Resolved != "" || p.HasInstallScript {
+			t.Errorf("%s: integrity %q, resolved %q, a script %v", path, p.Integrity, p.Resolved, p.HasInstallScript)
+		}
+		for _, needs := range []map[string]string{p.Dependencies, p.OptionalDependencies} {
+			for name := range needs {
+				if _, ok := lock.Packages["node_modules/"+name]; !ok {
+					t.Errorf("%s needs %s, which the lock file does not have", path, name)
+				}
+			}
+		}
 	}
 }

@@ -102,10 +102,23 @@ export interface Fault {
   state?: unknown;
   cut?: string[];
   trail?: { workflow: string; node?: string; place?: { line: number; column: number } }[];
+  item?: { index: number; value?: unknown; cut?: boolean };
+}
+
+/** How far a foreach is. */
+export interface Progress {
+  state: string;
+  total: number;
+  done: number;
+  failed: number;
+  inFlight: number;
+  failures?: { index: number; item?: unknown; cut?: boolean; error: Fault }[];
 }
 
 export interface Instance {
   id: string;
+  name?: string;
+  key?: string;
   definition: { id: string; version: string; digest?: string };
   status: Status;
   state?: string;
@@ -116,13 +129,15 @@ export interface Instance {
   rev: number;
   output?: unknown;
   error?: Fault;
-  tags?: Record<string, unknown>;
+  labels?: Record<string, unknown>;
   parent?: string;
+  children?: number;
   restartOf?: string;
   quarantine?: string;
   wake?: string;
   allowed?: string[];
   job?: Job;
+  progress?: Progress[];
 }
 
 /** What an instance has beside that is a job. */
@@ -147,6 +162,40 @@ export interface Definition {
   deployed: string;
   current?: boolean;
   diagnostics?: Diagnostic[];
+  paused?: Decision;
+  retired?: Decision;
+}
+
+/** Who decided something, when and why. */
+export interface Decision {
+  at: string;
+  by?: string;
+  reason?: string;
+}
+
+export interface Schedule {
+  definition: string;
+  version: string;
+  state: "active" | "paused" | "definition-paused" | "retired" | "over";
+  paused?: Decision; // what the state is about
+  cron?: string;
+  every?: string;
+  after?: string;
+  from?: string;
+  until?: string;
+  zone: string;
+  overlap: "allow" | "skip" | "queue";
+  next: string[];
+  fires: Fire[]; // newest first
+}
+
+/** What became of a fire time, or of those from at until another. */
+export interface Fire {
+  at: string;
+  until?: string;
+  outcome: "started" | "triggered" | "queued" | "skipped" | "missed" | "paused";
+  instance?: string;
+  status?: Status; // once it is over
 }
 
 export interface Diagnostic {

@@ -14,6 +14,7 @@ import { Instances } from "./pages/instances";
 import { Instance } from "./pages/instance";
 import { Events } from "./pages/events";
 import { Board } from "./pages/board";
+import { Schedules } from "./pages/schedules";
 import { Nodes } from "./pages/nodes";
 import { NotFound } from "./pages/notfound";
 
@@ -24,6 +25,7 @@ const menu = [
   ["/", "Home"],
   ["/definitions", "Definitions"],
   ["/instances", "Instances"],
+  ["/schedules", "Schedules"],
   ["/events", "Events"],
   ["/board", "Board"],
   ["/nodes", "Nodes"],
@@ -77,6 +79,8 @@ function pageOf(parts: string[]): ComponentChildren {
       return id ? <Definition key={id} id={id} /> : <Definitions />;
     case "instances":
       return id ? <Instance key={id} id={id} /> : <Instances />;
+    case "schedules":
+      return <Schedules />;
     case "events":
       return <Events />;
     case "board":

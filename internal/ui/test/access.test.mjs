@@ -30,6 +30,7 @@ const places = () => [
   ["instance completed", `/instances/${ids.hello}`, ".diagram .mark-done"],
   ["instance failed", `/instances/${ids.failed}`, ".diagram .mark-failed"],
   ["instance waiting", `/instances/${ids.approval}`, ".diagram .mark-waiting", ".why"],
+  ["schedules", "/schedules", ".panel"],
   ["events", "/events", ".events"],
   ["board", "/board/team.board", "[data-card]"],
   ["nodes", "/nodes", ".numbers"],

@@ -26,9 +26,23 @@ states:
 - {name: Ping, type: inject, start: {kind: default}, data: {ping: true}, transition: {nextState: Pong}}
 - {name: Pong, type: inject, data: {pong: true}, transition: {nextState: Ping}}
 `;
+  const map = `id: map
+version: "1.0"
+name: Of the tests
+functions: [{name: score}]
+states:
+- name: Score
+  type: foreach
+  start: {kind: default}
+  inputCollection: "{{ $.items }}"
+  iterationParam: item
+  outputCollection: "{{ $.scores }}"
+  actions: [{functionRef: {refName: score, parameters: {n: "{{ $.item.n }}"}}}]
+  end: {kind: default}
+`;
   server = await startServer({
     examples: ["approval.yaml", "onboarding.yaml", "account.yaml", "monitor.yaml", "jobs/kanban.yaml"],
-    files: { "pause.yaml": pause, "endless.yaml": endless },
+    files: { "pause.yaml": pause, "endless.yaml": endless, "map.yaml": map },
   });
 });
 after(() => server.stop());
@@ -63,6 +77,35 @@ async function saveAndTest(t, page, definitions) {
     throw new Error(`lockstep test: ${e.stdout}${e.stderr}\n${readFileSync(file, "utf8")}`);
   }
 }
+
+test("a foreach shows how far it is and what failed; only that is retried", async (t) => {
+  const { id } = await server.begin("map", { items: Array.from({ length: 60 }, (_, n) => ({ n })) });
+  const page = await openPage(t, server, "/instances/" + id);
+  const items = page.getByRole("region", { name: "Items of Score" });
+  await items.getByText("0 of 60 done, 60 in flight").waitFor();
+  await page.getByText("60 calls of score that an operator must answer, 0 of 60 done").first().waitFor();
+  const open = async () => (await server.api("GET", `/api/v1/calls?instance=${encodeURIComponent(id)}&limit=100`)).body.items;
+  const answerOne = async (call, body) => {
+    const r = await server.api("POST", `/api/v1/instances/${encodeURIComponent(id)}/calls/${call.ticket}`, body);
+    assert.equal(r.status, 200, JSON.stringify(r.body));
+  };
+  await until("all calls wait", async () => (await open()).filter((c) => c.parked).length === 60);
+  for (const call of await open()) {
+    await answerOne(call, call.arguments.n === 17 ? { error: { name: "BadItem", code: "422", detail: "no such article" } } : { result: { s: call.arguments.n } });
+  }
+  await items.getByText("59 of 60 done, 1 failed").waitFor();
+  await items.getByRole("row", { name: '17 {"n":17} BadItem (422): no such article' }).waitFor();
+  await page.getByRole("region", { name: "Error", exact: true }).getByText("item 17").waitFor();
+  await shot(page, "instance-items");
+  await page.getByRole("button", { name: "Retry failed items" }).click();
+  const again = await until("the call of the failed item", async () => {
+    const list = (await open()).filter((c) => c.parked);
+    return list.length > 0 && list;
+  });
+  assert.deepEqual(again.map((c) => c.arguments), [{ n: 17 }]);
+  await answerOne(again[0], { result: { s: 17 } });
+  await page.locator("header.instance").getByText("completed").waitFor();
+});
 
 test("start, watch, finish; every point can be looked at", async (t) => {
   const { id } = await server.begin("approval", { request: "q-1" });

@@ -18,7 +18,7 @@ export function checkedJson(text: string): Remark[] {
 export function useKey(): (content: string) => string {
   const last = useRef({ content: "", key: "" });
   return (content) => {
-    if (last.current.content !== content || !last.current.key) last.current = { content, key: newId() };
+    if (last.current.content !== content || !last.current.key) last.current = { content, key: "auto:" + newId() };
     return last.current.key;
   };
 }

@@ -1,15 +1,16 @@
-import { api, ask, get, type Definition as Shape, type Page } from "../api";
+import { api, ask, get, type Definition as Shape, type Page, type Schedule } from "../api";
 import { useTitle } from "../app";
 import { amend, go, place } from "../router";
 import { Diagram, type NodeMark } from "../parts/diagram";
 import { listOf, quote } from "../parts/filter";
 import { useLive } from "../parts/live";
-import { useLoad } from "../parts/load";
+import { useLoad, type Loaded } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
 import { Source } from "../parts/source";
-import { Ago } from "../parts/when";
+import { Ago, Next } from "../parts/when";
 import { useMemo } from "preact/hooks";
 import { Deploy } from "./definition-deploy";
+import { ScheduleTab, Standing, useSchedule } from "./definition-schedule";
 import { Start } from "./definition-start";
 import { Versions } from "./definition-versions";
 import { Counts, dialectName, useNowAndThen, type Stats } from "./definitions";
@@ -20,6 +21,7 @@ const tabs = [
   ["versions", "Versions"],
   ["start", "Start"],
   ["deploy", "New version"],
+  ["schedule", "Schedule"],
 ] as const;
 
 export function Definition(p: { id: string }) {
@@ -33,6 +35,11 @@ export function Definition(p: { id: string }) {
   useLive(2000, (c) => c.definition === p.id, stats.again);
   useNowAndThen(10_000, list.again);
   const versions = list.data?.items ?? [];
+  const schedule = useSchedule(p.id, versions.find((d) => d.current));
+  const again = () => {
+    list.again();
+    schedule.again();
+  };
   const shown = version ? versions.find((d) => d.version === version) : (versions.find((d) => d.current) ?? versions[versions.length - 1]);
   if (list.error && !list.data) {
     return (
@@ -97,6 +104,14 @@ export function Definition(p: { id: string }) {
             <Counts id={p.id} statuses={stats.data?.definitions.find((d) => d.id === p.id)?.statuses} />
           </dd>
         </div>
+        {schedule.data && (
+          <div>
+            <dt>Next start</dt>
+            <dd>
+              <Next time={schedule.data.next[0]} />
+            </dd>
+          </div>
+        )}
         {shown.dialect === "wfx" && (
           <div>
             <dt>Jobs</dt>
@@ -106,14 +121,17 @@ export function Definition(p: { id: string }) {
           </div>
         )}
       </dl>
+      <Standing definition={shown} again={again} />
       <nav class="tabs" aria-label="Of this definition">
-        {tabs.map(([name, text]) => (
-          <a href={link(name)} aria-current={name === tab ? "page" : undefined}>
-            {name === "start" && shown.dialect === "wfx" ? "New job" : text}
-          </a>
-        ))}
+        {tabs
+          .filter(([name]) => name !== "schedule" || name === tab || schedule.data)
+          .map(([name, text]) => (
+            <a key={name} href={link(name)} aria-current={name === tab ? "page" : undefined}>
+              {name === "start" && shown.dialect === "wfx" ? "New job" : text}
+            </a>
+          ))}
       </nav>
-      <Tab key={tab + version} tab={tab} id={p.id} of={of} shown={shown} version={version} versions={versions} />
+      <Tab key={tab + version} tab={tab} id={p.id} of={of} shown={shown} version={version} versions={versions} schedule={schedule} again={again} />
     </>
   );
 }
@@ -126,7 +144,7 @@ function withVersion(version: string): string {
   return place.value.path + (q.size ? "?" + q : "");
 }
 
-function Tab(p: { tab: string; id: string; of: string; shown: Shape; version: string; versions: Shape[] }) {
+function Tab(p: { tab: string; id: string; of: string; shown: Shape; version: string; versions: Shape[]; schedule: Loaded<Schedule | null>; again: () => void }) {
   switch (p.tab) {
     case "source":
       return <SourceTab {...p} />;
@@ -136,6 +154,8 @@ function Tab(p: { tab: string; id: string; of: string; shown: Shape; version: st
       return <Start definition={p.shown} version={p.version} />;
     case "deploy":
       return <DeployTab {...p} />;
+    case "schedule":
+      return <ScheduleTab loaded={p.schedule} again={p.again} />;
   }
   return <DiagramTab {...p} />;
 }

@@ -131,6 +131,13 @@ export function Definitions() {
                 <tr key={d.id}>
                   <td>
                     <a href={"/definitions/" + encodeURIComponent(d.id)}>{d.id}</a>
+                    {d.paused && (
+                      <>
+                        {" "}
+                        <StatusMark status="paused" />
+                      </>
+                    )}
+                    {d.retired && <span class="quiet"> retired</span>}
                     {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
                   </td>
                   <td>{d.version || <span class="quiet">none</span>}</td>

@@ -40,7 +40,7 @@ export function Home() {
   const all = useLoad(async (signal) => {
     const [stats, recent, definitions] = await Promise.all([
       get<Stats>("/api/v1/stats", signal),
-      get<Page<Instance>>("/api/v1/instances?limit=10", signal),
+      get<Page<Instance>>("/api/v1/instances?fold=true&limit=10", signal),
       get<Page<Definition>>("/api/v1/definitions?limit=100", signal),
     ]);
     return { stats, recent: recent.items, definitions: definitions.items };

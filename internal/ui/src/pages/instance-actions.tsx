@@ -18,25 +18,31 @@ export function Actions(p: { instance: Instance; input: unknown; again: () => vo
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const may = (verb: string) => instance.allowed?.includes(verb) ?? false;
-  const now = async (verb: "retry" | "pause" | "resume") => {
+  const now = async (verb: "retry" | "pause" | "resume", body: unknown = {}) => {
     if (busy) return;
     setBusy(true);
     setError(undefined);
     try {
-      await act(instance, verb, {});
+      await act(instance, verb, body);
       p.again();
     } catch (e) {
       setError(e);
     }
     setBusy(false);
   };
+  const items = (instance.progress?.length ?? 0) > 0;
   const title = { retry: "Retry with other data…", skip: "Skip…", cancel: "Cancel…", terminate: "Terminate…", restart: "Restart…" };
   return (
     <>
       <div class="actions" role="group" aria-label="Actions">
+        {may("retry") && items && (
+          <button type="button" class="main" onClick={() => now("retry", { failedItems: true })} {...barred("operate")}>
+            Retry failed items
+          </button>
+        )}
         {may("retry") && (
-          <button type="button" class="main" onClick={() => now("retry")} {...barred("operate")}>
-            Retry
+          <button type="button" class={items ? "" : "main"} onClick={() => now("retry")} {...barred("operate")}>
+            {items ? "Retry all items" : "Retry"}
           </button>
         )}
         {may("resume") && (

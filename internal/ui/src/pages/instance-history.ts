@@ -55,17 +55,6 @@ export function readHistory(id: string, after: string, signal?: AbortSignal): Pr
   return get<Page<Rec>>(api("instances", id, "history") + "?" + query, signal);
 }
 
-/** All of a history, up to a number of records. */
-export async function wholeHistory(id: string, most: number): Promise<Rec[]> {
-  const out: Rec[] = [];
-  for (let after = ""; ; ) {
-    const page = await readHistory(id, after);
-    out.push(...page.items);
-    if (!page.next || out.length >= most) return out;
-    after = String(page.next);
-  }
-}
-
 export interface History {
   head: Rec[]; // from the first on; the rest is in tail if nothing is unread between
   tail: Rec[]; // up to the newest
@@ -185,7 +174,7 @@ export function useHistory(id: string): History {
   return { ...state, again, loadMore: () => void ask("fill") };
 }
 
-const wrong = new Set(["callFailed", "timedOut", "caught"]);
+const wrong = new Set(["callFailed", "itemFailed", "timedOut", "caught"]);
 
 /** Whether a record tells of something that went wrong. */
 export function isWrong(r: Rec): boolean {

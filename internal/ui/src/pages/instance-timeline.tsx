@@ -282,6 +282,11 @@ function dataName(type: string): string {
   return names[type] ?? "Data";
 }
 
+/** Which item of a foreach a record's error arose in. */
+function ofItem(r: Rec): string {
+  return r.error?.item ? `, item ${r.error.item.index.toLocaleString("en")}` : "";
+}
+
 /** A record in a few words. */
 export function describe(r: Rec): string {
   const again = r.attempt && r.attempt > 1 ? `, attempt ${r.attempt}` : "";
@@ -297,7 +302,9 @@ export function describe(r: Rec): string {
     case "returned":
       return `${r.name} returned`;
     case "callFailed":
-      return `${r.name} failed: ${r.error?.name ?? "error"}`;
+      return `${r.name} failed: ${r.error?.name ?? "error"}${ofItem(r)}`;
+    case "itemFailed":
+      return `Failed: ${r.error?.name ?? "error"}${ofItem(r)}; the other items continue`;
     case "waiting":
       return `Waits for ${r.text ?? "something"}`;
     case "consumed":

@@ -22,12 +22,31 @@ interface Wait {
   event?: string;
   actor?: string;
   choice?: string;
+  timeout?: boolean;
+  then?: string;
   match?: { source?: string; type?: string; attributes?: { name: string; value?: string; impossible?: boolean }[] };
+}
+
+/** Waits that are alike. */
+interface Group {
+  kind: string;
+  state?: string;
+  count: number;
+  text: string;
+  function?: string;
+  event?: string;
+  parked?: boolean;
+  timeout?: boolean;
+  then?: string;
+  at?: string;
 }
 
 interface WhyAnswer {
   summary: string;
+  groups: Group[];
   waits: Wait[];
+  omitted?: number;
+  otherEvents?: number;
   nearMisses: { name: string; why: string; event: { id: string; source: string; type: string; received: string } }[];
   nextWake?: string;
 }
@@ -39,7 +58,10 @@ export function Why(p: { instance: Instance; again: () => void }) {
   const [answering, setAnswering] = useState<Wait>();
   const d = why.data;
   if (!d) return <ProblemBox error={why.error} again={why.again} />;
-  const waits = d.waits.filter((w) => w.choice === undefined || w.choice !== p.instance.job?.state).slice(0, 50);
+  const all = d.waits.filter((w) => w.choice === undefined || w.choice !== p.instance.job?.state);
+  const groups = d.groups.filter((g) => g.count > 1);
+  const waits = all.filter((w) => d.groups.some((g) => g.count === 1 && isOf(w, g))).slice(0, 50);
+  const running = p.instance.status === "running";
   const text = (w: Wait) => (
     <>
       <WaitText wait={w} />{" "}
@@ -52,9 +74,15 @@ export function Why(p: { instance: Instance; again: () => void }) {
   );
   return (
     <section class="panel why" aria-labelledby="why">
-      <h2 id="why">Why does it wait?</h2>
+      <h2 id="why">{running ? "What does it do?" : "Why does it wait?"}</h2>
       {/* The summary of what waits says what the list does. */}
-      {(waits.length === 0 || p.instance.status === "paused") && <p>{d.summary}</p>}
+      {(waits.length + groups.length === 0 || p.instance.status === "paused") && <p>{d.summary}</p>}
+      {groups.map((g) => (
+        <p key={g.kind + " " + g.text}>
+          {g.text}
+          {g.state && ` (${g.state})`}
+        </p>
+      ))}
       {waits.length === 1 && <p>It waits for {text(waits[0]!)}</p>}
       {waits.length > 1 && (
         <>
@@ -65,6 +93,17 @@ export function Why(p: { instance: Instance; again: () => void }) {
             ))}
           </ul>
         </>
+      )}
+      {groups.length > 0 && (
+        <details>
+          <summary>Each of them</summary>
+          <ul>
+            {all.slice(0, 50).map((w) => (
+              <li key={w.ticket}>{text(w)}</li>
+            ))}
+          </ul>
+          {all.length + (d.omitted ?? 0) > 50 && <p class="quiet">and {(all.length + (d.omitted ?? 0) - 50).toLocaleString("en")} more</p>}
+        </details>
       )}
       {d.nearMisses.length > 0 && (
         <details>
@@ -79,11 +118,17 @@ export function Why(p: { instance: Instance; again: () => void }) {
               </li>
             ))}
           </ul>
+          {d.otherEvents !== undefined && <p class="quiet">{d.otherEvents.toLocaleString("en")} further events of these types are for other instances.</p>}
         </details>
       )}
       {answering && <AnswerDialog id={id} wait={answering} onClose={() => setAnswering(undefined)} again={() => (why.again(), p.again())} />}
     </section>
   );
+}
+
+/** Whether a wait is the one of a group that has one. */
+function isOf(w: Wait, g: Group): boolean {
+  return (["kind", "function", "event", "parked", "timeout", "then", "at"] as const).every((key) => w[key] === g[key]);
 }
 
 function WaitText(p: { wait: Wait }) {
@@ -126,7 +171,13 @@ function WaitText(p: { wait: Wait }) {
         </>
       );
     case "timer":
-      return <>a timer{at}</>;
+      if (!w.timeout) return <>a timer{at}</>;
+      return (
+        <>
+          its timeout{at}
+          {w.then && `, then → ${w.then}`}
+        </>
+      );
     case "deadline":
     case "total":
       return <>its timeout{at}</>;

@@ -13,12 +13,12 @@ import { Actions } from "./instance-actions";
 import { itemsOf, marksOf, useHistory } from "./instance-history";
 import { StateDetails, WholeDetails } from "./instance-node";
 import { Moves } from "./instance-moves";
+import { ForeachProgress, itemText } from "./instance-progress";
 import { Timeline } from "./instance-timeline";
 import { Why } from "./instance-why";
 import "./instance.css";
 
 export function Instance(p: { id: string }) {
-  useTitle(p.id);
   const loaded = useLoad((signal) => get<Row>(api("instances", p.id), signal), [p.id]);
   const history = useHistory(p.id);
   const again = () => {
@@ -27,6 +27,7 @@ export function Instance(p: { id: string }) {
   };
   useLive(300, (c) => c.instance === p.id, again);
   const instance = loaded.data;
+  useTitle(instance?.name || p.id);
   const { id = "", version = "", digest = "" } = instance?.definition ?? {};
   const drawing = useLoad(async (signal) => (id ? get<string>(api("definitions", id, "graph.svg") + "?" + new URLSearchParams(digest ? { digest } : { version }), signal) : ""), [id, version, digest]);
   const items = useMemo(() => itemsOf(history), [history.head, history.tail]);
@@ -45,6 +46,7 @@ export function Instance(p: { id: string }) {
       {instance.error && <Failure instance={instance} />}
       {instance.quarantine && <Quarantine text={instance.quarantine} />}
       <Actions instance={instance} input={started?.data} again={again} />
+      {instance.progress?.map((one) => <ForeachProgress key={one.state} progress={one} />)}
       {!instance.ended && !instance.quarantine && !instance.job && <Why instance={instance} again={again} />}
       {instance.job && <JobBlock instance={instance} again={again} />}
       <div class="columns">
@@ -85,13 +87,25 @@ function Header(p: { instance: Row }) {
   const { instance: i } = p;
   const children = useLoad((signal) => get<Page<Row>>("/api/v1/instances?" + new URLSearchParams({ q: "parent:" + quote(i.id), limit: "5" }), signal), [i.id, i.rev]);
   const kids = children.data?.items ?? [];
-  const tags = Object.entries(i.tags ?? {});
+  const labels = Object.entries(i.labels ?? {});
   return (
     <header class="instance">
       <h1>
-        <StatusMark status={i.status} /> <span class="mono">{i.id}</span>
+        <StatusMark status={i.status} /> {i.name || <span class="mono">{i.id}</span>}
       </h1>
       <dl class="facts">
+        {i.name && (
+          <>
+            <dt>Id</dt>
+            <dd class="mono">{i.id}</dd>
+          </>
+        )}
+        {i.key && (
+          <>
+            <dt>Key</dt>
+            <dd class="mono">{i.key}</dd>
+          </>
+        )}
         <dt>Definition</dt>
         <dd>
           <a href={"/definitions/" + encodeURIComponent(i.definition.id) + (i.definition.version ? "?" + new URLSearchParams({ version: i.definition.version }) : "")}>
@@ -148,10 +162,10 @@ function Header(p: { instance: Row }) {
             </dd>
           </>
         )}
-        {tags.length > 0 && (
+        {labels.length > 0 && (
           <>
-            <dt>Tags</dt>
-            <dd>{tags.map(tagText).join(", ")}</dd>
+            <dt>Labels</dt>
+            <dd>{labels.map(labelText).join(", ")}</dd>
           </>
         )}
       </dl>
@@ -159,8 +173,8 @@ function Header(p: { instance: Row }) {
   );
 }
 
-/** A tag for reading; a job has a list of words under one name. */
-function tagText([name, value]: [string, unknown]): string {
+/** A label for reading; a job has a list of words under one name. */
+function labelText([name, value]: [string, unknown]): string {
   if (name === "tags" && Array.isArray(value)) return value.join(", ");
   return `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
 }
@@ -185,6 +199,11 @@ function Failure(p: { instance: Row }) {
         {e.place && (
           <>
             , <a href={source}>line {e.place.line}</a>
+          </>
+        )}
+        {e.item && (
+          <>
+            , item {e.item.index.toLocaleString("en")} <span class="mono">{itemText(e.item.value)}</span>
           </>
         )}
       </p>

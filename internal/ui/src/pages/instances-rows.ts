@@ -28,8 +28,8 @@ interface State {
   busy: boolean;
 }
 
-export function useRows(q: string, after: string, held: () => boolean): Rows {
-  const key = JSON.stringify([q, after]);
+export function useRows(q: string, after: string, fold: boolean, held: () => boolean): Rows {
+  const key = JSON.stringify([q, after, fold]);
   const [state, set] = useState<State>({ key, of: q, fresh: 0, busy: true });
   const now = useRef({ state, held, key });
   now.current = { state, held, key };
@@ -54,6 +54,7 @@ export function useRows(q: string, after: string, held: () => boolean): Rows {
       changed.current = new Set();
       try {
         const query = new URLSearchParams({ q, limit: String(pageSize) });
+        if (fold) query.set("fold", "true");
         if (after) query.set("after", after);
         const page = await get<Page<Instance>>("/api/v1/instances?" + query, mine.signal);
         const old = now.current.state;

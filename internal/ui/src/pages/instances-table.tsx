@@ -1,4 +1,5 @@
 import type { Instance } from "../api";
+import { listOf, quote } from "../parts/filter";
 import { Ago } from "../parts/when";
 import { StatusMark } from "../parts/status";
 import "./instances.css";
@@ -25,6 +26,7 @@ export function InstanceTable(p: { rows: Instance[]; select?: Selecting; dim?: b
             )}
             <th scope="col">Status</th>
             <th scope="col">Instance</th>
+            <th scope="col">Name</th>
             <th scope="col">Definition</th>
             <th scope="col">State</th>
             <th scope="col">Age</th>
@@ -56,6 +58,17 @@ function Row(p: { row: Instance; select?: Selecting }) {
       </td>
       <td class="mono id">
         <a href={"/instances/" + encodeURIComponent(row.id)}>{row.id}</a>
+      </td>
+      <td>
+        {row.name}
+        {row.children !== undefined && (
+          <>
+            {" "}
+            <a class="quiet nowrap" href={listOf("parent:" + quote(row.id))}>
+              +{row.children.toLocaleString()} {row.children === 1 ? "child" : "children"}
+            </a>
+          </>
+        )}
       </td>
       <td>
         <a href={"/definitions/" + encodeURIComponent(row.definition.id)}>{row.definition.id}</a>

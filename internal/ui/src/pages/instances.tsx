@@ -3,7 +3,7 @@ import { get, Problem, statuses, type Instance } from "../api";
 import { useTitle } from "../app";
 import { amend, go, place, restoreScroll } from "../router";
 import { announce } from "../parts/announcer";
-import { listOf, valueOf, withValue } from "../parts/filter";
+import { listOf, quote, valueOf, withValue } from "../parts/filter";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
@@ -22,11 +22,12 @@ export function Instances() {
   const query = place.value.query;
   const q = query.get("q") ?? "";
   const after = query.get("after") ?? "";
+  const fold = query.get("children") !== "shown";
   const selection = useSelection(query.get("sel") ?? "");
   const table = useRef<HTMLDivElement>(null);
   const pointed = useRef(false);
   const held = () => pointed.current || selection.some || window.scrollY > 80 || (table.current?.contains(document.activeElement) ?? false);
-  const rows = useRows(q, after, held);
+  const rows = useRows(q, after, fold, held);
   const count = useLoad((signal) => get<Count>("/api/v1/instances/count?" + new URLSearchParams({ q }), signal), [q]);
   useLive(2000, () => true, count.again);
 
@@ -38,7 +39,7 @@ export function Instances() {
   const fault = rows.error instanceof Problem && rows.error.code === "bad-filter" ? rows.error : undefined;
   const items = rows.items ?? [];
   const sel = query.get("sel") ?? "";
-  const pageAt = (cursor: string) => "/instances?" + new URLSearchParams({ ...(q && { q }), ...(cursor && { after: cursor }), ...(sel && { sel }) });
+  const pageAt = (cursor: string) => "/instances?" + new URLSearchParams({ ...(q && { q }), ...(!fold && { children: "shown" }), ...(cursor && { after: cursor }), ...(sel && { sel }) });
   return (
     <>
       <h1>Instances</h1>
@@ -51,6 +52,9 @@ export function Instances() {
             {q && (count.data?.count === 1 ? " matches" : " match")}
           </span>
         )}
+        <label>
+          <input type="checkbox" checked={!fold} onChange={(e) => amend({ children: e.currentTarget.checked ? "shown" : null, after: null, sel: null })} /> Show children
+        </label>
         {rows.fresh > 0 && (
           <button type="button" class="main" onClick={rows.show}>
             {rows.fresh >= pageSize ? `${pageSize} or more` : rows.fresh} new, show
@@ -81,6 +85,12 @@ function Nothing(p: { q: string; more?: string }) {
     return (
       <p class="quiet">
         Nothing matches this filter. <a href="/instances">Show all</a>
+        {!p.q.includes(":") && !p.q.includes('"') && (
+          <>
+            {" "}
+            or look for <a href={listOf("text:" + quote(p.q.trim()))}>a part of a text</a>.
+          </>
+        )}
       </p>
     );
   }
@@ -124,7 +134,7 @@ function FilterBox(p: { q: string; fault?: Problem }) {
         type="search"
         spellcheck={false}
         autocomplete="off"
-        placeholder="status:failed def:order age:>1h"
+        placeholder="order:A-1038 status:failed age:>1h"
         value={text}
         aria-invalid={p.fault !== undefined}
         aria-describedby={p.fault ? "filter-error" : undefined}
@@ -154,10 +164,13 @@ const grammar = [
   ["error:Timeout", "by the name of the error"],
   ["age:>1h  idle:<30m", "by the time since creation, since the last change"],
   ["created:2026-01-31  updated:>2026-01-31T12:00:00Z", "by day or instant"],
-  ["tag:eu  tag:region=eu", "by tag"],
+  ["order:A-1038  label:order=A-1038", "by label"],
+  ['name:"Order 7"  key:KEY', "by name, by idempotency key or correlation attribute"],
   ["id:abc  parent:ID", "by the beginning of the id, by the parent"],
+  ["is:root", "started by no other instance"],
   ["is:job  client:device7  group:OPEN", "jobs"],
-  ["text", "text in id, definition, state, client or error"],
+  ["A-1038", "a whole id, name, key or label's value"],
+  ["text:bank", "a part of an id, name, label, definition, state, client or error"],
   ["-word", "what the word does not select"],
 ];
 

@@ -11,12 +11,13 @@ export interface Session {
 /** Who the page acts for; undefined until the server has told. */
 export const session = signal<Session | undefined>(undefined);
 
-type Deed = "operate" | "start" | "deploy" | "send";
+export type Deed = "operate" | "start" | "deploy" | "retire" | "send";
 
 const roles: Record<Deed, string[]> = {
   operate: ["operator", "admin"],
   start: ["operator", "author", "admin"],
   deploy: ["author", "admin"],
+  retire: ["operator", "author", "admin"],
   send: ["event-producer", "operator", "admin"],
 };
 

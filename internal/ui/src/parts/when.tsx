@@ -39,3 +39,18 @@ export function Ago(p: { time: string }) {
     </time>
   );
 }
+
+/** A fire time to come: the instant, and how far away it is. */
+export function Next(p: { time?: string }) {
+  if (!p.time) return <span class="quiet">none</span>;
+  const t = Date.parse(p.time);
+  const left = t - now.value;
+  return (
+    <>
+      <time class="nowrap" dateTime={p.time}>
+        {new Date(t).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })}
+      </time>{" "}
+      <span class="quiet nowrap">{left < 1000 ? "now" : "in " + span(left)}</span>
+    </>
+  );
+}
