@@ -19,6 +19,7 @@ BURST    ?= 10000
 SEEDS    ?= 20000
 ORDERS   ?= 10000
 TESTARGS ?=
+VERSION  ?=
 BENCH    ?= .
 
 # On a build server every test runs anew.
@@ -40,7 +41,7 @@ LONGEST = $(addprefix $(MODULE)/internal/,store/postgres engine sim/cluster sim 
 longest-first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: help build test race lint fmt fuzz bench bench-scale bench-nodes soak cover clean ui ui-check page-tools postgres
+.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-nodes soak cover clean ui ui-check page-tools postgres
 .DEFAULT_GOAL := build
 
 help: ## list the targets
@@ -61,7 +62,7 @@ race: $(TESTCOUNT) postgres ## every test under the race detector
 	@$(TESTCOUNT) "-vet=off $(RACE) -timeout 30m $(TESTARGS) ./..."
 
 ui: ## build the page into internal/ui/dist, which is committed
-	cd internal/ui && npm install --no-save --no-audit --no-fund && npm run build
+	cd internal/ui && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 ui-check: page-tools ## build the page elsewhere and compare it with internal/ui/dist
 	@elsewhere=$$(mktemp -d) && trap 'rm -rf "$$elsewhere"' EXIT && \
@@ -119,8 +120,14 @@ cover: ## coverage of the tests, by function, and coverage.html
 	$(GO) tool cover -html=coverage.out -o coverage.html
 	$(GO) tool cover -func=coverage.out | tail -n 1
 
+release: ## build what is published into dist: programs, Debian packages, an image, checksums (VERSION=v1.2.3)
+	$(GO) run ./internal/release -version '$(VERSION)' -out dist
+
+release-check: release ## build it a second time, compare, and install and start what is for this machine
+	$(GO) run ./internal/release -version '$(VERSION)' -out dist -check
+
 clean: ## remove what was built and measured
-	rm -rf $(BIN) coverage.out coverage.html
+	rm -rf $(BIN) dist coverage.out coverage.html
 
 $(STATICCHECK):
 	GOBIN=$(BIN) GOFLAGS= $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
