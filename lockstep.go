@@ -79,6 +79,7 @@ type Engine struct {
 	client    *client.Client
 	sources   []event.Source
 	downloads *server.Downloads
+	tokens    *server.Tokens  // nil: there are none
 	open      context.Context // ends when Close begins
 	stop      context.CancelFunc
 	stopped   chan error
@@ -143,11 +144,12 @@ func (e *Engine) ingest(ctx context.Context, ev event.Event) error {
 func (e *Engine) openAll(ctx context.Context, at stores.Address, c *config) (err error) {
 	e.outbound, err = effecthttp.New(effecthttp.Options{
 		Allow: c.outboundAllow, Version: version.Read().Version, Secrets: c.secrets.Get, Holds: c.secrets.Holds,
+		Limits: effecthttp.Limits{Timeout: c.callTimeout, MaxTimeout: c.callTimeoutMax},
 	})
 	if err != nil {
 		return err
 	}
-	e.store, err = at.Open(ctx, stores.Options{Namespace: c.namespace, Log: c.log})
+	e.store, err = at.Open(ctx, stores.Options{Namespace: c.namespace, Log: c.log, Resume: c.resume})
 	if err != nil {
 		return err
 	}
@@ -164,11 +166,13 @@ func (e *Engine) openAll(ctx context.Context, at stores.Address, c *config) (err
 func (c *config) engine(over store.Store, invoker effect.Invoker) engine.Config {
 	out := engine.Config{
 		Store: over, Node: store.Member{Name: c.node, Version: version.Read().Version, Address: c.address},
-		Invoker: invoker, Sink: c.sink, Lifecycle: c.lifecycle, Languages: languages.All(), Namespace: c.namespace, Timezone: c.timezone,
-		EventWindow: c.eventWindow, MissedFires: c.missedFires, Retention: c.retention, FeedRetention: c.feedRetention,
-		Housekeeping: c.jobRetention, MaxCalls: c.maxCalls, MaxCallsPerEndpoint: c.perEndpoint, Redeploy: c.redeploy, Secrets: c.secrets.For,
-		OnError: func(err error) { c.log.Error("engine", "error", err) },
+		Invoker: invoker, Sink: c.sink, Lifecycle: c.lifecycle, Notify: c.notify, Tracing: c.tracing, Languages: languages.All(), Namespace: c.namespace, Timezone: c.timezone,
+		EventWindow: c.eventWindow, MissedFires: c.missedFires, Retention: c.retention, FeedRetention: c.feedRetention, AuditRetention: c.auditRetention,
+		Housekeeping: c.jobRetention, MaxCalls: c.maxCalls, MaxCallsPerEndpoint: c.perEndpoint, Quotas: c.quotas.engine(), Redeploy: c.redeploy, Secrets: c.secrets.For,
+		OnError:  func(err error) { c.log.Error("engine", "error", err) },
+		OnFailed: (&failureLog{log: c.log}).add,
 	}
+	out.Parks = c.parks
 	if c.onRecord != nil {
 		out.OnRecord = func(id string, r core.Record) { c.onRecord(id, server.ViewRecord(0, &r)) }
 	}
@@ -179,7 +183,7 @@ func (c *config) engine(over store.Store, invoker effect.Invoker) engine.Config 
 func (e *Engine) serve(c *config) (err error) {
 	built := version.Read()
 	cfg := server.Config{
-		Engine: e.engine, Registry: dialects.All(), Outbound: e.outbound, AllowExec: c.allowExec, Functions: c.names(), Log: c.log,
+		Engine: e.engine, Registry: dialects.All(), Outbound: e.outbound, AllowExec: c.allowExec, Functions: c.names, Log: c.log,
 		Version: built.Version, Commit: built.Revision, Limits: server.Limits{Memory: c.memory},
 	}
 	if e.private, err = server.New(cfg); err != nil {
@@ -194,8 +198,11 @@ func (e *Engine) serve(c *config) (err error) {
 		return err
 	}
 	cfg.Tokens = c.tokens
+	cfg.Quotas = c.quotas.server()
+	e.tokens = c.tokens
 	cfg.Hosts = c.hosts
-	cfg.Origins = c.origins
+	cfg.Origins, cfg.BehindTLS = c.origins, c.behindTLS
+	cfg.Revoked = c.revoked
 	cfg.Sources = c.sources
 	cfg.Page = ui.Handler()
 	cfg.PageFile = ui.HasFile
@@ -290,6 +297,29 @@ func (e *Engine) Serve(ctx context.Context, on Listeners) error {
 	ctx, cancel := e.whileOpen(ctx)
 	defer cancel()
 	return e.public.ServeListeners(ctx, server.Listeners{North: on.Handler, South: on.Devices})
+}
+
+// SetTokens replaces the tokens that [Tokens] set, for requests from now on. If the text is wrong, or the engine
+// was opened without tokens, nothing changes.
+func (e *Engine) SetTokens(file []byte) error {
+	if e.tokens == nil {
+		return errors.New("lockstep: the engine was opened without tokens")
+	}
+	tokens, err := server.ParseTokens(file)
+	if err != nil {
+		return fmt.Errorf("lockstep: %w", err)
+	}
+	e.tokens.Replace(tokens)
+	return nil
+}
+
+// SetOutboundAllow replaces the addresses that [OutboundAllow] set, for connections from now on. If one is wrong,
+// nothing changes.
+func (e *Engine) SetOutboundAllow(allow ...string) error {
+	if err := e.outbound.SetAllow(allow); err != nil {
+		return fmt.Errorf("lockstep: %w", err)
+	}
+	return nil
 }
 
 // Client is a client of this engine, without a network in between. It has all operations of the

@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 			return nil
 		}},
 		{"list with a bad filter", api.CodeBadFilter, func() error {
-			for _, err := range e.List(ctx, "color:red") {
+			for _, err := range e.List(ctx, "is:red") {
 				return err
 			}
 			return nil

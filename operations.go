@@ -50,18 +50,60 @@ func (e *Engine) Deploy(ctx context.Context, d Document) (api.Definition, error)
 	if err := e.mayUse(); err != nil {
 		return api.Definition{}, err
 	}
-	out, _, err := e.private.Deploy(ctx, doc)
+	out, err := e.private.Deploy(ctx, doc)
+	return out, wrap(ctx, err)
+}
+
+// Bundle is definitions that are deployed together, with the files that they refer to.
+type Bundle struct {
+	Files       fs.FS    // the folder
+	Definitions []string // paths in Files; nil: every definition that is found in it
+	Dialect     string   // of all definitions; empty: it is detected
+	// AllowUnreachable lets documents on the network pass that cannot be fetched now. Calls that need them fail.
+	AllowUnreachable bool
+}
+
+// DeployBundle deploys the definitions of a folder, as [Engine.Deploy] does, in one transaction: all of them or none.
+// A definition refers to files in its own folder and below it. Folders whose names begin with a dot, and scenario
+// files (*_test.yaml), are passed over.
+func (e *Engine) DeployBundle(ctx context.Context, b Bundle) (api.Bundle, error) {
+	if err := e.mayUse(); err != nil {
+		return api.Bundle{}, err
+	}
+	out, err := e.private.DeployFiles(ctx, server.Folder(b))
 	return out, wrap(ctx, err)
 }
 
 // StartOption is a setting of [Engine.Start].
 type StartOption func(*start)
 
-type start struct{ version, key string }
+type start struct {
+	version, key, id, name string
+	labels                 map[string]string
+}
 
 // Key makes a start idempotent: a second start of the same definition under the same key, with the
 // same input, returns the instance of the first. With another input it is refused.
 func Key(key string) StartOption { return func(s *start) { s.key = key } }
+
+// ID is the id of the new instance, at most 128 letters, digits and any of . _ ~ -. A second start under the same id, of
+// the same definition with the same input, returns the instance of the first; another one is refused. It cannot be
+// combined with [Key].
+func ID(id string) StartOption { return func(s *start) { s.id = id } }
+
+// Name is the name of the instance for people, in place of the one that its definition declares.
+func Name(name string) StartOption { return func(s *start) { s.name = name } }
+
+// Label gives the instance a label, by which [Engine.List] finds it: Label("order", "A-1038") is found by the filter
+// "order:A-1038". It replaces a label of that name that the definition declares.
+func Label(name, value string) StartOption {
+	return func(s *start) {
+		if s.labels == nil {
+			s.labels = map[string]string{}
+		}
+		s.labels[name] = value
+	}
+}
 
 // Version starts an instance of this version, and not of the current one.
 func Version(version string) StartOption { return func(s *start) { s.version = version } }
@@ -80,10 +122,13 @@ func (e *Engine) Start(ctx context.Context, definition string, input any, option
 	if err != nil {
 		return "", fmt.Errorf("lockstep: the input: %w", err)
 	}
-	r := engine.StartRequest{Definition: definition, Version: s.version, Input: data}
-	if s.key == "" {
+	r := engine.StartRequest{Definition: definition, Version: s.version, Input: data, ID: s.id, Name: s.name, Labels: s.labels}
+	switch {
+	case s.id != "" && s.key != "":
+		return "", errors.New("lockstep: a start has an ID or a Key, not both")
+	case s.id == "" && s.key == "":
 		id, err = e.engine.Start(ctx, r)
-	} else {
+	default:
 		id, _, err = e.engine.StartOnce(ctx, r, s.key)
 	}
 	return id, wrap(ctx, err)

@@ -2,10 +2,13 @@ package lockstep
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"time"
@@ -14,13 +17,20 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/process/javascript"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/query"
 	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/server"
+	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/trace"
+	"github.com/lockstep-workflows/lockstep/internal/trace/otlp"
+	"github.com/lockstep-workflows/lockstep/internal/version"
 )
 
 // Option is a setting of [Open].
@@ -33,6 +43,8 @@ type config struct {
 	secrets        *redact.Sets
 	sink           func(context.Context, event.Event) error
 	lifecycle      func(context.Context, event.Event) error
+	notify         []engine.Notify
+	tracing        *engine.Tracing
 	namespace      string
 	node           string
 	address        string
@@ -44,10 +56,13 @@ type config struct {
 	jobRetention   []engine.JobRetention
 	maxCalls       int
 	perEndpoint    int
+	quotas         QuotaLimits
 	redeploy       bool
 	allowExec      bool
 	programTimeout time.Duration
 	outboundAllow  []string
+	callTimeout    time.Duration
+	callTimeoutMax time.Duration
 	sources        []event.Source
 	onRecord       func(instance string, r api.Record)
 	log            *slog.Logger
@@ -55,8 +70,12 @@ type config struct {
 	certificates   server.CertificateName
 	hosts          []string
 	origins        []string
+	behindTLS      bool
+	auditRetention time.Duration
+	revoked        func([]*x509.Certificate) bool
 	downloads      string
 	memory         int64
+	resume         bool
 }
 
 // Check reports what is wrong with options, without opening anything. Its error is an
@@ -67,7 +86,7 @@ func Check(options ...Option) error {
 }
 
 func configure(options []Option) (*config, error) {
-	c := &config{functions: functions{}, namespace: "default", log: slog.New(slog.DiscardHandler), secrets: redact.NewSets(noSecret)}
+	c := &config{functions: functions{}, namespace: "default", log: slog.New(slog.DiscardHandler), secrets: redact.NewSets(noSecret), quotas: DefaultQuotas()}
 	c.node, _ = os.Hostname() // on an error the name is empty, which is allowed
 	for _, set := range options {
 		if err := set(c); err != nil {
@@ -94,6 +113,17 @@ func (c *config) invoker(router *route.Router) effect.Invoker {
 		}
 		return c.other.Invoke(ctx, call)
 	})
+}
+
+// parks reports whether the calls of a function wait for an answer by hand.
+func (c *config) parks(f *ir.Function) bool {
+	if known, _ := c.functions.Knows(f.Name); known && f.Operation == "" {
+		return false
+	}
+	other, ok := c.other.(interface {
+		Parks(function, operation string) bool
+	})
+	return ok && other.Parks(f.Name, f.Operation)
 }
 
 // names lists the functions that definitions may call by name alone.
@@ -168,6 +198,76 @@ func Lifecycle(send func(context.Context, event.Event) error) Option {
 	return set(func(c *config) { c.lifecycle = send })
 }
 
+// Notice is a receiver of notices about instances that need attention.
+type Notice struct {
+	// Name is the same whenever the store is opened: the store keeps under it which notices were sent.
+	Name string
+	// Send sends a notice. Each is sent at least once, always with the same source and id; failed sends are repeated as
+	// by [Sink]. The types are lockstep.instance.failed, lockstep.instance.quarantined and lockstep.instance.waiting.
+	Send func(context.Context, event.Event) error
+	// Filter selects instances, in the language of the HTTP API's parameter q. Empty: all.
+	Filter string
+	// Waiting is how long an instance may wait without a change before there is a notice. 0: for ever.
+	Waiting time.Duration
+}
+
+// Notify sends a notice when an instance fails, is put into quarantine, or waits for too long. What happened before the
+// store was first used with this receiver is not sent.
+func Notify(n Notice) Option {
+	return func(c *config) error {
+		_, err := query.Parse(n.Filter, 0)
+		switch {
+		case err != nil:
+			return &OptionError{"Notify", fmt.Errorf("filter: %w", err)}
+		case n.Name == "" || n.Send == nil:
+			return &OptionError{"Notify", errors.New("a name and a function are required")}
+		case slices.ContainsFunc(c.notify, func(o engine.Notify) bool { return o.Name == n.Name }):
+			return &OptionError{"Notify", fmt.Errorf("two receivers are called %q", n.Name)}
+		}
+		receiver := engine.Notify{Name: n.Name, Send: n.Send, Waiting: n.Waiting}
+		if n.Filter != "" {
+			receiver.Only = func(in *store.Instance) bool {
+				f, err := query.Parse(n.Filter, core.TimeOf(time.Now())) // ages count from now
+				return err != nil || f.Selects(in)
+			}
+		}
+		c.notify = append(c.notify, receiver)
+		return nil
+	}
+}
+
+// Trace sends spans of what workflows do to a collector: OTLP over HTTP.
+type Trace struct {
+	URL      string            // of the collector's traces, such as http://localhost:4318/v1/traces
+	Headers  map[string]string // that go with each request
+	Resource map[string]string // what all spans come from; service.name is "lockstep" if it is not given
+	Ratio    float64           // the part of traces that begin here and are recorded, 0 to 1; those of callers are if the caller says so
+}
+
+// Tracing sends spans: one for each instance, state, call and attempt. They are sent when they are over, at least once, also
+// after a crash; a collector that is down does not hold up workflows. Without this option the trace of a caller is
+// passed on nevertheless, to calls, events and sub-workflows.
+func Tracing(t Trace) Option {
+	return func(c *config) error {
+		target, err := url.Parse(t.URL)
+		switch {
+		case err != nil, target.Scheme != "http" && target.Scheme != "https", target.Hostname() == "":
+			return &OptionError{"Tracing", errors.New("the URL must be an http or https URL")}
+		case !(t.Ratio >= 0 && t.Ratio <= 1):
+			return &OptionError{"Tracing", fmt.Errorf("the ratio %v is not between 0 and 1", t.Ratio)}
+		}
+		built := version.Read().Version
+		x := &otlp.Exporter{URL: t.URL, Headers: t.Headers, Version: built, Client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}
+		all := map[string]string{"service.name": "lockstep", "service.version": built}
+		maps.Copy(all, t.Resource)
+		for _, key := range slices.Sorted(maps.Keys(all)) {
+			x.Resource = append(x.Resource, trace.Attr{Key: key, Text: all[key]})
+		}
+		c.tracing = &engine.Tracing{Export: x.Export, Ratio: t.Ratio}
+		return nil
+	}
+}
+
 // Namespace selects a part of the store: engines of different namespaces do not see each other's
 // definitions and instances. The default is "default".
 func Namespace(name string) Option {
@@ -233,6 +333,11 @@ func FeedRetention(age time.Duration) Option {
 	return positive("FeedRetention", age, func(c *config) { c.feedRetention = age })
 }
 
+// AuditRetention deletes entries of the audit log that are older. By default all stay.
+func AuditRetention(age time.Duration) Option {
+	return positive("AuditRetention", age, func(c *config) { c.auditRetention = age })
+}
+
 // JobRetention deletes the jobs of a workflow that did not change for this long: those in one of
 // the states, or, without states, those that are over. The empty workflow stands for all.
 func JobRetention(age time.Duration, workflow string, states ...string) Option {
@@ -268,6 +373,18 @@ func AllowExec() Option {
 // ProgramTimeout limits the time of a program that a task runs. The default is 10 minutes.
 func ProgramTimeout(d time.Duration) Option {
 	return positive("ProgramTimeout", d, func(c *config) { c.programTimeout = d })
+}
+
+// CallTimeout limits the time of a call, over HTTP or gRPC, whose definition and function state no timeout. The default
+// is 30 seconds.
+func CallTimeout(d time.Duration) Option {
+	return positive("CallTimeout", d, func(c *config) { c.callTimeout = d })
+}
+
+// CallTimeoutMax limits the time of a call whose definition states a timeout that is longer than [CallTimeout]. The
+// default is 10 minutes.
+func CallTimeoutMax(d time.Duration) Option {
+	return positive("CallTimeoutMax", d, func(c *config) { c.callTimeoutMax = d })
 }
 
 // RunScript lets definitions run JavaScript, with [AllowExec]. Each script runs in a process of its own: this program,
@@ -316,6 +433,22 @@ func Tokens(file []byte) Option {
 		return nil
 	}
 }
+
+// BehindTLS says that a proxy in front of [Engine.Handler] and [Engine.DeviceHandler] ends TLS: cookies are only sent
+// over TLS, and the last address in X-Forwarded-For, which the proxy must add, is the one that is logged.
+func BehindTLS() Option {
+	return func(c *config) error { c.behindTLS = true; return nil }
+}
+
+// RevokedCertificates reports which certificates of devices were revoked: it gets the chain from the certificate to
+// its authority. Those that an administrator revokes are refused besides.
+func RevokedCertificates(revoked func(chain []*x509.Certificate) bool) Option {
+	return present("RevokedCertificates", revoked != nil, func(c *config) { c.revoked = revoked })
+}
+
+// ResumeRestored lets a store run that was restored from a backup. Without it, or "lockstep resume", Open refuses such
+// a store: calls that were in flight at the time of the backup would be made again.
+func ResumeRestored() Option { return set(func(c *config) { c.resume = true }) }
 
 // Hosts are further host names to which [Engine.Handler] answers if there are no tokens.
 func Hosts(names ...string) Option {

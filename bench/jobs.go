@@ -47,7 +47,7 @@ const fewJobs = 1000
 // fillJobs makes n jobs in a store: the first and the last ones in order, so that lists
 // that begin there find the same of every n; those between side by side.
 func fillJobs(ctx context.Context, s store.Store, n int) error {
-	if _, err := s.PutDefinition(ctx, store.Definition{ID: "update-0", Version: "1", Digest: "d"}, nil, false); err != nil {
+	if _, err := store.PutDefinition(ctx, s, store.Definition{ID: "update-0", Version: "1", Digest: "d"}, nil, false); err != nil {
 		return err
 	}
 	page := make([]byte, 300)

@@ -3,6 +3,8 @@ module example.com/embed
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require github.com/lockstep-workflows/lockstep v0.0.0
 
 require (

@@ -96,6 +96,7 @@ func testImports(m *Module) []Violation {
 var forTests = []string{
 	"github.com/nats-io/nats-server/v2", "github.com/cloudevents/sdk-go/v2",
 	"github.com/modelcontextprotocol/go-sdk", "github.com/a2aproject/a2a-go",
+	"go.opentelemetry.io/proto/otlp",
 }
 
 // testModules: what only tests need is imported by tests only.

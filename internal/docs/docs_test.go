@@ -1,0 +1,170 @@
+//go:build unix
+
+package docs
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/nodetest"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the pages")
+
+// pages are all pages of the repository that readers follow.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md", "deploy/*.md", "examples/README.md", "examples/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, found...)
+	}
+	if len(out) < 30 {
+		t.Fatalf("only %d pages", len(out))
+	}
+	return out
+}
+
+// TestPages carries out every page.
+func TestPages(t *testing.T) {
+	program, err := nodetest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range pages(t) {
+		path := strings.TrimPrefix(filepath.ToSlash(file), "../../")
+		t.Run(path, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := parse(path, string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			follow(t, p, program)
+			if changed := strings.Join(p.lines, "\n"); *update && changed != string(text) {
+				if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// follow does what a page says, from its first line to its last.
+func follow(t *testing.T, p *page, program string) {
+	t.Helper()
+	var r *reader
+	moved := 0 // by how many lines an update moved what follows
+	for _, s := range p.steps {
+		if s.file == "" && s.command == "" {
+			readable(t, p, s)
+			continue
+		}
+		if s.elsewhere {
+			checkFlags(t, p, s, program)
+			continue
+		}
+		if r == nil {
+			r = newReader(t, program)
+		}
+		if s.command == "" {
+			write(t, p, s, r)
+			continue
+		}
+		got, ok, err := r.run(strings.ReplaceAll(s.command, "go run ./cmd/lockstep", "lockstep"))
+		switch {
+		case err != nil:
+			t.Fatalf("%s:%d: %s: %v", p.path, s.line, s.command, err)
+		case len(s.shown) == 0 && ok, len(s.shown) > 0 && fits(s.shown, got):
+		case *update && len(s.shown) > 0:
+			at := s.line + strings.Count(s.command, "\n") + moved
+			p.lines = slices.Replace(p.lines, at, at+len(s.shown), got...)
+			moved += len(got) - len(s.shown)
+		default:
+			t.Errorf("%s:%d: %s\nprints\n%s\nthe page shows\n%s", p.path, s.line, s.command, strings.Join(got, "\n"), strings.Join(s.shown, "\n"))
+		}
+	}
+}
+
+var flagOf = regexp.MustCompile(`(?:^|\s)(--[a-z][a-z-]*)`)
+
+// checkFlags checks that a command which cannot be run here knows the flags that it is given.
+func checkFlags(t *testing.T, p *page, s step, program string) {
+	t.Helper()
+	var words []string
+	for _, word := range strings.Fields(s.command)[1:] {
+		if !regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(word) {
+			break
+		}
+		words = append(words, word)
+	}
+	help, err := exec.Command(program, append(words, "--help")...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%s:%d: %s: %v\n%s", p.path, s.line, s.command, err, help)
+	}
+	for _, flag := range flagOf.FindAllStringSubmatch(s.command, -1) {
+		if !strings.Contains(string(help), flag[1]+" ") {
+			t.Errorf("%s:%d: lockstep %s has no flag %s", p.path, s.line, strings.Join(words, " "), flag[1])
+		}
+	}
+}
+
+// write writes a file that a page shows.
+func write(t *testing.T, p *page, s step, r *reader) {
+	t.Helper()
+	where, err := r.folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(where, filepath.FromSlash(s.file))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(r.actual(s.text)), 0o644); err != nil {
+		t.Fatalf("%s:%d: %v", p.path, s.line, err)
+	}
+}
+
+// readable reads a part of a document.
+func readable(t *testing.T, p *page, s step) {
+	t.Helper()
+	if s.kind != "yaml" && s.kind != "json" {
+		t.Errorf("%s:%d: blocks of %q are not known here", p.path, s.line, s.kind)
+		return
+	}
+	if _, found := dialect.Read("part."+s.kind, []byte(strings.ReplaceAll(s.text, "…", "x"))); found.HasErrors() {
+		t.Errorf("%s:%d: %s", p.path, s.line+found[0].Line-1, found[0].Message)
+	}
+}
+
+// TestFits: what pages show is compared line by line.
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		shown, got string
+		want       bool
+	}{
+		{"a\nb", "a\nb", true},
+		{"a", "a\nb", false},
+		{"a\n…", "a\nb\nc", true},
+		{"…\nc", "a\nb\nc", true},
+		{"id …", "id k7f3", true},
+		{"id … x", "id k7f3 y", false},
+		{"a.c", "abc", false},
+	} {
+		if got := fits(split(c.shown), split(c.got)); got != c.want {
+			t.Errorf("%q against %q: %v", c.shown, c.got, got)
+		}
+	}
+}
