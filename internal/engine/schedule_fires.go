@@ -55,7 +55,19 @@ func (f fires) text() string {
 func (f fires) with(x Fire) fires {
 	f = slices.DeleteFunc(slices.Clone(f), func(o Fire) bool { return o.At == x.At && (o.Outcome == x.Outcome || o.Outcome == FireQueued) })
 	f = append(f, x)
-	return f[max(0, len(f)-keptFires):]
+	for len(f) > keptFires {
+		f = slices.Delete(f, f.oldest(), f.oldest()+1)
+	}
+	return f
+}
+
+// oldest is the index of the entry to give up. A start whose instance is not known to be over stays as long as there is
+// a skipped fire time to give up instead: without it, the next fire time would start a second instance.
+func (f fires) oldest() int {
+	if f[0].Outcome == FireStarted && f[0].Status == "" {
+		return max(0, slices.IndexFunc(f, func(x Fire) bool { return x.Outcome == FireSkipped }))
+	}
+	return 0
 }
 
 // queued reports whether a fire time waits for the end of an instance.

@@ -84,6 +84,15 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// TestSkipWhileOneRunsLong: an instance that outlasts every fire time that is kept still counts as running.
+func TestSkipWhileOneRunsLong(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(hourly(30 * time.Hour))
+	h.rules(ScheduleRules{Overlap: OverlapSkip})
+	h.run(28 * time.Hour)
+	h.expect("began", h.began(), "60")
+}
+
 // TestQueueOne: at most one fire time waits; the others of that time are left out.
 func TestQueueOne(t *testing.T) {
 	h := newHarness(t, nil)
