@@ -289,7 +289,12 @@ func (r *release) checkProgram(program, work string) error {
 	}
 	defer node.Kill()
 	for _, path := range []string{"/readyz", "/"} {
-		answer, err := http.Get(node.URL + path)
+		ask, err := http.NewRequest(http.MethodGet, node.URL+path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		ask.Header.Set("Accept", "text/html, */*") // as a browser does; other clients get no page
+		answer, err := http.DefaultClient.Do(ask)
 		if err != nil {
 			return err
 		}
