@@ -24,7 +24,7 @@ const databasePart = "database"
 // back, and only then gets its own. problems are what is damaged in the store itself: the backup has it, too.
 func (a Address) Backup(ctx context.Context, file string) (head backup.Head, m backup.Manifest, problems []store.Problem, err error) {
 	if _, err := os.Lstat(file); err == nil {
-		return head, m, nil, fmt.Errorf("%s exists already", file)
+		return head, m, nil, fmt.Errorf("%s exists already; write to another file, or remove this one first", file)
 	}
 	partial := file + ".partial"
 	defer func() {
@@ -59,13 +59,21 @@ func syncFolder(file string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// write makes a file that only its owner can read.
-func write(file string, fill func(io.Writer) error) error {
+// write makes a file that only its owner can read. It is sealed only after fill has written everything: a file without
+// its manifest is never taken for a backup.
+func write(file string, head backup.Head, fill func(*backup.Writer) error) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(fill(f), f.Sync(), f.Close())
+	out, err := backup.NewWriter(f, head)
+	if err == nil {
+		err = fill(out)
+	}
+	if err == nil {
+		err = errors.Join(out.Close(), f.Sync())
+	}
+	return errors.Join(err, f.Close())
 }
 
 func (a Address) exportSQLite(ctx context.Context, file string, head backup.Head) error {
@@ -79,12 +87,8 @@ func (a Address) exportSQLite(ctx context.Context, file string, head backup.Head
 		return err
 	}
 	defer os.Remove(copied)
-	return write(file, func(w io.Writer) error {
-		out, err := backup.NewWriter(w, head)
-		if err != nil {
-			return err
-		}
-		err = out.Part(databasePart, func(w io.Writer) (int64, error) {
+	return write(file, head, func(out *backup.Writer) error {
+		return out.Part(databasePart, func(w io.Writer) (int64, error) {
 			f, err := os.Open(copied)
 			if err != nil {
 				return 0, err
@@ -93,7 +97,6 @@ func (a Address) exportSQLite(ctx context.Context, file string, head backup.Head
 			_, err = io.Copy(w, f)
 			return 0, errors.Join(err, ctx.Err())
 		})
-		return errors.Join(err, out.Close())
 	})
 }
 
@@ -110,13 +113,7 @@ func (a Address) exportPostgres(ctx context.Context, file string, head backup.He
 	if err != nil {
 		return nil, err
 	}
-	return problems, write(file, func(w io.Writer) error {
-		out, err := backup.NewWriter(w, head)
-		if err != nil {
-			return err
-		}
-		return errors.Join(db.Export(ctx, out), out.Close())
-	})
+	return problems, write(file, head, func(out *backup.Writer) error { return db.Export(ctx, out) })
 }
 
 // database is what both kinds of databases have.
