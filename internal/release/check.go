@@ -226,7 +226,8 @@ func (r *release) checkInstall(work string) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(os.WriteFile(filepath.Join(at, r.version+".info"), []byte(info), 0o644),
+	err = errors.Join(os.WriteFile(filepath.Join(at, "list"), []byte(r.version+"\n"), 0o644),
+		os.WriteFile(filepath.Join(at, r.version+".info"), []byte(info), 0o644),
 		os.WriteFile(filepath.Join(at, r.version+".mod"), mod, 0o644),
 		run(exec.Command("git", "archive", "--format=zip", "--prefix="+module+"@"+r.version+"/",
 			"--output="+filepath.Join(at, r.version+".zip"), "HEAD", ".", ":!examples/embed", ":!bench/peers")))
