@@ -56,7 +56,8 @@ func (f fires) with(x Fire) fires {
 	f = slices.DeleteFunc(slices.Clone(f), func(o Fire) bool { return o.At == x.At && (o.Outcome == x.Outcome || o.Outcome == FireQueued) })
 	f = append(f, x)
 	for len(f) > keptFires {
-		f = slices.Delete(f, f.oldest(), f.oldest()+1)
+		i := f.oldest()
+		f = slices.Delete(f, i, i+1)
 	}
 	return f
 }
