@@ -17,6 +17,7 @@ const (
 	tagString
 	tagArray
 	tagObject
+	tagRef // in place of a value: see AppendBinaryRefs
 )
 
 var errBinary = errors.New("expr: malformed binary value")
@@ -48,6 +49,32 @@ func (v Value) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
+// AppendBinaryRefs is AppendBinary, but writes the number that ref has for a string, array or object
+// in place of it. Only DecodeBinaryRefs can read that.
+func (v Value) AppendBinaryRefs(dst []byte, ref func(Value) (uint64, bool)) []byte {
+	switch v.ref.(type) {
+	case stringRef, arrayRef, objectRef:
+		if n, ok := ref(v); ok {
+			return binary.AppendUvarint(append(dst, tagRef), n)
+		}
+	}
+	switch v.ref.(type) {
+	case arrayRef:
+		dst = binary.AppendUvarint(append(dst, tagArray), v.num)
+		for _, it := range v.Items() {
+			dst = it.AppendBinaryRefs(dst, ref)
+		}
+		return dst
+	case objectRef:
+		dst = binary.AppendUvarint(append(dst, tagObject), v.num)
+		for _, m := range v.Members() {
+			dst = m.Value.AppendBinaryRefs(appendText(dst, m.Key), ref)
+		}
+		return dst
+	}
+	return v.AppendBinary(dst)
+}
+
 func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
@@ -64,9 +91,18 @@ func DecodeBinary(data []byte) (Value, []byte, error) {
 	return d.value(data, 0)
 }
 
+// DecodeBinaryRefs is the reverse of AppendBinaryRefs; value has the values of the numbers.
+func DecodeBinaryRefs(data []byte, value func(uint64) (Value, bool)) (Value, []byte, error) {
+	d := decoder{left: len(data), ref: value}
+	return d.value(data, 0)
+}
+
 // decoder reads one value. Every element needs a byte at least, so all counts
 // together cannot exceed the bytes there were; a forged count allocates nothing.
-type decoder struct{ left int }
+type decoder struct {
+	left int
+	ref  func(uint64) (Value, bool) // nil: there are no references
+}
 
 func (d *decoder) value(data []byte, depth int) (Value, []byte, error) {
 	if len(data) == 0 || depth > maxBinaryDepth {
@@ -97,8 +133,22 @@ func (d *decoder) value(data []byte, depth int) (Value, []byte, error) {
 		return d.array(data, depth)
 	case tagObject:
 		return d.object(data, depth)
+	case tagRef:
+		return d.reference(data)
 	}
 	return Null, nil, errBinary
+}
+
+func (d *decoder) reference(data []byte) (Value, []byte, error) {
+	n, size := binary.Uvarint(data)
+	if size <= 0 || d.ref == nil {
+		return Null, nil, errBinary
+	}
+	v, ok := d.ref(n)
+	if !ok {
+		return Null, nil, errBinary
+	}
+	return v, data[size:], nil
 }
 
 func (d *decoder) array(data []byte, depth int) (Value, []byte, error) {

@@ -125,3 +125,26 @@ func BenchmarkParseJSON(b *testing.B) {
 		}
 	}
 }
+
+func TestBinaryRefs(t *testing.T) {
+	part := Array(Int(1), String("part"))
+	v := Object(Member{"a", part}, Member{"b", Array(part, String("text"))}, Member{"c", String("text")})
+	data := v.AppendBinaryRefs(nil, func(v Value) (uint64, bool) { return 300, v.Same(part) })
+	if n := bytes.Count(data, []byte("part")); n != 0 {
+		t.Errorf("the part is written %d times", n)
+	}
+	back, rest, err := DecodeBinaryRefs(data, func(n uint64) (Value, bool) { return part, n == 300 })
+	if err != nil || len(rest) > 0 || !Equal(back, v) {
+		t.Errorf("%s, %v", back, err)
+	}
+	if _, _, err := DecodeBinaryRefs(data, func(uint64) (Value, bool) { return Null, false }); err == nil {
+		t.Error("a reference to nothing is read")
+	}
+	if _, _, err := DecodeBinary(data); err == nil {
+		t.Error("a reference is read where there are none")
+	}
+	plain := v.AppendBinaryRefs(nil, func(Value) (uint64, bool) { return 0, false })
+	if !bytes.Equal(plain, v.AppendBinary(nil)) {
+		t.Error("without references it is not as AppendBinary writes it")
+	}
+}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -45,23 +46,29 @@ func (b *bulk) write(out []Page, w *writer, at Page, values []*expr.Value, known
 		w.bool(true)
 		return out
 	}
+	if cap(b.saved) < len(values) {
+		b.saved = make([]expr.Value, 0, len(values))
+	}
 	b.saved = b.saved[:0]
-	own := newWriter(w.seal)
+	var room [8]expr.Value
+	known = append(room[:0], known...)
+	from, refs := len(w.buf), len(w.refs)
+	w.bool(false)
 	for _, v := range values {
-		own.shared(*v, known)
+		w.shared(*v, known)
 		known = append(known, *v)
 		b.saved = append(b.saved, *v)
 	}
-	large := len(own.buf) > inlineBytes
-	w.bool(large)
+	large := len(w.buf)-from > inlineBytes
 	switch {
 	case large:
-		out = append(out, Page{at.Frame, at.Part, own.buf})
+		own := writer{buf: append(append(make([]byte, 0, len(w.buf)-from), pageFormat), w.buf[from+1:]...), chunks: w.chunks, refs: slices.Clone(w.refs[refs:])}
+		out = append(out, own.page(at))
+		w.refs = w.refs[:refs]
+		w.buf = slices.Clone(w.buf[:from]) // without the room for the values
+		w.bool(true)
 	case b.apart:
 		out = append(out, at)
-	}
-	if !large {
-		w.buf = append(w.buf, own.buf[1:]...) // without the version of a page
 	}
 	b.apart = large
 	return out

@@ -69,14 +69,14 @@ func (m *machine) call(f *frame, n *ir.Node, op *ir.Call) {
 	}
 	m.holes(f, n, r)
 	args := r.Value
-	fn := m.p.Functions[op.Function]
+	fn := &m.p.Functions[op.Function]
 	parked := int32(0)
-	if m.host.Parks != nil && m.host.Parks(&fn) {
+	if m.host.Parks != nil && m.host.Parks(fn) {
 		parked = 1
 	}
 	t := f.open(WaitCall, parked, 0)
 	f.phase = phaseWait
-	m.command(Invoke{Ticket: t, Function: fn, Args: args, Attempt: int(f.attempt), Node: n.Name, Deadline: m.deadline(f)})
+	m.command(Invoke{Ticket: t, Function: *fn, Args: args, Attempt: int(f.attempt), Node: n.Name, Deadline: m.deadline(f)})
 	m.record(Record{Type: RecCalled, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: fn.Name, Ticket: t, Attempt: int(f.attempt), Data: args, HasData: true})
 }
 
@@ -106,11 +106,11 @@ func (m *machine) returned(f *frame, in Reply) {
 	}
 	name := m.p.Functions[op.Function].Name
 	if in.Fault = m.inItem(f, in.Fault); in.Fault != nil {
-		m.record(Record{Type: RecCallFailed, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Fault: in.Fault})
+		m.record(Record{Type: RecCallFailed, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Fault: in.Fault, Text: in.Text})
 		m.raise(f, in.Fault)
 		return
 	}
-	m.record(Record{Type: RecReturned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Data: in.Value, HasData: !in.None})
+	m.record(Record{Type: RecReturned, Frame: f.id, Node: n.Name, Pos: n.Pos, Name: name, Ticket: in.Ticket, Data: in.Value, HasData: !in.None, Text: in.Text})
 	if !in.None {
 		if fault := m.put(f, n, &op.Result, in.Value, false); fault != nil {
 			m.raise(f, fault)

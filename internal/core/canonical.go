@@ -11,7 +11,7 @@ import (
 // the work since the instance last waited, of which merging a value with itself is none.
 func (s *State) Canonical() []Page {
 	c := *s
-	c.headDirty, c.work, c.bulk, c.contextBulk, c.gone, c.done = true, 0, bulk{}, bulk{}, nil, undoLog{regions: s.done.regions}
+	c.headDirty, c.work, c.bulk, c.contextBulk, c.gone, c.chunks, c.done = true, 0, bulk{}, bulk{}, nil, nil, undoLog{regions: s.done.regions}
 	copyApart(append(c.values(), &c.context))
 	c.frames = make([]*frame, len(s.frames))
 	for i, f := range s.frames {

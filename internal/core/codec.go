@@ -19,17 +19,22 @@ type Page struct {
 	Frame FrameID
 	Part  int32
 	Data  []byte
+	Chunk ChunkRef // if not 0, as read from a store: no page, but a chunk to which pages refer
 }
 
-// pageFormat is the version of the encoding; it leads every page.
-const pageFormat = 1
+// The versions of the encoding; one of them leads every page. pageRefsFormat is followed by the
+// chunks to which the page refers.
+const (
+	pageFormat     = 1
+	pageRefsFormat = 2
+)
 
 var errPage = errors.New("malformed page")
 
 // TakeDirty returns the pages that changed since it was last called, in order. seal, which may be
 // nil, keeps secrets out of them.
 func (s *State) TakeDirty(seal Sealer) []Page {
-	var out []Page
+	out := make([]Page, 0, 4)
 	if s.headDirty {
 		out = s.encodeHead(out, seal)
 		s.headDirty = false
@@ -42,13 +47,13 @@ func (s *State) TakeDirty(seal Sealer) []Page {
 		}
 		if f.fan != nil {
 			for _, slot := range f.fan.dirty {
-				w := newWriter(seal)
+				w := newWriter(seal, s.chunks)
 				result := &f.fan.results[slot]
 				w.value(result.value)
 				if result.failed { // other results end here
 					w.fault(result.fault)
 				}
-				out = append(out, Page{f.id, slot + 1, w.buf})
+				out = append(out, w.page(Page{Frame: f.id, Part: slot + 1}))
 				result.stored = true
 			}
 			f.fan.dirty = nil
@@ -58,7 +63,14 @@ func (s *State) TakeDirty(seal Sealer) []Page {
 	s.gone = nil
 	slices.SortStableFunc(out, comparePages)
 	// A page that one fan of a frame left and the next one wrote is written.
-	return slices.CompactFunc(out, func(a, b Page) bool { return comparePages(a, b) == 0 })
+	out = slices.CompactFunc(out, func(a, b Page) bool { return comparePages(a, b) == 0 })
+	for _, p := range out {
+		if p.Data == nil {
+			s.chunks.refer(p, nil)
+		}
+	}
+	s.chunks.told()
+	return out
 }
 
 func comparePages(a, b Page) int {
@@ -69,7 +81,7 @@ func comparePages(a, b Page) int {
 func (l *undoLog) pages(out []Page) []Page {
 	chunks := (len(l.regions) + undoChunk - 1) / undoChunk
 	for c := l.from / undoChunk; c < chunks && l.from < len(l.regions); c++ {
-		w := newWriter(nil)
+		w := newWriter(nil, nil)
 		part := l.regions[c*undoChunk : min((c+1)*undoChunk, len(l.regions))]
 		w.uint(uint64(len(part)))
 		for _, r := range part {
@@ -85,7 +97,7 @@ func (l *undoLog) pages(out []Page) []Page {
 }
 
 func (s *State) encodeHead(out []Page, seal Sealer) []Page {
-	w := newWriter(seal)
+	w := newWriter(seal, s.chunks)
 	w.text(string(s.status))
 	w.bool(s.paused)
 	w.bool(s.undoing)
@@ -113,11 +125,11 @@ func (s *State) encodeHead(out []Page, seal Sealer) []Page {
 	if !s.context.IsNull() {
 		out = s.contextBulk.write(out, w, Page{Part: partVars}, []*expr.Value{&s.context}, nil)
 	}
-	return append(out, Page{Data: w.buf})
+	return append(out, w.page(Page{}))
 }
 
 func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
-	w := newWriter(seal)
+	w := newWriter(seal, s.chunks)
 	w.uint(uint64(f.parent))
 	w.uint(uint64(f.kind))
 	w.uint(uint64(f.phase))
@@ -175,7 +187,7 @@ func (s *State) encodeFrame(out []Page, f *frame, seal Sealer) []Page {
 	if redoing { // pages of before failed items ran again end here
 		w.uint(uint64(f.fan.redo))
 	}
-	return append(out, Page{Frame: f.id, Data: w.buf})
+	return append(out, w.page(Page{Frame: f.id}))
 }
 
 // pages are those that the frame may have, but for the results of its fan, to be deleted.
@@ -222,23 +234,28 @@ func (s *State) knownTo(f *frame) []expr.Value {
 // DecodeState reads a state from all its pages, in any order. With seal nil, references stay in the
 // place of secrets.
 func DecodeState(p *Program, pages []Page, seal Sealer) (*State, error) {
-	pages = slices.Clone(pages)
+	s, chunks := new(State), new(ChunkReader)
+	for _, p := range pages {
+		if p.Chunk != 0 {
+			chunks.Add(p.Chunk, p.Data)
+		}
+	}
+	pages = slices.DeleteFunc(slices.Clone(pages), func(p Page) bool { return p.Chunk != 0 })
 	slices.SortFunc(pages, comparePages)
-	s := new(State)
 	counts := headCounts{undo: -1}
 	large := 0 // pages of values that are yet to be asked for
 	for i, page := range pages {
 		if i > 0 && comparePages(page, pages[i-1]) == 0 {
 			return nil, fmt.Errorf("decode page %d/%d: %w: it is there twice", page.Frame, page.Part, errPage)
 		}
-		r := newReader(page.Data, seal)
+		r := s.open(page, seal, chunks)
 		apart := func(part int32) *reader {
 			at, ok := slices.BinarySearchFunc(pages[:i], Page{Frame: page.Frame, Part: part}, comparePages)
 			if !ok {
 				return nil
 			}
 			large--
-			return newReader(pages[at].Data, seal)
+			return newReader(pages[at].Data, seal, chunks)
 		}
 		switch {
 		case page.Part == partData || page.Part == partVars:

@@ -119,13 +119,13 @@ func (m *machine) intervene(in Control) error {
 			m.retryItems()
 			return nil
 		}
-		m.dropKept()
 		f := s.root()
 		if in.HasData {
 			if fault := m.setData(f, in.Data); fault != nil {
 				return &Rejected{Msg: fault.Detail}
 			}
 		}
+		m.dropKept()
 		s.status, s.fault, s.output, s.paused, s.costly = Running, nil, expr.Null, false, false
 		f.phase, f.dirty = phaseRun, true
 		if in.Verb == VerbSkip {

@@ -242,7 +242,6 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 		return
 	}
 	fan.live--
-	fan.ended++
 	f.dirty = true
 	if op.Each != nil && !f.inner {
 		m.s.steps = 0 // a long list is no runaway: it ends. What happens in one item is counted
@@ -258,6 +257,7 @@ func (m *machine) branchEnded(f *frame, slot int32, value expr.Value, has bool) 
 		fan.held++
 		fan.dirty = append(fan.dirty, slot)
 	}
+	fan.ended++ // only now: an item whose output is refused is not done
 	if fan.ended < fan.need {
 		m.launch(f, n, op)
 		return

@@ -153,7 +153,7 @@ func unpack(packed []byte) []Page {
 			head[i], packed = u, packed[n:]
 		}
 		size := min(head[2], uint64(len(packed)))
-		pages = append(pages, Page{FrameID(head[0]), int32(head[1]), packed[:size]})
+		pages = append(pages, Page{Frame: FrameID(head[0]), Part: int32(head[1]), Data: packed[:size]})
 		packed = packed[size:]
 	}
 	return pages

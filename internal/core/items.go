@@ -56,6 +56,19 @@ func (m *machine) itemOf(f *frame) *Item {
 	return nil
 }
 
+// indexOf is the index of the innermost item that frame f works for, -1 if it works for none.
+func (m *machine) indexOf(f *frame) int {
+	for ; f.inner; f = m.s.frame(f.parent) {
+		if f.kind != kindBranch || f.slot < 0 {
+			continue
+		}
+		if op, ok := m.p.Nodes[m.s.frame(f.parent).node].Op.(*ir.Fan); ok && op.Each != nil {
+			return int(f.slot)
+		}
+	}
+	return -1
+}
+
 // inItem is a fault that says in which item of a foreach frame f got it.
 func (m *machine) inItem(f *frame, fault *Fault) *Fault {
 	item := m.itemOf(f)
@@ -275,8 +288,8 @@ func (m *machine) retryItems() {
 		if m.arm(c, r.Total, WaitTotal) {
 			m.begin(c, r)
 		}
-		if m.s.status.Final() {
-			return
+		if m.s.status.Final() || m.s.frame(f.id) != f || f.fan == nil {
+			return // a timeout could not be set, and that failed the instance or a handler took it
 		}
 	}
 	if len(f.fan.bad) > 0 {

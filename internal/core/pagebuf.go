@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
@@ -20,12 +21,38 @@ type Sealer interface {
 
 // writer and reader are the primitives of pages.
 type writer struct {
-	buf  []byte
-	seal Sealer // may be nil
+	buf    []byte
+	seal   Sealer    // may be nil
+	chunks *chunkSet // may be nil
+	refs   []expr.Value
 }
 
-func newWriter(seal Sealer) *writer {
-	return &writer{append(make([]byte, 0, 128), pageFormat), seal}
+func newWriter(seal Sealer, chunks *chunkSet) *writer {
+	return &writer{buf: append(make([]byte, 0, 128), pageFormat), seal: seal, chunks: chunks}
+}
+
+// page is what was written, as a page.
+func (w *writer) page(at Page) Page {
+	w.chunks.refer(at, w.refs)
+	at.Data = w.buf
+	if len(w.refs) > 0 {
+		refs := make([]ChunkRef, len(w.refs))
+		for i, v := range w.refs {
+			refs[i] = w.chunks.known[v].ref
+		}
+		at.Data = append(AppendChunkRefs([]byte{pageRefsFormat}, distinct(refs)), w.buf[1:]...)
+	}
+	return at
+}
+
+// ref has a chunk referred to.
+func (w *writer) ref(v expr.Value) (uint64, bool) {
+	c := w.chunks.known[v]
+	if c == nil {
+		return 0, false
+	}
+	w.refs = append(w.refs, v)
+	return uint64(c.ref), true
 }
 
 func (w *writer) uint(u uint64) { w.buf = binary.AppendUvarint(w.buf, u) }
@@ -36,7 +63,11 @@ func (w *writer) value(v expr.Value) {
 	if w.seal != nil {
 		v = w.seal.Seal(v)
 	}
-	w.buf = v.AppendBinary(w.buf)
+	if w.chunks == nil || len(w.chunks.known) == 0 {
+		w.buf = v.AppendBinary(w.buf)
+		return
+	}
+	w.buf = v.AppendBinaryRefs(w.buf, w.ref)
 }
 
 // fault writes a fault without secrets, or that there is none.
@@ -85,16 +116,38 @@ func (w *writer) shared(v expr.Value, known []expr.Value) {
 }
 
 type reader struct {
-	data []byte
-	seal Sealer // may be nil
-	err  error
+	data   []byte
+	seal   Sealer       // may be nil
+	chunks *ChunkReader // may be nil
+	refs   []ChunkRef
+	err    error
 }
 
-func newReader(data []byte, seal Sealer) *reader {
-	if len(data) == 0 || data[0] != pageFormat {
-		return &reader{err: errPage}
+// newReader reads a page, with the chunks to which it refers.
+func newReader(data []byte, seal Sealer, chunks *ChunkReader) *reader {
+	switch {
+	case len(data) == 0:
+	case data[0] == pageFormat:
+		return &reader{data: data[1:], seal: seal}
+	case data[0] == pageRefsFormat:
+		refs, rest, ok := CutChunkRefs(data[1:])
+		for _, r := range refs {
+			if ok {
+				_, ok = chunks.Value(r)
+			}
+		}
+		if ok {
+			return &reader{data: rest, seal: seal, chunks: chunks, refs: refs}
+		}
 	}
-	return &reader{data: data[1:], seal: seal}
+	return &reader{err: errPage}
+}
+
+func (r *reader) chunk(n uint64) (expr.Value, bool) {
+	if _, ok := slices.BinarySearch(r.refs, ChunkRef(n)); !ok {
+		return expr.Null, false
+	}
+	return r.chunks.Value(ChunkRef(n))
 }
 
 func (r *reader) fail() { r.err = cmp.Or(r.err, errPage) } // the first error is the cause
@@ -149,7 +202,11 @@ func (r *reader) value() expr.Value {
 	if r.err != nil {
 		return expr.Null
 	}
-	v, rest, err := expr.DecodeBinary(r.data)
+	decode := expr.DecodeBinary
+	if len(r.refs) > 0 {
+		decode = func(data []byte) (expr.Value, []byte, error) { return expr.DecodeBinaryRefs(data, r.chunk) }
+	}
+	v, rest, err := decode(r.data)
 	if err != nil {
 		r.err = err
 		return expr.Null

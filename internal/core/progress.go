@@ -72,15 +72,20 @@ func (s *State) progress(p *Program, f *frame) Progress {
 			continue
 		}
 		if out.Failed++; out.Failed <= most {
-			brief := *fault
-			brief.Data, brief.Args, brief.State, brief.Cut = expr.Null, expr.Null, expr.Null, nil
-			if len(brief.Detail) > MaxItemValue {
-				brief.Detail = strings.ToValidUTF8(brief.Detail[:MaxItemValue], "") + "…"
-			}
-			out.Failures = append(out.Failures, FailedItem{int(slot), &brief})
+			out.Failures = append(out.Failures, FailedItem{int(slot), fault.brief()})
 		}
 	}
 	return out
+}
+
+// brief is the fault of an item in a list: without data, and not long.
+func (f *Fault) brief() *Fault {
+	out := *f
+	out.Data, out.Args, out.State, out.Cut = expr.Null, expr.Null, expr.Null, nil
+	if len(out.Detail) > MaxItemValue {
+		out.Detail = strings.ToValidUTF8(out.Detail[:MaxItemValue], "") + "…"
+	}
+	return &out
 }
 
 // owner names the state that frame f works for, or its node where that is not known.

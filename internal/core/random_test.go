@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"maps"
@@ -23,19 +24,24 @@ var (
 // do the same. Every open ticket was commanded, every command is closed once, the pages
 // are exactly those that the state needs, and no frame waits for nothing.
 func TestRandomPrograms(t *testing.T) {
-	ended := map[Status]int{}
+	ended, chunks := map[Status]int{}, 0
 	for seed := *randomSeed; seed < *randomSeed+int64(*randomPrograms); seed++ {
 		d := runRandom(t, seed)
 		if d.bad != "" {
 			t.Fatalf("-core.seed=%d -core.programs=1: %s\nlast inputs:\n%s", seed, d.bad, strings.Join(d.log[max(0, len(d.log)-3):], "\n"))
 		}
 		ended[d.mem.Status()]++
+		chunks += len(d.large)
 	}
 	for _, s := range []Status{Completed, Failed, Cancelled, Waiting} {
 		if ended[s] == 0 && *randomPrograms >= 1000 {
 			t.Errorf("no program ended %s: the generator has lost something (%v)", s, ended)
 		}
 	}
+	if chunks == 0 && *randomPrograms >= 1000 {
+		t.Error("no program told a chunk")
+	}
+	t.Logf("%d chunks", chunks)
 }
 
 // twin advances one instance in memory and one from pages.
@@ -45,14 +51,12 @@ type twin struct {
 	now   Time
 	mem   *State
 	pages map[pageKey][]byte
+	tells bool                // large values of its history are chunks
+	told  []Record            // the history
+	large map[ChunkRef][]byte // the chunks in it
 	open  map[Ticket]WaitKind // commanded and not closed
 	log   []string
 	bad   string // the first thing that is wrong
-}
-
-type pageKey struct {
-	frame FrameID
-	part  int32
 }
 
 func runRandom(t *testing.T, seed int64) *twin {
@@ -61,7 +65,8 @@ func runRandom(t *testing.T, seed int64) *twin {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewSource(seed * 7919))
-	d := &twin{p: p, host: Host{Awaited: seed%2 == 0}, now: 1e18, pages: map[pageKey][]byte{}, open: map[Ticket]WaitKind{}}
+	d := &twin{p: p, host: Host{Awaited: seed%2 == 0}, now: 1e18, pages: map[pageKey][]byte{}, large: map[ChunkRef][]byte{}, open: map[Ticket]WaitKind{}}
+	d.tells = seed%2 == 0
 	data := value(`{"items":[{"a":1},{"a":2},{"a":3}],"order":1}`)
 	if seed%3 == 0 { // values that get pages of their own
 		data = data.With("large", expr.String(strings.Repeat("x", inlineBytes)))
@@ -134,13 +139,82 @@ func (d *twin) decoded() *State {
 	}
 	var pages []Page
 	for k, data := range d.pages {
-		pages = append(pages, Page{k.frame, k.part, data})
+		pages = append(pages, Page{Frame: k.frame, Part: k.part, Data: data})
+		pages = d.chunks(pages, data, func(b []byte) ([]ChunkRef, bool) { return PageRefs(b) })
 	}
 	s, err := DecodeState(d.p, pages, nil)
 	if err != nil {
 		d.fail("decode: %v", err)
 	}
 	return s
+}
+
+// chunks appends the chunks to which a page or a chunk refers.
+func (d *twin) chunks(pages []Page, data []byte, refs func([]byte) ([]ChunkRef, bool)) []Page {
+	list, ok := refs(data)
+	if !ok {
+		d.fail("the references of a page cannot be read")
+	}
+	for _, r := range list {
+		if d.large[r] == nil {
+			d.fail("chunk %d is referred to and was never told", r)
+		}
+		pages = append(pages, Page{Chunk: r, Data: d.large[r]})
+		pages = d.chunks(pages, d.large[r], func(b []byte) ([]ChunkRef, bool) {
+			refs, _, ok := CutChunkRefs(b)
+			return refs, ok
+		})
+	}
+	return pages
+}
+
+// knownChunks shows the chunks that a state knows, and how often each page refers to them.
+func knownChunks(s *State) string {
+	if s.chunks == nil || len(s.chunks.known) == 0 {
+		return "none"
+	}
+	pages := map[pageKey][]ChunkRef{}
+	for k, values := range s.chunks.pages {
+		for _, v := range values {
+			pages[k] = append(pages[k], s.chunks.known[v].ref)
+		}
+		pages[k] = distinct(pages[k])
+	}
+	var all []ChunkRef
+	for _, c := range s.chunks.known {
+		all = append(all, c.ref)
+	}
+	return fmt.Sprint(pages, distinct(all), len(s.chunks.same))
+}
+
+// tell adds records to the history: both states find the same chunks in them, and the values that are chunks
+// are read from there.
+func (d *twin) tell(a, b Result) {
+	d.told = append(d.told, a.Records...)
+	told, again := a.State.Tell(24, a.Records, int64(len(d.told))), b.State.Tell(24, b.Records, int64(len(d.told)))
+	if told == nil || again == nil {
+		if told != again {
+			d.fail("one state finds chunks, the other one does not")
+		}
+		return
+	}
+	if !slices.EqualFunc(told.Fresh, again.Fresh, bytes.Equal) {
+		d.fail("the states find other chunks")
+	}
+	var all ChunkReader
+	for i, data := range told.Fresh {
+		d.large[ChunkAt(told.Total, i)] = data
+	}
+	for r, data := range d.large {
+		all.Add(r, data)
+	}
+	for _, r := range a.Records {
+		if ref, ok := told.Ref(r.Data); ok {
+			if v, ok := all.Value(ref); !ok || !expr.Equal(v, r.Data) {
+				d.fail("a chunk is %s, not %s", v, r.Data)
+			}
+		}
+	}
 }
 
 // step gives inputs to both and compares.
@@ -168,9 +242,14 @@ func (d *twin) step(inputs ...Input) {
 		}
 		d.mem = a.State
 		d.commands(in, a.Commands)
+		if d.tells {
+			d.tell(a, b)
+		}
 		d.store(a.State.TakeDirty(nil))
 		if again := d.decoded(); again != nil && dump(again) != dump(d.mem) {
 			d.fail("what is stored differs:\nin memory:\n%s\nfrom pages:\n%s", dump(d.mem), dump(again))
+		} else if again != nil && knownChunks(again) != knownChunks(d.mem) {
+			d.fail("in memory the chunks are %s, from pages %s", knownChunks(d.mem), knownChunks(again))
 		}
 		if !a.More && !d.mem.status.Final() && !d.mem.paused {
 			d.waits()

@@ -32,7 +32,8 @@ type State struct {
 	bulk        bulk
 	contextBulk bulk
 	headDirty   bool
-	gone        []Page // pages to delete
+	gone        []Page    // pages to delete
+	chunks      *chunkSet // nil: there are none
 }
 
 type frameKind uint8
@@ -192,7 +193,7 @@ func (s *State) StartEvents() []Arrival {
 // GivenUp is the state of an instance that is terminated without a step, because a step cannot be
 // trusted with it. Only what the instance was started with stays.
 func (s *State) GivenUp() *State {
-	return &State{status: Terminated, seed: s.seed, nextFrame: s.nextFrame, given: s.given, labels: s.labels, headDirty: true}
+	return &State{status: Terminated, seed: s.seed, nextFrame: s.nextFrame, given: s.given, labels: s.labels, chunks: s.chunks, headDirty: true}
 }
 
 // Fault is why the instance failed, else nil.

@@ -36,7 +36,7 @@ func (h Host) Key(t Ticket) string { return h.Identity + "/" + t.String() }
 
 // StepFor is [Step] for a host.
 func StepFor(host Host, p *Program, s *State, now Time, in Input) (Result, error) {
-	m := machine{p: p, s: s, now: now, fuel: p.Limits.Fuel, host: host}
+	m := machine{p: p, s: s, now: now, fuel: p.Limits.Fuel, host: host, records: make([]Record, 0, usualRecords)}
 	if host.Stop != nil {
 		m.stop = &m.host.Stop
 	}
@@ -70,6 +70,9 @@ func StepFor(host Host, p *Program, s *State, now Time, in Input) (Result, error
 	m.s.headDirty = true
 	return Result{State: m.s, Commands: m.commands, Records: m.records, Spent: m.spent, More: m.more}, m.broken
 }
+
+// usualRecords is how many records most steps make at most: they leave a state, enter another one and call a function.
+const usualRecords = 4
 
 func isStart(in Input) bool { _, ok := in.(Start); return ok }
 
@@ -105,7 +108,6 @@ func (m *machine) start(in Start) error {
 			return &Rejected{Msg: fault.Error()}
 		}
 	}
-	m.records = make([]Record, 0, 32)
 	m.s = &State{
 		status: Running, seed: in.Seed, nextFrame: 1,
 		given: given(in), labels: expr.EmptyObject, stash: in.Events,
@@ -366,6 +368,9 @@ func (m *machine) command(c Command) { m.commands = append(m.commands, c) }
 
 func (m *machine) record(r Record) {
 	r.Time = m.now
+	if f := m.s.frame(r.Frame); f != nil {
+		r.Item = m.indexOf(f) + 1
+	}
 	for _, v := range []expr.Value{r.Data, r.Fault.seen()} {
 		if v.Len() > 0 {
 			m.measure(v)

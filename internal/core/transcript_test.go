@@ -54,7 +54,7 @@ func (h *host) state() *State {
 	}
 	var pages []Page
 	for k, data := range h.pages {
-		pages = append(pages, Page{FrameID(k[0]), int32(k[1]), data})
+		pages = append(pages, Page{Frame: FrameID(k[0]), Part: int32(k[1]), Data: data})
 	}
 	s, err := DecodeState(h.p, pages, nil)
 	if err != nil {

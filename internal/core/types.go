@@ -44,11 +44,18 @@ func (t Ticket) Wait() FrameID { return t.frame() }
 
 // String is frame.number, with a + if the ticket is standing.
 func (t Ticket) String() string {
-	mark := ""
+	var room [24]byte
+	return string(t.Append(room[:0]))
+}
+
+// Append appends what String gives.
+func (t Ticket) Append(dst []byte) []byte {
+	dst = strconv.AppendUint(dst, uint64(t.frame()), 10)
+	dst = strconv.AppendUint(append(dst, '.'), uint64(uint32(t&^standing)), 10)
 	if t.Standing() {
-		mark = "+"
+		dst = append(dst, '+')
 	}
-	return fmt.Sprintf("%d.%d%s", uint32(t>>32), uint32(t&^standing), mark)
+	return dst
 }
 
 // ParseTicket reads what Ticket.String writes.
@@ -113,6 +120,7 @@ type Reply struct {
 	None      bool   // there is no value: the child's schedule was not active
 	Fault     *Fault // instead of a value
 	Terminate bool   // the child ended with terminate, which also ends every instance waiting for it
+	Text      string // how the answer of a call came about; for its record alone
 }
 
 // Take is an actor's choice among the offers.
@@ -322,6 +330,7 @@ type Record struct {
 	Fault   *Fault
 	Text    string
 	Status  Status
+	Item    int // of a foreach that the frame works for, from 1; 0: none
 }
 
 // Rejected says that an input is not allowed now. The state is unchanged.

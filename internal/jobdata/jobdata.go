@@ -28,11 +28,12 @@ const (
 	Status     = "status"
 	Tags       = "tags" // in the input only: tags become a label
 	State      = "state"
-	// Members of records only: the definition before an amendment, and the tags that were
-	// added and removed.
+	// Members of records only: the definition before an amendment, the tags that were added and
+	// removed, and, in a status that was imported, the hash of a definition that may not be known.
 	Replaced = "replaced"
 	Added    = "added"
 	Removed  = "removed"
+	Hash     = "definitionHash"
 )
 
 // Model is the core.Model of jobs.

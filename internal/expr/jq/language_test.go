@@ -338,6 +338,29 @@ func TestErrorsHideSecrets(t *testing.T) {
 	}
 }
 
+// TestMatchesAreCounted: matches count while they are made, since each is hundreds of times as large as its text.
+func TestMatchesAreCounted(t *testing.T) {
+	data := expr.String(strings.Repeat("a", 400_000))
+	for _, src := range []string{`[match("a"; "g")] | length`, `gsub("a"; "b")`, `[match("(a)(b)?"; "g")] | length`} {
+		p := compileIn(t, Lang, src)
+		made := testing.AllocsPerRun(1, func() {
+			b := expr.NewBudget()
+			_, err := p.Eval(data, &b)
+			if over := (*expr.LimitError)(nil); !errors.As(err, &over) {
+				t.Errorf("%s: %v", src, err)
+			}
+		})
+		if made > 500_000 {
+			t.Errorf("%s makes %.0f values before it is refused", src, made)
+		}
+	}
+	b := expr.NewBudget()
+	got, err := compileIn(t, Lang, `[match("a"; "g")] | length`).Eval(expr.String(strings.Repeat("ab", 10_000)), &b)
+	if n, _ := got.Value.Int(); err != nil || n != 10_000 {
+		t.Errorf("what is within the limits: %v, %v", got, err)
+	}
+}
+
 // A stop and the limits end an evaluation, also in a loose template.
 func TestLimits(t *testing.T) {
 	stop := func() bool { return true }

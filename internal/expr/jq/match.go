@@ -86,14 +86,17 @@ func (m *meter) match(v, re, flags any) any {
 	}
 	most := 1
 	if global {
-		most = -1
 		if err := m.pay(times(len(text)+1, 1+compiled.NumSubexp())); err != nil {
 			return err
 		}
 	}
+	if global { // one more than there can be memory for
+		most = (m.memory-m.made-m.stacks)/sizeOfObject(1) + 1
+	}
 	names := compiled.SubexpNames()
 	letters := counter{text: text}
 	out := []any{}
+	before := m.made
 	for _, at := range compiled.FindAllStringSubmatchIndex(text, most) {
 		whole := letters.part(at[0], at[1])
 		captures := make([]any, 0, len(names)-1)
@@ -115,7 +118,11 @@ func (m *meter) match(v, re, flags any) any {
 		}
 		whole["captures"] = captures
 		out = append(out, whole)
+		if err := m.allocValue(whole, allLevels); err != nil { // before the next one: a match is much larger than its text
+			return err
+		}
 	}
+	m.made = before // the whole list is counted as the result
 	return out
 }
 
