@@ -36,6 +36,9 @@
 //  13. A damaged value is never returned as another value: reading it fails with ErrDamaged and a
 //     message that names the instance, event or definition and the part that is damaged. Lists
 //     return the undamaged rows beside the error (see DamagedError), so that those go on.
+//  14. Commit.Chunks are stored with the records, and live as long as these. Pages and States append
+//     those to which the pages refer; Records, Feed, Calls, Instance and Instances put them in their
+//     places, but for Query.Bare.
 //
 // # Events
 //

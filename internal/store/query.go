@@ -19,6 +19,7 @@ type Query struct {
 	Status     []core.Status // any of them
 	State      string        // one that the instance is in; of a job Job.State, also when it is over
 	Parent     string
+	Tree       string  // of instances that are not over
 	Error      string  // the name of the fault
 	Labels     []Label // all of them
 	Name       string
@@ -116,6 +117,7 @@ const MaxStateBytes = 4 << 20
 type EventQuery struct {
 	Type    string // only those of a type, which are found without looking at others
 	Untaken bool   // only unmatched events; not indexed
+	Outside bool   // only events that no instance produced; not indexed
 
 	Newest bool  // newest first
 	After  int64 // Next of the page before
@@ -128,7 +130,7 @@ const MaxEventScan = 1000
 
 // Selects reports whether an event fits, apart from After and Limit.
 func (q *EventQuery) Selects(e *Event) bool {
-	return (q.Type == "" || q.Type == e.Event.Type) && (!q.Untaken || !e.Taken)
+	return (q.Type == "" || q.Type == e.Event.Type) && (!q.Untaken || !e.Taken) && (!q.Outside || e.Producer == "")
 }
 
 // EventPage is a part of the kept events.

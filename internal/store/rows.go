@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/event"
@@ -73,6 +74,7 @@ type Instance struct {
 	Offers []Offer    // what actors may choose now
 
 	Parent  string      // the instance that spawned it
+	Tree    string      // names the root of its ancestors for ever; "": it is a root itself
 	Ticket  core.Ticket // the parent's ticket for it
 	Awaited bool        // the parent waits for its end
 	Depth   int         // how many ancestors wait for it, directly or through one another
@@ -88,8 +90,8 @@ type Instance struct {
 
 	RestartOf string // the instance that this one repeats
 
-	// Trace is the W3C traceparent of what caused the instance: the request or event that started it, or its parent;
-	// "": none. It never changes.
+	// Trace is the W3C trace context of what caused the instance, as trace.Context.Text writes it: of the request or event
+	// that started it, or of its parent; "": none. It never changes.
 	Trace string
 
 	Job Job // set for jobs only
@@ -215,6 +217,7 @@ type Commit struct {
 
 	Pages   []core.Page
 	Records []core.Record
+	Chunks  *core.Chunks // of the records: large values in them and in Output and Calls, and in Pages later; nil: none
 
 	Taken   []int64 // messages that the step took, by Seq
 	Release []int64 // those of Taken whose event was refused: the event is kept for the instance
@@ -231,6 +234,14 @@ type Commit struct {
 	// one delivery, to this instance, which puts no message into the inbox. The commit fails with the
 	// router's error, or ErrDuplicate. A [Shared] store may refuse it.
 	Event *Arrival
+}
+
+// CheckChunks refuses chunks for another place in the history than that of the records.
+func (c *Commit) CheckChunks() error {
+	if at := c.Instance.Records + int64(len(c.Records)); c.Chunks != nil && c.Chunks.Total != at {
+		return fmt.Errorf("commit instance %s: its chunks are of a history of %d records, not %d", c.Instance.ID, c.Chunks.Total, at)
+	}
+	return nil
 }
 
 // Arrival is an event as [Store.Ingest] takes it.

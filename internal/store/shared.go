@@ -45,11 +45,17 @@ type Shared interface {
 	// other nodes committed or had before. It lists each call once, or again after an error.
 	Handed(ctx context.Context) ([]Call, error)
 
+	// Glance looks once at all lists of work, where each of them would be a look of its own. Next is as of an instant.
+	Glance(ctx context.Context, now core.Time) (Glance, error)
+
 	// HandOver hands the calls of an instance to the node that holds the instance's shard.
 	HandOver(ctx context.Context, instance string) error
 
 	// Park marks a call as waiting for a person, visible to all nodes.
 	Park(ctx context.Context, instance string, t core.Ticket) error
+
+	// Chunks reports whether commits may have chunks: not while there are servers of a version that cannot read them.
+	Chunks() bool
 
 	// Deployments counts changes of the definitions and their policies. A call that begins after a change counts it.
 	Deployments(ctx context.Context) (int64, error)
@@ -69,6 +75,32 @@ type Shared interface {
 
 	// Nodes lists the joined nodes whose heartbeat is recent, by name.
 	Nodes(ctx context.Context) ([]Node, error)
+}
+
+// Glance says which lists of work may have something at an instant. The others were empty.
+type Glance struct {
+	Calls         bool // Handed
+	Schedules     bool
+	Gatherings    bool // Expired
+	Events        bool // Again
+	Subscriptions bool // Unchecked
+	Instances     bool // Ready
+	Emits         bool
+	Outbound      bool
+
+	Deployments int64 // as Shared.Deployments; -1: it is not known
+
+	Next  core.Time // where all are empty: as Store.Next
+	Later bool      // there is a Next
+}
+
+// Anything is what is known without a look.
+var Anything = Glance{Calls: true, Schedules: true, Gatherings: true, Events: true, Subscriptions: true, Instances: true, Emits: true, Outbound: true, Deployments: -1}
+
+// None reports whether all lists were empty.
+func (w Glance) None() bool {
+	w.Deployments, w.Next, w.Later = 0, 0, false
+	return w == Glance{}
 }
 
 // Member is how a node describes itself.

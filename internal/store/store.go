@@ -20,6 +20,8 @@ var (
 	ErrText      = errors.New("it contains a NUL byte or is not valid UTF-8, and is not stored")
 	ErrDamaged   = errors.New("damaged")           // a stored value cannot be read, now or later
 	ErrUncertain = errors.New("outcome not known") // it was stored or not: a later read shows which
+	ErrInUse     = errors.New("another process uses it")
+	ErrForeign   = errors.New("it is a database, but not one of lockstep's")
 
 	// ErrMoved: nothing is acknowledged until the process is restarted.
 	ErrMoved = errors.New("the files of the store were deleted, moved or replaced while it is in use")
@@ -95,6 +97,11 @@ type Store interface {
 	// emit, if not 0, is removed. An error of the router is returned, and nothing is stored.
 	Ingest(ctx context.Context, e Event, emit int64, route func(Event, View) (Routing, error)) (Event, error)
 
+	// Preview calls the router as Ingest would, and stores nothing. What it sees may change before the event is
+	// taken; its Seq is after all others. Preview may fail with ErrDuplicate, and need not call the router if it
+	// finds that no open subscription matches the event, or that many may.
+	Preview(ctx context.Context, e Event, route func(Event, View) (Routing, error)) error
+
 	// Route routes kept events again. An error of the router is returned, and nothing is stored.
 	Route(ctx context.Context, route Router) error
 
@@ -108,6 +115,7 @@ type Store interface {
 	Retention
 	Suspects
 	Cursors
+	Tallies
 	Notes
 	Audit
 	Policies

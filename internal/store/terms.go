@@ -8,6 +8,7 @@ const (
 	termName  = "#"
 	termKey   = "%" // of the start, or the value of a correlation attribute
 	termValue = "*" // of any label
+	termTree  = "^" // of an instance that is not over
 )
 
 // Terms are the terms of an instance, sorted.
@@ -19,6 +20,9 @@ func (in *Instance) Terms() (out []string) {
 	}
 	add(termName, in.Name)
 	add(termKey, in.Key)
+	if !in.Status.Final() {
+		add(termTree, in.Tree)
+	}
 	if in.Indexed {
 		for _, k := range in.Keys {
 			add(termKey, k.Value)
@@ -43,6 +47,9 @@ func (q *Query) AllTerms() (out []string) {
 	if q.Key != "" {
 		out = append(out, termKey+q.Key)
 	}
+	if q.Tree != "" {
+		out = append(out, termTree+q.Tree)
+	}
 	return out
 }
 
@@ -54,9 +61,9 @@ func (q *Query) TextTerms() []string {
 	return []string{termName + q.Text, termKey + q.Text, termValue + q.Text}
 }
 
-// finds reports whether an instance has the name, key and text that the query asks for.
+// finds reports whether an instance has the name, key, tree and text that the query asks for.
 func (q *Query) finds(in *Instance) bool {
-	if q.Name == "" && q.Key == "" && q.Text == "" {
+	if q.Name == "" && q.Key == "" && q.Tree == "" && q.Text == "" {
 		return true
 	}
 	have := in.Terms()

@@ -213,3 +213,29 @@ func TestBackupRefused(t *testing.T) {
 		t.Error(fmt.Sprint(left, more, err))
 	}
 }
+
+// TestDamagedBackupOfPostgres: a backup that is damaged leaves nothing behind in the database, and the next one is
+// restored.
+func TestDamagedBackupOfPostgres(t *testing.T) {
+	pg := pgtest.Start(t)
+	from, to := pg.Database(t), parse(t, pg.Database(t))
+	openEngine(t, from).Close()
+	file := filepath.Join(t.TempDir(), "backup")
+	if _, _, _, err := parse(t, from).Backup(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "short")
+	if err := os.WriteFile(bad, data[:len(data)-100], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Restore(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "nothing was restored") {
+		t.Error(err)
+	}
+	if _, err := to.Restore(t.Context(), file); err != nil {
+		t.Error(err)
+	}
+}

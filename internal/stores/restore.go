@@ -62,7 +62,13 @@ func (a Address) Restore(ctx context.Context, file string) (head backup.Head, er
 		return head, err
 	}
 	if a.Kind == Postgres {
-		err = a.Redact(postgres.Restore(ctx, a.Path, head, f))
+		// The whole file is read first: what a restore that fails leaves in the database blocks the next one.
+		if _, _, err = readParts(reader{ctx, f}, func(backup.Head, string) (io.WriteCloser, error) { return discard{}, nil }); err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		if err == nil {
+			return head, a.Redact(postgres.Restore(ctx, a.Path, head, f))
+		}
 	} else {
 		err = a.restoreSQLite(ctx, f)
 	}
@@ -80,23 +86,33 @@ func (a Address) restoreSQLite(ctx context.Context, r io.Reader) (err error) {
 	if err := makeFolder(filepath.Dir(a.Path)); err != nil {
 		return err
 	}
-	partial := a.Path + ".restoring"
-	for _, end := range []string{"", "-wal", "-shm", "-lock"} {
-		_ = os.Remove(partial + end) // of a restore that was killed
-		defer os.Remove(partial + end)
-	}
-	_, _, err = backup.Read(r, func(_ backup.Head, name string) (io.WriteCloser, error) { return unpack(partial, name) })
+	work, err := claim(a.Path, restoringSuffix)
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(partial, sqlite.Options{})
+	defer work.remove()
+	made := work.path(copyName)
+	_, _, err = readParts(reader{ctx, r}, func(_ backup.Head, name string) (io.WriteCloser, error) { return unpack(made, name) })
+	if err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	db, err := sqlite.Open(made, sqlite.Options{})
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(db.SetRestored(ctx, true), db.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(partial, a.Path); err != nil {
+	// A server that started meanwhile may have made a store of its own.
+	lock, err := sqlite.Lock(a.Path + "-lock")
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Path, err)
+	}
+	defer lock.Close()
+	if a.Exists() {
+		return fmt.Errorf("%s was made by another program during the restore: restore to another file", a.Path)
+	}
+	if err := os.Rename(made, a.Path); err != nil {
 		return err
 	}
 	return syncFolder(a.Path)

@@ -26,11 +26,12 @@ type Job struct {
 	Err                  error   // why it cannot be read; else nil
 }
 
-// Entry is a row of the table history: what a change replaced. Null: the change was of another part.
+// Entry is a row of the table history, which a change of a job wrote. One of a definition has both, one of tags neither.
 type Entry struct {
-	At                 time.Time // since when it held
-	Status, Definition expr.Value
-	size               int
+	At         time.Time  // since when that held which it replaced
+	Status     expr.Value // which it replaced, with the hash of its definition; null: it changed the tags
+	Definition expr.Value // which it set, although the column is meant for the one before; null: it changed another part
+	size       int
 }
 
 // Jobs calls each for every job, oldest first. Only one is in memory at a time: the rows of the three tables come in
@@ -86,16 +87,10 @@ func newJob(r []text) Job {
 	if j.Err == nil && !r[6].valid {
 		j.Err = fmt.Errorf("it has no workflow")
 	}
-	j.Status = withoutHash(j.Status)
-	return j
-}
-
-// withoutHash leaves the hash of the definition out of a status: it is computed whenever a status is shown.
-func withoutHash(status expr.Value) expr.Value {
-	if !status.IsObject() {
-		return status
+	if j.Status.IsObject() {
+		j.Status = j.Status.Without("definitionHash") // it is computed, because the definition is known
 	}
-	return status.Without("definitionHash")
+	return j
 }
 
 // add adds a row of the history, and drops the oldest if there are too many.
@@ -114,7 +109,6 @@ func (j *Job) add(r []text, size *int) {
 		}
 		return
 	}
-	e.Status = withoutHash(e.Status)
 	j.History = append(j.History, e)
 	*size += e.size
 	for len(j.History) > MaxHistory || *size > MaxHistoryBytes && len(j.History) > 1 {

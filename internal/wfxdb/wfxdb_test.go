@@ -53,8 +53,8 @@ func TestRead(t *testing.T) {
 	const want = `workflow nowhere {"description":"from wfx","groups":[],"name":"nowhere","states":[{"name":"A"}],"transitions":[{"eligible":"CLIENT","from":"A","to":"B"}]}
 job 1 car update [berlin] 06:00:00.123456 06:00:00.123456 {"clientId":"car","state":"INSTALL"} {"url":"http://example.com/1"}
 job 2 van update [berlin beta] 06:01:00.123456 06:30:00.123456 {"clientId":"van","message":"it's half","progress":40,"state":"INSTALLING"} {"n":2}
-  06:01:00.123456 {"clientId":"van","state":"INSTALL"} null
-  06:10:00.123456 null {"n":1}
+  06:01:00.123456 {"clientId":"van","definitionHash":"before","state":"INSTALL"} null
+  06:10:00.123456 {"clientId":"van","progress":10,"state":"INSTALLING"} {"n":2}
   06:20:00.123456 {"clientId":"van","progress":10,"state":"INSTALLING"} null
 job 3 bus update [] 06:02:00.123456 06:05:00.123456 {"clientId":"bus","state":"INSTALLED"} null
   06:02:00.123456 {"clientId":"bus","state":"INSTALL"} null

@@ -8,6 +8,10 @@
 //
 //	0xFE  body  CRC-32C
 //
+// or, where the body refers to large values that are stored once (package core, chunk.go), as
+//
+//	0xFD  chunks  references  body  CRC-32C
+//
 // The checksum, 4 bytes in little-endian order, covers the bytes before it and the owner of the
 // value: its kind, the instance, and the columns of its row that never change without it. So a value
 // in the row of another instance, frame or event counts as damaged, and so does a row whose columns
@@ -27,11 +31,14 @@
 //
 //	codec.go      writing and reading
 //	sum.go        checksums, and pages
+//	state.go      all pages of a small state
+//	chunk.go      large values that are stored once
 //	instance.go   rows of instances
 //	record.go     records
 //	input.go      messages and calls
 //	event.go      events, filters, gatherings
 //	definition.go definitions
+//	tally.go      what happened in an hour
 package codec
 
 import (
@@ -63,17 +70,25 @@ const (
 func unknownForm(b byte) error { return fmt.Errorf("%w: form %d is not known", errMalformed, b) }
 
 type writer struct {
-	buf  []byte
-	from int // where the value begins
+	buf    []byte
+	from   int          // where the value begins
+	chunks *core.Chunks // nil: values refer to none
+	refs   []core.ChunkRef
+	fresh  [][]byte // chunks that are stored with it
 }
 
 // begin makes room for a small value: most are.
-func begin(dst []byte) *writer {
-	return &writer{append(slices.Grow(dst, 96), sealed), len(dst)}
+func begin(dst []byte) writer {
+	return writer{buf: append(slices.Grow(dst, 96), sealed), from: len(dst)}
 }
 
 // end is the buffer with the checksum.
-func (w *writer) end(o owner) []byte { return o.seal(w.buf, w.from) }
+func (w *writer) end(o owner) []byte {
+	if len(w.refs) > 0 {
+		w.putChunks()
+	}
+	return o.seal(w.buf, w.from)
+}
 
 func (w *writer) uint(u uint64)      { w.buf = binary.AppendUvarint(w.buf, u) }
 func (w *writer) int(i int64)        { w.buf = binary.AppendVarint(w.buf, i) }
@@ -117,27 +132,35 @@ func (w *writer) fault(f *core.Fault) {
 	plain := *f
 	plain.Data, plain.Args, plain.State = expr.Null, expr.Null, expr.Null
 	w.json(&plain)
-	w.value(f.Data)
-	w.value(f.Args)
-	w.value(f.State)
+	w.large(f.Data)
+	w.large(f.Args)
+	w.large(f.State)
 }
 
 type reader struct {
-	data []byte
-	err  error
+	data   []byte
+	err    error
+	told   int64           // the number of records up to it, where chunks are stored with it
+	fresh  [][]byte        // those chunks
+	refs   []core.ChunkRef // the chunks to which it refers
+	source *ChunkSource
 }
 
-func open(data []byte, o owner) *reader {
+func open(data []byte, o owner) reader {
 	switch {
 	case len(data) == 0:
-		return &reader{err: errMalformed}
+		return reader{err: errMalformed}
 	case data[0] == form:
-		return &reader{data: data[1:]}
-	case data[0] != sealed:
-		return &reader{err: unknownForm(data[0])}
+		return reader{data: data[1:]}
+	case data[0] != sealed && data[0] != sealedRefs:
+		return reader{err: unknownForm(data[0])}
 	}
 	body, err := o.unseal(data)
-	return &reader{data: body, err: err}
+	r := reader{data: body, err: err}
+	if data[0] == sealedRefs && err == nil {
+		r.chunks()
+	}
+	return r
 }
 
 // close tells what went wrong, also what is left over.
@@ -248,7 +271,7 @@ func (r *reader) pos() ir.Pos { return ir.Pos{Line: int(r.int()), Column: int(r.
 func (r *reader) fault() *core.Fault {
 	var f core.Fault
 	r.json(&f)
-	f.Data, f.Args, f.State = r.value(), r.value(), r.value()
+	f.Data, f.Args, f.State = r.large(), r.large(), r.large()
 	return &f
 }
 

@@ -109,20 +109,20 @@ func forms(f filler) []stored {
 				Created: in.Created, Updated: in.Updated, Ended: in.Ended, Parent: in.Parent,
 			}
 			change(&got)
-			err := DecodeRest(b, &got)
+			err := DecodeRest(b, &got, nil)
 			return got, err
 		}
 	}
-	records, told := filled[[]core.Record](f), Told{"i", 5, core.Waiting}
+	records, told := filled[[]core.Record](f), Told{Instance: "i", At: 5, Status: core.Waiting}
 	recordsOf := func(of Told) func([]byte) (any, error) {
-		return func(b []byte) (any, error) { return DecodeRecords(b, of) }
+		return func(b []byte) (any, error) { return DecodeRecords(b, of, nil) }
 	}
 	deletion := store.Deletion{At: 5, Actor: "somebody"}
 	invoke := store.Call{Invoke: filled[core.Invoke](f), Key: "k"}
 	invokeOf := func(id string) func([]byte) (any, error) {
 		return func(b []byte) (any, error) {
 			c := store.Call{Instance: id, Created: 7}
-			err := DecodeInvoke(b, &c)
+			err := DecodeInvoke(b, &c, nil)
 			return store.Call{Invoke: c.Invoke, Key: c.Key}, err
 		}
 	}
@@ -174,18 +174,23 @@ func forms(f filler) []stored {
 			return p, err
 		}
 	}
+	state := []core.Page{{Data: []byte{form}}, {Frame: 1, Part: -2, Data: []byte{}}, page}
+	stateOf := func(id string) func([]byte) (any, error) {
+		return func(b []byte) (any, error) { return DecodeState(nil, b, id, 7) }
+	}
 	invoke.Attempt &= math.MaxInt // from 1
 	out := []stored{
-		{"instance", kept, AppendRest(nil, &in, in.Rev), rest(func(*store.Instance) {}), rest(func(in *store.Instance) { in.Updated++ })},
-		{"records", records, AppendRecords(nil, told, records), recordsOf(told), recordsOf(Told{"j", 5, core.Waiting})},
-		{"deletion", []core.Record{deletion.Record()}, AppendDeletion(nil, deletion), recordsOf(told), recordsOf(Told{"i", 6, core.Waiting})},
-		{"call", invoke, AppendInvoke(nil, "i", 7, &invoke), invokeOf("i"), invokeOf("j")},
+		{"instance", kept, AppendRest(nil, &in, in.Rev, nil), rest(func(*store.Instance) {}), rest(func(in *store.Instance) { in.Updated++ })},
+		{"records", records, AppendRecords(nil, told, records, nil), recordsOf(told), recordsOf(Told{Instance: "j", At: 5, Status: core.Waiting})},
+		{"deletion", []core.Record{deletion.Record()}, AppendDeletion(nil, deletion), recordsOf(told), recordsOf(Told{Instance: "i", At: 6, Status: core.Waiting})},
+		{"call", invoke, AppendInvoke(nil, "i", 7, &invoke, nil), invokeOf("i"), invokeOf("j")},
 		{"event", came.Event, SealEvent(AppendEvent(nil, &store.Event{Event: came.Event}), &came), eventOf(came.Seq), eventOf(came.Seq + 1)},
 		{"fate", store.Event{For: came.For, Used: came.Used, Why: came.Why}, AppendFate(nil, &came), fateOf(came.Seq), fateOf(came.Seq + 1)},
 		{"emit", emit.Event, AppendEmit(nil, "i", &emit), emitOf("i"), emitOf("j")},
 		{"filter", sub.Filter, AppendFilter(nil, "i", &sub), filterOf("i"), filterOf("j")},
 		{"gathering", store.Gathering{Keys: gathering.Keys, Events: gathering.Events}, AppendGathering(nil, &gathering), gatheringOf(gathering.Key), gatheringOf(gathering.Key + "x")},
 		{"page", page, AppendPage(nil, "i", 7, &page), pageOf(3), pageOf(4)},
+		{"state", state, AppendState(nil, "i", 7, state), stateOf("i"), stateOf("j")},
 	}
 	for _, input := range []core.Input{filled[core.Start](f), filled[core.Reply](f), filled[core.Take](f), filled[core.Control](f), core.Continue{}} {
 		m := store.Message{To: "i", At: 5, Event: 9, Input: input}
@@ -360,7 +365,7 @@ func TestDeepFault(t *testing.T) {
 	}
 	in := store.Instance{Fault: &core.Fault{Name: "F", Data: v}}
 	var got store.Instance
-	if err := DecodeRest(AppendRest(nil, &in, 0), &got); err != nil || !expr.Equal(got.Fault.Data, v) {
+	if err := DecodeRest(AppendRest(nil, &in, 0, nil), &got, nil); err != nil || !expr.Equal(got.Fault.Data, v) {
 		t.Errorf("%v", err)
 	}
 }

@@ -20,7 +20,8 @@ func emitOwner(id string, e *store.Emit) owner {
 
 // AppendEvent appends a received event.
 func AppendEvent(dst []byte, e *store.Event) []byte {
-	return appendEvent(dst, &e.Event).end(eventOwner(e))
+	w := appendEvent(dst, &e.Event)
+	return w.end(eventOwner(e))
 }
 
 // SealEvent replaces the checksum of what AppendEvent wrote, for the event's final Seq. Seq is
@@ -32,22 +33,25 @@ func SealEvent(data []byte, e *store.Event) []byte {
 
 // DecodeEvent is the reverse of AppendEvent. The columns of e must be set: the checksum covers them.
 func DecodeEvent(data []byte, e *store.Event) (err error) {
-	e.Event, err = open(data, eventOwner(e)).event()
+	r := open(data, eventOwner(e))
+	e.Event, err = r.event()
 	return err
 }
 
 // AppendEmit appends the event that an instance produced.
 func AppendEmit(dst []byte, id string, e *store.Emit) []byte {
-	return appendEvent(dst, &e.Event).end(emitOwner(id, e))
+	w := appendEvent(dst, &e.Event)
+	return w.end(emitOwner(id, e))
 }
 
 // DecodeEmit is the reverse of AppendEmit. The columns of e must be set.
 func DecodeEmit(data []byte, e *store.Emit) (err error) {
-	e.Event, err = open(data, emitOwner(e.Instance, e)).event()
+	r := open(data, emitOwner(e.Instance, e))
+	e.Event, err = r.event()
 	return err
 }
 
-func appendEvent(dst []byte, e *event.Event) *writer {
+func appendEvent(dst []byte, e *event.Event) writer {
 	w := begin(dst)
 	for _, s := range []string{e.ID, e.Source, e.Type, e.Subject, e.Time, e.DataContentType, e.DataSchema, e.DataBase64} {
 		w.text(s)

@@ -19,6 +19,7 @@ const (
 	_                 // a Reply, in versions before the first release
 	inputRetryItems   // a Control with that flag
 	inputLabelled     // a Start with labels
+	inputReplyText    // a Reply with a text
 )
 
 func inputOwner(m *store.Message) owner {
@@ -44,7 +45,12 @@ func AppendInput(dst []byte, m *store.Message) []byte {
 			w.value(a.Value)
 		}
 	case core.Reply:
-		w.uint(inputReply)
+		if in.Text == "" {
+			w.uint(inputReply)
+		} else {
+			w.uint(inputReplyText)
+			w.text(in.Text)
+		}
 		w.uint(uint64(in.Ticket))
 		w.flag(in.None)
 		w.flag(in.Terminate)
@@ -98,8 +104,12 @@ func DecodeInput(data []byte, m *store.Message) error {
 			in.Events = append(in.Events, core.Arrival{Event: ir.EventID(r.int()), Value: r.value()})
 		}
 		out = in
-	case inputReply:
-		in := core.Reply{Ticket: core.Ticket(r.uint()), None: r.flag(), Terminate: r.flag()}
+	case inputReply, inputReplyText:
+		var in core.Reply
+		if tag == inputReplyText {
+			in.Text = r.text()
+		}
+		in.Ticket, in.None, in.Terminate = core.Ticket(r.uint()), r.flag(), r.flag()
 		if r.flag() {
 			in.Fault = r.fault()
 		}
@@ -129,9 +139,11 @@ func invokeOwner(id string, created core.Time) owner {
 	return owner{kind: kindInvoke, texts: [6]string{id}, numbers: [4]int64{int64(created)}}
 }
 
-// AppendInvoke appends a call of an instance, which is identified by its id and time of creation.
-func AppendInvoke(dst []byte, id string, created core.Time, c *store.Call) []byte {
+// AppendInvoke appends a call of an instance, which is identified by its id and time of creation. Its arguments
+// may be a chunk of the same commit.
+func AppendInvoke(dst []byte, id string, created core.Time, c *store.Call, chunks *core.Chunks) []byte {
 	w := begin(dst)
+	w.chunks = chunks
 	if c.Key != "" {
 		w.uint(0) // which no ticket is
 		w.text(c.Key)
@@ -151,13 +163,14 @@ func AppendInvoke(dst []byte, id string, created core.Time, c *store.Call) []byt
 	w.int(int64(f.Resource))
 	w.text(f.Metadata)
 	w.pos(f.Pos)
-	w.value(c.Args)
+	w.large(c.Args)
 	return w.end(invokeOwner(id, created))
 }
 
 // DecodeInvoke is the reverse of AppendInvoke, of a call that has its columns.
-func DecodeInvoke(data []byte, call *store.Call) error {
+func DecodeInvoke(data []byte, call *store.Call, source *ChunkSource) error {
 	r := open(data, invokeOwner(call.Instance, call.Created))
+	r.from(source)
 	ticket := r.uint()
 	if ticket == 0 {
 		call.Key, ticket = r.text(), r.uint()
@@ -170,7 +183,7 @@ func DecodeInvoke(data []byte, call *store.Call) error {
 	c.Function = ir.Function{
 		Name: r.text(), Type: r.text(), Operation: r.text(), Resource: int(r.int()), Metadata: r.text(), Pos: r.pos(),
 	}
-	c.Args = r.value()
+	c.Args = r.large()
 	call.Invoke = c
 	return r.close()
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -32,6 +33,7 @@ const (
 	restChildren
 	restReusable
 	restIndexed
+	restTree
 )
 
 // restOwner is the owner of an instance's rest: the columns of its row at a revision.
@@ -45,8 +47,8 @@ func restOwner(in *store.Instance, rev int64) owner {
 
 // AppendRest appends the fields of an instance that have no column: all but ID, Seq, Rev,
 // Records, Definition, Version, Digest, Status, Created, Updated, Ended and Parent. rev is the
-// revision that the row will have.
-func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
+// revision that the row will have. The output may be one of the chunks.
+func AppendRest(dst []byte, in *store.Instance, rev int64, chunks *core.Chunks) []byte {
 	w := begin(dst)
 	if len(in.Active) > 0 {
 		w.uint(restActive)
@@ -62,7 +64,9 @@ func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 	}
 	if !in.Output.IsNull() {
 		w.uint(restOutput)
-		w.value(in.Output)
+		w.chunks = chunks
+		w.large(in.Output)
+		w.chunks = nil
 	}
 	if in.Fault != nil {
 		w.uint(restFault)
@@ -141,6 +145,10 @@ func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 	if in.Reusable {
 		w.uint(restReusable)
 	}
+	if in.Tree != "" {
+		w.uint(restTree)
+		w.text(in.Tree)
+	}
 	if in.Indexed {
 		w.uint(restIndexed)
 	}
@@ -148,9 +156,13 @@ func AppendRest(dst []byte, in *store.Instance, rev int64) []byte {
 	return w.end(restOwner(in, rev))
 }
 
-// DecodeRest is the reverse of AppendRest. The columns of in must be set.
-func DecodeRest(data []byte, in *store.Instance) error {
+// DecodeRest is the reverse of AppendRest. The columns of in must be set. Without a source the output
+// is left out where it refers to chunks; see [Refers].
+func DecodeRest(data []byte, in *store.Instance, source *ChunkSource) error {
 	r := open(data, restOwner(in, in.Rev))
+	if source != nil {
+		r.from(source)
+	}
 	for r.err == nil {
 		switch r.uint() {
 		case restEnd:
@@ -162,7 +174,9 @@ func DecodeRest(data []byte, in *store.Instance) error {
 		case restMore:
 			in.More = true
 		case restOutput:
-			in.Output = r.value()
+			if in.Output = r.large(); len(r.refs) > 0 && source == nil {
+				in.Output = expr.Null
+			}
 		case restFault:
 			in.Fault = r.fault()
 		case restLabels:
@@ -204,6 +218,8 @@ func DecodeRest(data []byte, in *store.Instance) error {
 			in.Children = r.int()
 		case restReusable:
 			in.Reusable = true
+		case restTree:
+			in.Tree = r.text()
 		case restIndexed:
 			in.Indexed = true
 		default:

@@ -24,6 +24,7 @@ const (
 	recFault
 	recText
 	recStatus
+	recItem
 	recAll
 )
 
@@ -32,6 +33,7 @@ type Told struct {
 	Instance string
 	At       core.Time
 	Status   core.Status
+	Total    int64 // how many records the history has up to here; it is needed to read chunks
 }
 
 func (t *Told) owner() owner {
@@ -44,18 +46,24 @@ func deletionOwner(at core.Time) owner {
 	return owner{kind: kindDeletion, numbers: [4]int64{int64(at)}}
 }
 
-// AppendRecords appends the records of a commit.
-func AppendRecords(dst []byte, of Told, list []core.Record) []byte {
-	return appendRecords(dst, list).end(of.owner())
+// AppendRecords appends the records of a commit, with its chunks.
+func AppendRecords(dst []byte, of Told, list []core.Record, chunks *core.Chunks) []byte {
+	w := begin(dst)
+	if w.chunks = chunks; chunks != nil {
+		w.fresh = chunks.Fresh
+	}
+	w.records(list)
+	return w.end(of.owner())
 }
 
 // AppendDeletion appends the record of a deletion.
 func AppendDeletion(dst []byte, d store.Deletion) []byte {
-	return appendRecords(dst, []core.Record{d.Record()}).end(deletionOwner(d.At))
+	w := begin(dst)
+	w.records([]core.Record{d.Record()})
+	return w.end(deletionOwner(d.At))
 }
 
-func appendRecords(dst []byte, list []core.Record) *writer {
-	w := begin(dst)
+func (w *writer) records(list []core.Record) {
 	w.uint(uint64(len(list)))
 	last := core.Time(0)
 	for i := range list {
@@ -63,7 +71,6 @@ func appendRecords(dst []byte, list []core.Record) *writer {
 		w.record(r, last)
 		last = r.Time
 	}
-	return w
 }
 
 func (w *writer) record(r *core.Record, last core.Time) {
@@ -86,6 +93,7 @@ func (w *writer) record(r *core.Record, last core.Time) {
 	set(recFault, r.Fault != nil)
 	set(recText, r.Text != "")
 	set(recStatus, r.Status != "")
+	set(recItem, r.Item != 0)
 	w.uint(bits)
 	w.word(recordTypes, string(r.Type))
 	w.int(int64(r.Time - last)) // nearly always 0
@@ -111,24 +119,31 @@ func (w *writer) record(r *core.Record, last core.Time) {
 		case recAt:
 			w.int(int64(r.At))
 		case recData:
-			w.value(r.Data)
+			w.large(r.Data)
 		case recFault:
 			w.fault(r.Fault)
 		case recText:
 			w.text(r.Text)
 		case recStatus:
 			w.word(statuses, string(r.Status))
+		case recItem:
+			w.int(int64(r.Item))
 		}
 	}
 }
 
 // DecodeRecords is the reverse of AppendRecords and AppendDeletion.
-func DecodeRecords(data []byte, of Told) ([]core.Record, error) {
+func DecodeRecords(data []byte, of Told, source *ChunkSource) ([]core.Record, error) {
 	r := open(data, of.owner())
 	if r.err != errSum {
+		if r.err = r.stored(of); r.err == nil && len(r.fresh) > 0 && source != nil {
+			source.note(of, r.fresh)
+		}
+		r.from(source)
 		return r.records()
 	}
-	out, err := open(data, deletionOwner(of.At)).records()
+	r = open(data, deletionOwner(of.At))
+	out, err := r.records()
 	if err == nil && slices.ContainsFunc(out, func(r core.Record) bool { return r.Type != core.RecDeleted }) {
 		return nil, errSum
 	}
@@ -186,7 +201,7 @@ func (r *reader) record(last core.Time) (rec core.Record) {
 		case recAt:
 			rec.At = core.Time(r.int())
 		case recData:
-			rec.Data = r.value()
+			rec.Data = r.large()
 		case recHasData:
 			rec.HasData = true
 		case recFault:
@@ -195,6 +210,8 @@ func (r *reader) record(last core.Time) (rec core.Record) {
 			rec.Text = r.text()
 		case recStatus:
 			rec.Status = core.Status(r.word(statuses))
+		case recItem:
+			rec.Item = int(r.int())
 		}
 	}
 	return rec

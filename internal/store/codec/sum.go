@@ -15,6 +15,9 @@ import (
 // so that only damage to all eight can turn one into the other.
 const sealed = 0xFE
 
+// sealedRefs is the first byte of one that begins with chunks and references.
+const sealedRefs = 0xFD
+
 // sumSize is how many bytes a checksum has.
 const sumSize = 4
 
@@ -46,6 +49,8 @@ const (
 	kindGathering = 'g'
 	kindAlias     = 'a'
 	kindContent   = 'd'
+	kindHour      = 'h'
+	kindState     = 't'
 )
 
 func (o *owner) append(b []byte) []byte {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 
 // mayCommit compares a commit with what is stored.
 func (s *Store) mayCommit(c store.Commit) error {
-	if err := c.Instance.CheckText(); err != nil {
+	if err := cmp.Or(c.Instance.CheckText(), c.CheckChunks()); err != nil {
 		return err
 	}
 	for i := range c.Children {
@@ -77,6 +78,11 @@ func (s *Store) write(c store.Commit) {
 			delete(in.pages, pageKey{p.Frame, p.Part})
 		} else {
 			in.pages[pageKey{p.Frame, p.Part}] = p.Data
+		}
+	}
+	if c.Chunks != nil {
+		for i, data := range c.Chunks.Fresh {
+			in.chunks.Add(core.ChunkAt(c.Chunks.Total, i), data)
 		}
 	}
 	in.records = append(in.records, c.Records...)

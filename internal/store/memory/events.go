@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -64,6 +66,21 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route sto
 	}
 	defer s.mu.Unlock()
 	return s.ingest(e, emit, route, false)
+}
+
+// errPreviewed ends an ingest that only looks.
+var errPreviewed = errors.New("previewed")
+
+// Preview routes an event without taking it.
+func (s *Store) Preview(ctx context.Context, e store.Event, route store.EventRouter) error {
+	_, err := s.Ingest(ctx, e, 0, func(e store.Event, v store.View) (store.Routing, error) {
+		_, err := route(e, v)
+		return store.Routing{}, cmp.Or(err, errPreviewed)
+	})
+	if errors.Is(err, errPreviewed) {
+		return nil
+	}
+	return err
 }
 
 // ingest takes an event. Directly: the step that takes it is in the same transaction.

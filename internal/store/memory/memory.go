@@ -55,6 +55,7 @@ type Store struct {
 	notes    map[noteKey]store.Note
 	audit    []store.Entry // by Seq
 	audits   int64         // the last Seq of an entry
+	tallies  []store.Hour  // by time
 
 	policies map[string]store.Policy
 	held     map[string]*sorted[*instance] // by definition; by Seq
@@ -81,6 +82,7 @@ type (
 type instance struct {
 	row     store.Instance
 	pages   map[pageKey][]byte
+	chunks  core.ChunkReader
 	records []core.Record
 	inbox   []store.Message // by Seq
 	subs    []*subscription // by ticket

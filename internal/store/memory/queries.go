@@ -52,7 +52,7 @@ func (in *instance) sortedPages() []core.Page {
 	slices.SortFunc(out, func(a, b core.Page) int {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Part, b.Part))
 	})
-	return out
+	return in.chunks.Pages(out)
 }
 
 // States reads the pages of several instances.

@@ -14,7 +14,7 @@ import (
 type function[T any] struct {
 	name        string
 	args        []argument
-	short, long string // statements that call it without and with what is rare
+	short, long statement // those that call it without and with what is rare
 }
 
 // argument is one argument of a function: how it is called, and how it is taken from the struct.
@@ -54,7 +54,7 @@ func describe[T any](query, name string) *function[T] {
 			f.args = append(f.args, a)
 		}
 	}
-	f.short, f.long = query+f.text(1, false), query+f.text(1, true)
+	f.short, f.long = statement{name, query + f.text(1, false)}, statement{name + "_rare", query + f.text(1, true)}
 	return f
 }
 
@@ -75,7 +75,7 @@ func (f *function[T]) text(from int, rare bool) string {
 }
 
 // call is a statement that only calls the function, and its parameters.
-func (f *function[T]) call(args *T) (text string, values []any) {
+func (f *function[T]) call(args *T) (s statement, values []any) {
 	v := reflect.ValueOf(args).Elem()
 	for _, a := range f.args {
 		if a.rare && v.Field(a.field).Len() > 0 {
@@ -109,7 +109,7 @@ func (a *argument) value(field reflect.Value) any {
 	if a.path != nil {
 		field = field.FieldByIndex(a.path)
 	}
-	if field.Kind() == reflect.Slice && field.IsNil() {
+	if field.Kind() == reflect.Slice && field.IsNil() && a.typ.Elem().Kind() != reflect.Uint8 {
 		return reflect.MakeSlice(a.typ, 0, 0).Interface() // NULL is no empty array
 	}
 	return field.Interface()

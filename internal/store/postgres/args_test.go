@@ -26,7 +26,7 @@ var updateColumns = flag.Bool("update", false, "write testdata/columns.txt anew"
 // described are the functions whose arguments a struct describes.
 func described() map[string][]argument {
 	return map[string][]argument{
-		commitFunction.name: commitFunction.args, routeFunction.name: routeFunction.args,
+		commitFunction.name: commitFunction.args, commitOneFunction.name: commitOneFunction.args, routeFunction.name: routeFunction.args,
 	}
 }
 
@@ -141,6 +141,7 @@ type columns struct {
 	s       *Store
 	ns      int32
 	commits []*commitRequest
+	plain   []*commitRequest
 	routes  []*decision
 	looks   []look
 	tables  string // a query of all rows
@@ -168,10 +169,21 @@ func newColumns(t *testing.T, s *Store) *columns {
 		r, err := s.encode(ctx, w.ns, &c)
 		check(err)
 		w.commits = append(w.commits, r)
+		plain := w.plainStep(int64(i))
+		r, err = s.encode(ctx, w.ns, &plain)
+		check(err)
+		if !r.plain() {
+			t.Fatalf("%+v is not plain", plain)
+		}
+		w.plain = append(w.plain, r)
 	}
 	for i := range 2 {
 		w.routes = append(w.routes, w.routing(int64(i)))
 	}
+	more := store.Commit{Instance: store.Instance{ID: "q", Definition: "d", Status: core.Running, More: true}}
+	r, err := s.encode(ctx, w.ns, &more)
+	check(err)
+	w.plain = append(w.plain, r)
 	wait := w.commits[1].subs[0]
 	w.looks = []look{{What: "s", A: wait.Typ, B: wait.Match}, {What: "g", A: fitsOf("fits"), C: "d", D: "digest"}}
 	var queries []string
@@ -217,6 +229,27 @@ func (w *columns) step(n int64) store.Commit {
 		c.Children = []store.NewInstance{{Instance: child, Start: core.Start{}}}
 		c.Taken = []int64{1028} // the message of the first one
 	}
+	return c
+}
+
+// plainStep is a commit of the instance p: the first one makes it, and the second one has something of everything
+// that commit_one writes.
+func (w *columns) plainStep(n int64) store.Commit {
+	c := w.step(n)
+	at := core.Time(20_000 + 1000*(n+1))
+	in := &c.Instance
+	in.ID, in.Created, in.Updated, in.Ended, in.Wake = "p", 20_001, at+2, at+3, at+4
+	c.Emits, c.Messages, c.Children = nil, nil, nil
+	c.Calls = append(c.Calls, store.Call{Shard: 44, Invoke: core.Invoke{Ticket: core.Ticket(45 + n)}})
+	c.Taken = nil
+	if n == 0 {
+		c.Deployed = 1
+		c.Pages = append(c.Pages, core.Page{Frame: 35, Part: 36, Data: []byte("goes")})
+		return c
+	}
+	c.Unread, in.More = true, false
+	c.Answered = []core.Ticket{42, 45}
+	c.Pages = append(c.Pages, core.Page{Frame: 35, Part: 36})
 	return c
 }
 
@@ -287,6 +320,17 @@ func (w *columns) call(t *tx) error {
 		}
 		if slices.Max(verdict) > 0 {
 			return fmt.Errorf("the verdict of commit %d is %d", i, verdict)
+		}
+	}
+	for i, r := range w.plain {
+		c := r.oneArgs(w.ns, func(shard int16) int64 { return 900 + int64(shard) })
+		c.Token = pgtype.UUID{Bytes: [16]byte{15: byte(8 + i)}, Valid: true}
+		verdict := int16(0)
+		if err := t.one(ctx, "SELECT o_verdict FROM "+commitOneFunction.text(1, true), commitOneFunction.values(c, true), &verdict); err != nil {
+			return err
+		}
+		if verdict > 0 {
+			return fmt.Errorf("the verdict of plain commit %d is %d", i, verdict)
 		}
 	}
 	for _, d := range w.routes {

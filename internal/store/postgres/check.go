@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -25,6 +26,13 @@ type checker struct {
 	t        *tx
 	ns       int32
 	problems store.Problems
+	chunks   map[int64]*wanted // by instance
+}
+
+// wanted are the chunks of an instance to which something refers.
+type wanted struct {
+	codec.ChunkSource
+	id string
 }
 
 // Check looks for damage: in rows, and between them. What sound pages say only their program knows.
@@ -35,8 +43,8 @@ func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 			if _, err := t.do(ctx, "LOCK TABLE ~.history, ~.events, ~.event_keys, ~.deliveries IN ACCESS SHARE MODE"); err != nil {
 				return err
 			}
-			k := checker{ctx: ctx, s: s, t: t, ns: ns}
-			for _, f := range []func() error{k.pairs, k.contents, k.instances, k.pages, k.history, k.inputs, k.subscriptions, k.events, k.counts} {
+			k := checker{ctx: ctx, s: s, t: t, ns: ns, chunks: map[int64]*wanted{}}
+			for _, f := range []func() error{k.pairs, k.contents, k.instances, k.pages, k.history, k.inputs, k.wanted, k.subscriptions, k.events, k.counts, k.tallies} {
 				if err := f(); err != nil {
 					return err
 				}
@@ -51,6 +59,39 @@ func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 // each runs a query whose first parameter is the namespace.
 func (k *checker) each(text string, f func(pgx.Rows) error, args ...any) error {
 	return k.t.each(k.ctx, text, append([]any{k.ns}, args...), f)
+}
+
+// later notes to which chunks a value of an instance refers.
+func (k *checker) later(data []byte, inst int64, id string) *codec.ChunkSource {
+	if !codec.Refers(data) {
+		return nil
+	}
+	return k.wants(inst, id)
+}
+
+func (k *checker) wants(inst int64, id string) *codec.ChunkSource {
+	if k.chunks[inst] == nil {
+		k.chunks[inst] = &wanted{id: id}
+	}
+	return &k.chunks[inst].ChunkSource
+}
+
+// wanted reads the chunks to which others refer.
+func (k *checker) wanted() error {
+	for _, inst := range slices.Sorted(maps.Keys(k.chunks)) {
+		w := k.chunks[inst]
+		if len(w.Later) == 0 {
+			continue
+		}
+		slices.Sort(w.Later)
+		err := k.s.db.chunks(k.ctx, k.t.Tx, inst, w.id).Load(slices.Compact(w.Later))
+		if errors.Is(err, store.ErrDamaged) {
+			k.problems.Add(w.id, "something of it refers to its history: %v", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pairs looks for rows without the one that they belong to, and for instances that are not
@@ -124,14 +165,18 @@ func (k *checker) contents() error {
 
 // pages reads the pages of all instances.
 func (k *checker) pages() error {
-	return k.each("SELECT i.id, i.created, p.frame, p.part, p.data FROM ~.pages p JOIN ~.instances i ON i.ns = p.ns AND i.seq = p.inst WHERE p.ns = $1", func(r pgx.Rows) error {
-		id, created, frame := "", int64(0), int64(0)
+	return k.each("SELECT i.seq, i.id, i.created, p.frame, p.part, p.data FROM ~.pages p JOIN ~.instances i ON i.ns = p.ns AND i.seq = p.inst WHERE p.ns = $1", func(r pgx.Rows) error {
+		id, inst, created, frame := "", int64(0), int64(0), int64(0)
 		var p core.Page
-		if err := r.Scan(&id, &created, &frame, &p.Part, &p.Data); err != nil {
+		if err := r.Scan(&inst, &id, &created, &frame, &p.Part, &p.Data); err != nil {
 			return err
 		}
 		p.Frame = core.FrameID(frame)
-		if err := codec.DecodePage(id, core.Time(created), &p); err != nil {
+		err := codec.DecodePage(id, core.Time(created), &p)
+		if refs, ok := core.PageRefs(p.Data); err == nil && (len(refs) > 0 || !ok) {
+			_, err = k.wants(inst, id).Pages([]core.Page{p})
+		}
+		if err != nil {
 			k.problems.Add(id, "%v", err)
 		}
 		return nil
@@ -154,7 +199,7 @@ func (k *checker) history() error {
 			inst, told = of, 0
 		}
 		if data != nil {
-			records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status))})
+			records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status)), Total: up}, k.later(data, inst, id))
 			if err != nil {
 				k.problems.Add(id, "the records up to %d of its history cannot be read: %v", up, err)
 				told = up
@@ -187,9 +232,12 @@ func (k *checker) inputs() error {
 			}
 			return m.To, m.Seq, ticketOf(m.Input) == ticket, err
 		}},
-		{"call", "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call, c.ticket FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE c.ns = $1", func(r pgx.Rows) (string, int64, bool, error) {
-			ticket := int64(0)
-			c, err := readCall(withMore{r, []any{&ticket}})
+		{"call", "SELECT c.seq, i.id, i.created, c.parked, c.shard, c.call, c.ticket, c.inst FROM ~.calls c JOIN ~.instances i ON i.ns = c.ns AND i.seq = c.inst WHERE c.ns = $1", func(r pgx.Rows) (string, int64, bool, error) {
+			ticket, inst := int64(0), int64(0)
+			c, err := readCall(withMore{r, []any{&ticket, &inst}})
+			if err == nil {
+				err = c.decode(k.later(c.data, inst, c.Instance))
+			}
 			return c.Instance, c.Seq, int64(c.Ticket) == ticket, err
 		}},
 		{"produced event", "SELECT seq, instance, definition, event, sink FROM ~.emits WHERE ns = $1 AND sink", readProduced(true)},
@@ -283,3 +331,15 @@ type withMore struct {
 }
 
 func (w withMore) Scan(into ...any) error { return w.Rows.Scan(append(into, w.more...)...) }
+
+// tallies looks for hours that cannot be read.
+func (k *checker) tallies() error {
+	return k.each("SELECT hour, data FROM ~.tallies WHERE ns = $1", func(r pgx.Rows) error {
+		_, err := readHour(r)
+		if errors.Is(err, store.ErrDamaged) {
+			k.problems.Add("tallies", "%v", err)
+			return nil
+		}
+		return err
+	})
+}

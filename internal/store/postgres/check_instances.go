@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockstep-workflows/lockstep/internal/store"
+	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
 // checked is an instance as its row says, with its columns.
@@ -28,8 +29,12 @@ func (k *checker) instances() error {
 			"WHERE i.ns = $1 AND i.seq > $2 ORDER BY i.seq LIMIT $3", func(r pgx.Rows) error {
 			var x checked
 			var err error
-			x.Instance, err = readInstance(withMore{r, []any{&after, &x.kind, &x.wake, &x.fault, &x.more, &x.aside, &x.shard, &x.labels, &x.owns}})
+			var rest []byte
+			x.Instance, rest, err = readRow(withMore{r, []any{&after, &x.kind, &x.wake, &x.fault, &x.more, &x.aside, &x.shard, &x.labels, &x.owns}})
 			seen++
+			if rest != nil && err == nil {
+				err = codec.DecodeRest(rest, &x.Instance, k.later(rest, x.Seq, x.ID))
+			}
 			if err != nil {
 				k.problems.Add(x.ID, "%v", err)
 				return nil
@@ -74,7 +79,7 @@ func (k *checker) compare(list []checked) error {
 	}
 	for i := range list {
 		x := &list[i]
-		want, err := k.s.encodeRow(k.ctx, k.ns, &x.Instance, x.Rev, false)
+		want, err := k.s.encodeRow(k.ctx, k.ns, &x.Instance, x.Rev, false, nil)
 		if err != nil {
 			return err
 		}

@@ -20,11 +20,11 @@ type commitRequest struct {
 	*store.Commit
 	row      *row
 	children []encodedStart
-	pages    []pageRow
+	pages    []page
 	records  []byte // nil: none
-	calls    []callRow
+	calls    []call
 	emits    []emitRow
-	subs     []subRow
+	subs     []sub
 	messages []messageRow
 	bytes    int
 }
@@ -63,17 +63,24 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 
 func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commitRequest, error) {
 	r := &commitRequest{waiter: newWaiter(ctx), Commit: c}
+	if err := c.CheckChunks(); err != nil {
+		return nil, err
+	}
 	in := &c.Instance
-	row, err := sp.encodeRow(ctx, ns, in, in.Rev+1, in.Rev == 0)
+	row, err := sp.encodeRow(ctx, ns, in, in.Rev+1, in.Rev == 0, c.Chunks)
 	if err != nil {
 		return nil, err
 	}
-	data := codec.EncodeCommit(c)
+	data := codec.EncodeCommit(nil, c)
 	r.row, r.records = row, data.Records
 	r.bytes = len(row.Rest) + data.Bytes
 	for i := range c.Pages {
-		p := pageRow{Frame: int64(c.Pages[i].Frame), Part: c.Pages[i].Part, Data: data.Pages[i]}
-		r.pages = replace(r.pages, p, func(o pageRow) bool { return o.Frame == p.Frame && o.Part == p.Part })
+		p := page{Frame: int64(c.Pages[i].Frame), Part: c.Pages[i].Part}
+		if c.Pages[i].Data != nil {
+			p.Data = codec.AppendPage(nil, in.ID, in.Created, &c.Pages[i])
+			r.bytes += len(p.Data)
+		}
+		r.pages = replace(r.pages, p, func(o page) bool { return o.Frame == p.Frame && o.Part == p.Part })
 	}
 	if !in.Status.Final() { // else they would be gone at once
 		r.encodeCalls(data.Calls)
@@ -85,7 +92,7 @@ func (sp *space) encode(ctx context.Context, ns int32, c *store.Commit) (*commit
 		return nil, err
 	}
 	for i := range c.Children {
-		row, err := sp.encodeRow(ctx, ns, &c.Children[i].Instance, 1, true)
+		row, err := sp.encodeRow(ctx, ns, &c.Children[i].Instance, 1, true, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -102,11 +109,11 @@ func replace[T any](rows []T, r T, same func(T) bool) []T {
 
 func (r *commitRequest) encodeCalls(data [][]byte) {
 	for i := range r.Calls {
-		c := callRow{Ticket: int64(r.Calls[i].Ticket), Shard: r.row.Shard, Call: data[i]}
+		c := call{Ticket: int64(r.Calls[i].Ticket), Shard: r.row.Shard, Call: data[i]}
 		if shard := r.Calls[i].Shard; shard != 0 {
 			c.Shard = int16(shard - 1)
 		}
-		r.calls = replace(r.calls, c, func(o callRow) bool { return o.Ticket == c.Ticket })
+		r.calls = replace(r.calls, c, func(o call) bool { return o.Ticket == c.Ticket })
 	}
 }
 
@@ -120,11 +127,11 @@ func (sp *space) encodeSubs(ctx context.Context, ns int32, r *commitRequest, dat
 				return fmt.Errorf("commit instance %s: %w", r.Instance.ID, err)
 			}
 		}
-		row := subRow{
+		row := sub{
 			Ticket: int64(s.Ticket), Typ: typ, Match: match, Late: !s.Filter.Correlated(),
 			Name: []byte(s.Name), Filter: data[i],
 		}
-		r.subs = replace(r.subs, row, func(o subRow) bool { return o.Ticket == row.Ticket })
+		r.subs = replace(r.subs, row, func(o sub) bool { return o.Ticket == row.Ticket })
 	}
 	return nil
 }
@@ -185,6 +192,9 @@ func (sp *space) writeCommits(batch []*commitRequest) error {
 	if err != nil {
 		return err
 	}
+	if len(batch) == 1 && batch[0].plain() && !sp.db.opts.gather && sp.db.has.commitOne {
+		return sp.writeOne(ctx, ns, batch[0])
+	}
 	c := &commitArgs{NS: ns}
 	places := make([]int32, len(batch))
 	for i, r := range batch {
@@ -196,14 +206,11 @@ func (sp *space) writeCommits(batch []*commitRequest) error {
 	err = sp.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
 		revs, absent = nil, nil
 		c.Token = token
-		text, args := commitFunction.call(c)
-		return sp.db.one(ctx, text, args, &verdict, &revs, &absent)
+		call, args := commitFunction.call(c)
+		return sp.db.first(ctx, call, args, &verdict, &revs, &absent)
 	}, func(result []int16) { verdict = result })
-	if errors.Is(err, store.ErrUncertain) {
-		sp.doubts.begin() // its calls may be stored without a node that makes them
-	}
 	if err != nil {
-		return err
+		return sp.doubt(err)
 	}
 	for i, r := range batch {
 		at := places[i] - 1
@@ -216,6 +223,14 @@ func (sp *space) writeCommits(batch []*commitRequest) error {
 	sp.wrote(c.parts()...)
 	sp.foldSometimes(ctx)
 	return nil
+}
+
+// doubt notes that the calls of a commit may be stored without a node that makes them.
+func (sp *space) doubt(err error) error {
+	if errors.Is(err, store.ErrUncertain) {
+		sp.doubts.begin()
+	}
+	return err
 }
 
 // verdict is the error that the function's answer stands for.

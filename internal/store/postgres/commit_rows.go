@@ -34,20 +34,30 @@ type commitArgs struct {
 
 // commitRow is an instance of a commit: the one that advanced, or a child that it started.
 type commitRow struct {
+	stepRow
+	Of       int32 // the place of the parent that starts it; 0: it advanced
+	Seq, Pos int32 // offsets, as Turn
+}
+
+// stepRow is an instance that advanced.
+type stepRow struct {
 	instanceRow
-	Of            int32 // the place of the parent that starts it; 0: it advanced
 	Rev, Deployed int64
 	Unread        bool
 	Records       []byte // nil: none
 	Count         int32  // of records
-	Seq, Pos      int32  // offsets of the numbers that the transaction gives out,
-	Turn          int32  // as this is
+	Turn          int32  // an offset of the numbers that the transaction gives out
 }
 
 type pageRow struct {
-	Row, Part int32
-	Frame     int64
-	Data      []byte // nil: the page goes
+	Row int32
+	page
+}
+
+type page struct {
+	Frame int64
+	Part  int32
+	Data  []byte // nil: the page goes
 }
 
 type ticketRow struct {
@@ -56,7 +66,12 @@ type ticketRow struct {
 }
 
 type callRow struct {
-	Row, Seq      int32
+	Row int32
+	call
+}
+
+type call struct {
+	Seq           int32
 	Ticket, Epoch int64
 	Shard         int16
 	Call          []byte
@@ -76,7 +91,11 @@ type emitRow struct {
 }
 
 type subRow struct {
-	Row                int32
+	Row int32
+	sub
+}
+
+type sub struct {
 	Ticket, Typ, Match int64
 	Late               bool // it gets nothing that came before its instance
 	Name, Filter       []byte
@@ -93,12 +112,9 @@ type messageRow struct {
 // add appends a commit, and returns the place of its instance. Numbers are given out in the order in which
 // the reference does.
 func (c *commitArgs) add(r *commitRequest, epoch func(shard int16) int64) int32 {
-	at := c.addRow(r.row, commitRow{
-		Rev: r.Instance.Rev, Unread: r.Unread, Deployed: r.Deployed, Records: r.records, Count: int32(len(r.Records)),
-	})
+	at := c.addRow(r.row, commitRow{stepRow: r.step()})
 	for _, p := range r.pages {
-		p.Row = at
-		c.Pages = append(c.Pages, p)
+		c.Pages = append(c.Pages, pageRow{at, p})
 	}
 	for _, seq := range r.Taken {
 		c.Taken = append(c.Taken, takenRow{Row: at, Seq: seq, Back: slices.Contains(r.Release, seq)})
@@ -107,8 +123,8 @@ func (c *commitArgs) add(r *commitRequest, epoch func(shard int16) int64) int32 
 		c.Answered = append(c.Answered, ticketRow{Row: at, Ticket: int64(t)})
 	}
 	for _, k := range r.calls {
-		k.Row, k.Seq, k.Epoch = at, c.Numbers.next(), epoch(k.Shard)
-		c.Calls = append(c.Calls, k)
+		k.Seq, k.Epoch = c.Numbers.next(), epoch(k.Shard)
+		c.Calls = append(c.Calls, callRow{at, k})
 	}
 	for _, e := range r.emits {
 		e.Row, e.Seq = at, c.Numbers.next()
@@ -118,8 +134,7 @@ func (c *commitArgs) add(r *commitRequest, epoch func(shard int16) int64) int32 
 		c.Unsubscribe = append(c.Unsubscribe, ticketRow{Row: at, Ticket: int64(t)})
 	}
 	for _, s := range r.subs {
-		s.Row = at
-		c.Subscribe = append(c.Subscribe, s)
+		c.Subscribe = append(c.Subscribe, subRow{at, s})
 	}
 	for _, child := range r.children {
 		place := c.addRow(child.row, commitRow{Of: at})
@@ -130,6 +145,11 @@ func (c *commitArgs) add(r *commitRequest, epoch func(shard int16) int64) int32 
 	}
 	c.Rows[at-1].Turn = c.Numbers.next() // behind those who became ready by it
 	return at
+}
+
+// step is the row of the instance that advanced, but for its turn.
+func (r *commitRequest) step() stepRow {
+	return stepRow{instanceRow: r.row.instanceRow, Rev: r.Instance.Rev, Unread: r.Unread, Deployed: r.Deployed, Records: r.records, Count: int32(len(r.Records))}
 }
 
 // addRow appends an instance, and returns its place.

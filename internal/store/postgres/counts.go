@@ -43,9 +43,23 @@ func (sp *space) foldSometimes(ctx context.Context) {
 	}
 }
 
+// foldRest adds up what foldSometimes leaves after the last transactions of this process. Each process does that for its own,
+// and at first for those that are gone.
+func (sp *space) foldRest(ctx context.Context) error {
+	n := sp.unfolded.Load() + 1
+	if sp.folded.Load() == n {
+		return nil
+	}
+	err := sp.fold(ctx)
+	if err == nil {
+		sp.folded.Store(n)
+	}
+	return err
+}
+
 // countable reports whether what a query selects is counted.
 func countable(q *store.Query) bool {
-	return (q.State == "" || q.Jobs) && !q.Root && q.Name == "" && q.Key == "" && q.Text == "" && q.Parent == "" && q.Error == "" && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 &&
+	return (q.State == "" || q.Jobs) && !q.Root && q.Name == "" && q.Key == "" && q.Tree == "" && q.Text == "" && q.Parent == "" && q.Error == "" && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 &&
 		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
 }
 

@@ -1,10 +1,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -91,6 +94,23 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 	return *known, fmt.Errorf("event %s of %s: %w", came.Event.ID, came.Event.Source, store.ErrDuplicate)
 }
 
+// errPreviewed ends a routing that only looks.
+var errPreviewed = errors.New("previewed")
+
+// Preview routes an event without taking it.
+func (s *Store) Preview(ctx context.Context, e store.Event, route store.EventRouter) error {
+	e.Seq = math.MaxInt64
+	err := s.routing(ctx, func(v *view) (*decision, error) {
+		v.pending = &e
+		_, err := store.Decide(func() (store.Routing, error) { return route(e, v) }, &v.err)
+		return nil, cmp.Or(err, errPreviewed)
+	})
+	if errors.Is(err, errPreviewed) {
+		return nil
+	}
+	return err
+}
+
 // arrive looks for an event of the same source and id, and gives out a Seq.
 func (v *view) arrive(e *store.Event) (known *store.Event, err error) {
 	b := &pgx.Batch{}
@@ -136,11 +156,14 @@ func (s *Store) Purge(ctx context.Context, now core.Time) error {
 		if _, err := s.purgeEvents(ctx, ns, now); err != nil {
 			return err
 		}
-		if err := s.fold(ctx); err != nil {
+		if err := s.foldRest(ctx); err != nil {
 			return err
 		}
-		if err := s.db.forgetOutcomes(ctx); err != nil {
-			return err
+		if at := time.Now(); at.UnixNano() > s.db.forgot.Load()+int64(forgetPause) {
+			if err := s.db.forgetOutcomes(ctx); err != nil {
+				return err
+			}
+			s.db.forgot.Store(at.UnixNano())
 		}
 		s.db.keepHouseSometimes()
 		return nil

@@ -164,12 +164,12 @@ func TestLostAnswer(t *testing.T) {
 			return hit
 		}
 	}
-	p.setCut(once("commit_batch"))
+	p.setCut(once("commit_one"))
 	row.Rev = 1
 	if err := s.Commit(ctx, store.Commit{Instance: row, Records: []core.Record{{Text: "once"}}}); err != nil {
 		t.Errorf("commit: %v", err)
 	}
-	p.setCut(once("commit_batch"))
+	p.setCut(once("commit_one"))
 	if err := s.Commit(ctx, store.Commit{Instance: row}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a loser whose answer is lost: %v", err)
 	}
@@ -180,7 +180,7 @@ func TestLostAnswer(t *testing.T) {
 	if _, err := ingest("0"); err != nil {
 		t.Fatal(err)
 	}
-	p.setCut(once(".route("))
+	p.setCut(once("route"))
 	if e, err := ingest("1"); err != nil || e.Seq == 0 {
 		t.Errorf("ingest: %+v %v", e, err)
 	}
@@ -230,8 +230,8 @@ func TestLateTransaction(t *testing.T) {
 	var verdict []int16
 	var revs []int64
 	var absent []string
-	text, args := commitFunction.call(c)
-	if err := db.one(ctx, text, args, &verdict, &revs, &absent); err == nil {
+	call, args := commitFunction.call(c)
+	if err := db.first(ctx, call, args, &verdict, &revs, &absent); err == nil {
 		t.Error("it was committed")
 	}
 	if _, err := db.Namespace("x").Instance(ctx, "late"); !errors.Is(err, store.ErrNotFound) {

@@ -218,8 +218,8 @@ func TestPositionsInOrder(t *testing.T) {
 		var verdict []int16
 		var revs []int64
 		var absent []string
-		text, args := commitFunction.call(c)
-		if err := open.one(ctx, text, args, &verdict, &revs, &absent); err != nil {
+		call, args := commitFunction.call(c)
+		if err := open.one(ctx, call.text, args, &verdict, &revs, &absent); err != nil {
 			return err
 		}
 		go func() { second <- s.Commit(ctx, commit("second")) }()

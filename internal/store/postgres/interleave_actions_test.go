@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -211,6 +213,17 @@ var actions = []action{
 			text += e.ID
 		}
 		return text, err
+	}},
+	{name: "tally", topics: "tally", needs: "tally", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		return "", s.AddTallies(ctx, []store.Hour{{At: 0, Tallies: []store.Tally{{Definition: "d", Started: 1}}}}, 0)
+	}},
+	{name: "tally two hours", topics: "tally", needs: "tally", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		late := store.HourOf(core.Time(2 * time.Hour))
+		return "", s.AddTallies(ctx, []store.Hour{{At: 0, Tallies: []store.Tally{{Definition: "d", Failed: 1}}}, {At: late, Tallies: []store.Tally{{Definition: "e", Started: 1}}}}, 0)
+	}},
+	{name: "read tallies", topics: "tally", needs: "tally", free: true, do: func(_ *world, s nodeStore) (string, error) {
+		hours, err := s.ListTallies(ctx, 0, 1<<60)
+		return fmt.Sprint(hours), err
 	}},
 	{name: "cursor 5", twice: true, topics: "cursor", needs: "cursor", free: true, do: func(_ *world, s nodeStore) (string, error) { return "", s.SetCursor(ctx, "a", 5) }},
 	{name: "cursor 7", topics: "cursor", needs: "cursor", free: true, do: func(_ *world, s nodeStore) (string, error) { return "", s.SetCursor(ctx, "a", 7) }},

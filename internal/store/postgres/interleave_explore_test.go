@@ -156,7 +156,7 @@ func share(a, b action) bool {
 
 // TestInterleavedTriples is the same for three operations and random orders.
 func TestInterleavedTriples(t *testing.T) {
-	l := newLab(t, 3)
+	l := newLabOf(t, 3, Options{gather: true}) // alone and plain they are in the pairs
 	for seed := *flagSeed; seed < *flagSeed+uint64(*flagSeeds); seed++ {
 		random := rand.New(rand.NewPCG(seed, 0))
 		list := drawActions(random)

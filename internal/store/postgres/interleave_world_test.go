@@ -138,6 +138,9 @@ var pieces = []piece{
 		w.rows["f"] = row
 	}},
 	{"cursor", func(w *world) { w.check(w.store.SetCursor(ctx, "a", 6)) }},
+	{"tally", func(w *world) {
+		w.check(w.store.AddTallies(ctx, []store.Hour{{At: 0, Tallies: []store.Tally{{Definition: "d", Started: 1}}}}, 0))
+	}},
 	{"late", func(w *world) { // an event whose time is up
 		_, err := w.store.Ingest(ctx, store.Event{Event: eventOf("late", "x"), Received: 10, Until: 90}, 0, route(nil))
 		w.check(err)

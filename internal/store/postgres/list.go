@@ -22,6 +22,7 @@ type selection struct {
 	from  []string // where the numbers are found, each as "FROM …" with i for the instance
 	where []string
 	exact bool // nothing is left to compare
+	every bool // all jobs are selected: an index has them in order
 }
 
 // arg adds an argument and returns its placeholder.
@@ -47,6 +48,7 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 	}
 	x := &selection{args: []any{ns}, exact: q.State == "" || q.Jobs}
 	x.narrow(q)
+	x.every = s.db.has.jobsInOrder && q.Jobs && len(x.where) == 1 && q.Definition == "" && q.Version == ""
 	const part = " AND i.kind = v.kind AND i.state = v.state"
 	var found []int64
 	for _, l := range q.Tagged {
@@ -64,7 +66,7 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		}
 	case len(q.Labels) > 0:
 		x.from = []string{x.labelled(labelKey(q.Labels[0]))}
-	case q.Name != "" || q.Key != "":
+	case q.Name != "" || q.Key != "" || q.Tree != "":
 		x.from = []string{x.labelled(termKey(q.AllTerms()[0]))}
 	case q.Text != "":
 		for _, term := range q.TextTerms() {
@@ -198,6 +200,9 @@ func (s *selection) narrow(q *store.Query) {
 // numbers is a query for the numbers of what is selected: in order behind a number and so
 // many at most, or, without a limit's placeholder, all.
 func (s *selection) numbers(newest bool, after, limit string) string {
+	if s.every && limit != "" {
+		return fmt.Sprintf("SELECT j.seq FROM ~.jobs_in_order($1, %s, %t, %s) j", after, newest, limit)
+	}
 	var parts []string
 	for _, from := range s.from {
 		text := "SELECT i.seq " + from
@@ -263,7 +268,8 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 	return out, err
 }
 
-// list is the statement that lists a page of a query, whose arguments are then those of the selection.
+// list is the statement that lists a page of a query, whose arguments are then those of the selection. With a limit it
+// leaves out what the offset says.
 func (x *selection) list(q *store.Query) string {
 	after, most := q.After, int64(never)
 	if q.Newest && after == 0 {
@@ -277,16 +283,25 @@ func (x *selection) list(q *store.Query) string {
 	if q.Newest {
 		order += " DESC"
 	}
-	return "SELECT " + instanceFields + " FROM (SELECT n.seq FROM (" + numbers + ") n " + order + " LIMIT " + x.arg(most) + ") n " +
-		"JOIN ~.instances i ON i.ns = $1 AND i.seq = n.seq JOIN ~.kinds k ON k.kind = i.kind " + order
+	page := order
+	if q.Limit > 0 {
+		page += " LIMIT " + x.arg(min(q.Limit, maxList)) + " OFFSET " + x.arg(min(max(q.Offset, 0), maxList))
+	}
+	return "SELECT " + instanceFields + " FROM (SELECT n.seq FROM (" + numbers + ") n " + page + ") n " +
+		"CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.ns = $1 AND x.seq = n.seq OFFSET 0) i JOIN ~.kinds k ON k.kind = i.kind " + order // each by its key
 }
 
 // page reads what a statement selects. Where it is all, what must be compared is.
 func (s *Store) page(ctx context.Context, db querier, x *selection, q *store.Query, out *[]store.Instance) error {
-	skip := max(q.Offset, 0)
+	skip := 0
+	if q.Limit == 0 {
+		skip = max(q.Offset, 0)
+	}
 	text := x.list(q)
-	return s.db.each(ctx, db, text, x.args, func(r pgx.Rows) error {
-		in, err := readInstance(r)
+	from := len(*out)
+	var rests [][]byte
+	err := s.db.each(ctx, db, text, x.args, func(r pgx.Rows) error {
+		in, rest, err := readRow(r)
 		damaged := errors.Is(err, store.ErrDamaged)
 		if damaged { // the others are well
 			in.Quarantine, in.Labels, err = err.Error(), expr.EmptyObject, nil
@@ -299,11 +314,18 @@ func (s *Store) page(ctx context.Context, db querier, x *selection, q *store.Que
 			return nil
 		}
 		if q.Bare {
-			in.Output = expr.Null
+			in.Output, rest = expr.Null, nil
 		}
-		*out = append(*out, in)
+		*out, rests = append(*out, in), append(rests, rest)
 		return nil
 	})
+	for i := 0; i < len(rests) && err == nil; i++ {
+		in := &(*out)[from+i]
+		if err = s.db.largeOutput(ctx, db, in, rests[i]); errors.Is(err, store.ErrDamaged) {
+			in.Quarantine, in.Labels, err = err.Error(), expr.EmptyObject, nil
+		}
+	}
+	return err
 }
 
 // maxList is more than any list has.

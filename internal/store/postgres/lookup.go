@@ -80,13 +80,19 @@ func answer[T any](sp *space, batch []*lookup[T], text string, f func(pgx.Rows, 
 // byID finds instances by their ids ($2), each by the index.
 const byID = " FROM unnest($2::text[]) u(id) CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.id = u.id AND x.ns + 0 = $1 OFFSET 0) i "
 
-func (sp *space) readInstances(batch []*lookup[store.Instance]) {
-	answer(sp, batch, "SELECT "+instanceFields+byID+"JOIN ~.kinds k ON k.kind = i.kind", func(r pgx.Rows, give func(string, func(*store.Instance), error)) error {
-		in, err := readInstance(r)
+// instanceAnswer is an instance with what largeOutput needs.
+type instanceAnswer struct {
+	store.Instance
+	rest []byte
+}
+
+func (sp *space) readInstances(batch []*lookup[instanceAnswer]) {
+	answer(sp, batch, "SELECT "+instanceFields+byID+"JOIN ~.kinds k ON k.kind = i.kind", func(r pgx.Rows, give func(string, func(*instanceAnswer), error)) error {
+		in, rest, err := readRow(r)
 		if err != nil && !errors.Is(err, store.ErrDamaged) {
 			return err
 		}
-		give(in.ID, func(to *store.Instance) { *to = in }, err)
+		give(in.ID, func(to *instanceAnswer) { *to = instanceAnswer{in, rest} }, err)
 		return nil
 	})
 }
@@ -113,14 +119,18 @@ func (s *Store) Instance(ctx context.Context, id string) (store.Instance, error)
 	if !storable(id) {
 		return store.Instance{}, nobody(id)
 	}
-	r := &lookup[store.Instance]{waiter: newWaiter(ctx), id: id}
+	r := &lookup[instanceAnswer]{waiter: newWaiter(ctx), id: id}
 	if err := s.instances.ask(ctx, r, r.done); err != nil {
 		return store.Instance{}, err
 	}
 	if r.err == nil && !r.found {
 		r.err = nobody(id)
 	}
-	return r.value, r.err
+	in := r.value.Instance
+	if r.err == nil {
+		r.err = s.db.largeOutput(ctx, s.db.pool, &in, r.value.rest)
+	}
+	return in, r.err
 }
 
 // Messages lists an inbox.
@@ -135,6 +145,48 @@ func (s *Store) Messages(ctx context.Context, id string) ([]store.Message, error
 	return r.value, r.err
 }
 
+// chunksOfStates reads the chunks to which the pages of states refer with one statement, up to MaxStateBytes.
+func (s *Store) chunksOfStates(ctx context.Context, states []store.State, insts []int64) ([]*codec.ChunkSource, error) {
+	sources := make([]*codec.ChunkSource, len(states))
+	var of, told []int64
+	for i := range states {
+		sources[i] = s.db.chunks(ctx, s.db.pool, insts[i], states[i].ID)
+		var rows []int64
+		for _, p := range states[i].Pages {
+			refs, _ := core.PageRefs(p.Data)
+			for _, r := range refs {
+				rows = append(rows, r.Told())
+			}
+		}
+		slices.Sort(rows)
+		for _, n := range slices.Compact(rows) {
+			of, told = append(of, int64(i)), append(told, n)
+		}
+	}
+	if len(of) == 0 {
+		return sources, nil
+	}
+	rows := make([]int64, len(of))
+	for k, i := range of {
+		rows[k] = insts[i]
+	}
+	const sizes = "SELECT u.i, h.told, h.at, h.status, h.records, sum(octet_length(h.records)) OVER (ORDER BY u.n) AS size FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY u(i, inst, told, n) " +
+		"CROSS JOIN LATERAL (SELECT * FROM ~.history x WHERE x.inst = u.inst AND x.told = u.told AND x.records IS NOT NULL OFFSET 0) h"
+	err := s.db.each(ctx, s.db.pool, "SELECT s.i, s.told, s.at, s.status, s.records FROM ("+sizes+") s WHERE s.size <= $4", []any{of, rows, told, int64(store.MaxStateBytes)}, func(r pgx.Rows) error {
+		var of codec.Told
+		var i int64
+		var status int16
+		var records []byte
+		if err := r.Scan(&i, &of.Total, &of.At, &status, &records); err != nil {
+			return err
+		}
+		of.Instance, of.Status = states[i].ID, codec.StatusOf(int64(status))
+		sources[i].Take(of, records)
+		return nil
+	})
+	return sources, err
+}
+
 // States reads the pages of several instances with one statement, and so of one moment. Of
 // those that are too large together it has the first with their pages, and that the others are there.
 func (s *Store) States(ctx context.Context, ids []string) (out []store.State, through int, err error) {
@@ -145,21 +197,22 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 		}
 	}
 	// A page is that much larger where it is stored: 5 is codec.PageOverhead.
-	const sizes = "SELECT u.n, i.id, i.rev, i.created, p.frame, p.part, p.data, min(u.n) OVER () AS first, sum(coalesce(octet_length(p.data) - 5, 0)) OVER (ORDER BY u.n) AS size " +
+	const sizes = "SELECT u.n, i.id, i.seq, i.rev, i.created, p.frame, p.part, p.data, min(u.n) OVER () AS first, sum(coalesce(octet_length(p.data) - 5, 0)) OVER (ORDER BY u.n) AS size " +
 		"FROM unnest($2::text[]) WITH ORDINALITY u(id, n) CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.id = u.id AND x.ns + 0 = $1 OFFSET 0) i " +
 		"LEFT JOIN LATERAL (SELECT * FROM ~.pages x WHERE x.ns = $1 AND x.inst = i.seq OFFSET 0) p ON true"
-	const text = "SELECT s.n, s.id, s.rev, s.created, s.frame, s.part, CASE WHEN s.n = s.first OR s.size <= $3 THEN s.data END, s.n = s.first OR s.size <= $3 FROM (" + sizes + ") s ORDER BY s.n, s.frame, s.part"
+	const text = "SELECT s.n, s.id, s.seq, s.rev, s.created, s.frame, s.part, CASE WHEN s.n = s.first OR s.size <= $3 THEN s.data END, s.n = s.first OR s.size <= $3 FROM (" + sizes + ") s ORDER BY s.n, s.frame, s.part"
 	through = len(ids)
 	last := int64(0)
+	var insts, places []int64
 	err = s.ask(ctx, func(ns int32) error {
 		return s.db.each(ctx, s.db.pool, text, []any{ns, list(asked), int64(store.MaxStateBytes)}, func(r pgx.Rows) error {
-			var n int64
+			var n, inst int64
 			var state store.State
 			var frame *int64
 			var part *int32
 			var data []byte
 			var fits bool
-			if err := r.Scan(&n, &state.ID, &state.Rev, &state.Created, &frame, &part, &data, &fits); err != nil {
+			if err := r.Scan(&n, &state.ID, &inst, &state.Rev, &state.Created, &frame, &part, &data, &fits); err != nil {
 				return err
 			}
 			if !fits {
@@ -168,7 +221,7 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 			}
 			if n != last {
 				last = n
-				out = append(out, state)
+				out, insts, places = append(out, state), append(insts, inst), append(places, n)
 			}
 			if frame != nil {
 				of := &out[len(out)-1]
@@ -179,5 +232,27 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 			return nil
 		})
 	})
-	return out, through, err
+	if err != nil {
+		return out, through, err
+	}
+	sources, err := s.chunksOfStates(ctx, out, insts)
+	if err != nil {
+		return nil, 0, err
+	}
+	bytes := 0
+	for i := range out {
+		of := &out[i]
+		if of.Damaged == nil {
+			if of.Pages, of.Damaged = pagesWith(sources[i], of.ID, of.Pages); of.Damaged != nil && !errors.Is(of.Damaged, store.ErrDamaged) {
+				return nil, 0, of.Damaged
+			}
+		}
+		for _, p := range of.Pages {
+			bytes += len(p.Data)
+		}
+		if i > 0 && bytes > store.MaxStateBytes {
+			return out[:i], int(places[i]) - 1, nil
+		}
+	}
+	return out, through, nil
 }

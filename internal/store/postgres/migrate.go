@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,6 +45,17 @@ const (
 	// lastStep is the sum of the file that ended those steps.
 	lastStep = "b4b486c06e113cc3732d9c98cd005a90f4003ba9920a630f9d55c80abd4de78f"
 )
+
+// newFunctions are those of the schema that older ones do not have, without which programs do as before: tests let them
+// know an older schema.
+type newFunctions struct{ commitOne, work, jobsInOrder bool }
+
+func functionsOf(steps []migration) newFunctions {
+	has := func(name string) bool {
+		return slices.ContainsFunc(steps, func(m migration) bool { return strings.HasSuffix(m.name, "_"+name+".sql") })
+	}
+	return newFunctions{has("commit_one"), has("work"), has("jobs_in_order")}
+}
 
 // migrations are the files of schema in order; the n-th leads from version n-1 to n, and the one of the
 // baseline from nothing. One that was released is never changed: what comes after is a new file.
@@ -174,7 +186,9 @@ func (db *DB) migrateOne(ctx context.Context, steps []migration) (done bool, err
 		m := &steps[next]
 		switch {
 		case version == 0:
-			err = t.makeSchema(ctx)
+			if err = t.makeSchema(ctx); err == nil {
+				err = t.script(ctx, "CREATE TABLE schema_versions (version integer PRIMARY KEY, name text NOT NULL, sum text NOT NULL, since integer NOT NULL, applied timestamptz NOT NULL DEFAULT now())")
+			}
 		case m.since > 1:
 			var older []string
 			older, err = t.older(ctx, m.since)
@@ -257,20 +271,18 @@ func (t *tx) apply(ctx context.Context, m *migration) error {
 	return nil
 }
 
-// makeSchema makes the schema where it is not there, and the table of its versions. IF NOT EXISTS
-// would ask for the right to make one also where it is there.
+// makeSchema makes the schema where it is not there. IF NOT EXISTS would ask for the right to make one also where it
+// is there.
 func (t *tx) makeSchema(ctx context.Context) error {
 	name := t.db.opts.Schema
 	there := false
 	if err := t.one(ctx, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", []any{name}, &there); err != nil {
 		return err
 	}
-	if !there {
-		if err := t.script(ctx, "CREATE SCHEMA "+pgx.Identifier{name}.Sanitize()); err != nil {
-			return err
-		}
+	if there {
+		return nil
 	}
-	return t.script(ctx, "CREATE TABLE schema_versions (version integer PRIMARY KEY, name text NOT NULL, sum text NOT NULL, since integer NOT NULL, applied timestamptz NOT NULL DEFAULT now())")
+	return t.script(ctx, "CREATE SCHEMA "+pgx.Identifier{name}.Sanitize())
 }
 
 // script runs statements without parameters.
@@ -297,6 +309,7 @@ func (db *DB) version(ctx context.Context, q querier, steps []migration) (versio
 		version = n
 		return nil
 	})
+	db.since.Store(int64(since))
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "42P01" { // another process is making it
 		return 0, nil
@@ -318,6 +331,7 @@ func tooOld(since, knows int) error {
 
 // fits sees whether a newer version has left this one behind. If so, nothing is written any more.
 func (db *DB) fits(since int) error {
+	db.since.Store(int64(since))
 	if since <= len(db.opts.steps) {
 		return nil
 	}

@@ -292,10 +292,16 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 	}
 	var damaged store.DamagedError
 	err = s.ask(ctx, func(ns int32) error {
-		return s.db.each(ctx, s.db.pool, "SELECT seq, id, created, parked, shard, call FROM ~.hand_over($1, $2, $3)", []any{ns, shards, epochs}, func(r pgx.Rows) error {
+		var rows []storedCall
+		err := s.db.each(ctx, s.db.pool, "SELECT seq, id, created, parked, shard, call FROM ~.hand_over($1, $2, $3)", []any{ns, shards, epochs}, func(r pgx.Rows) error {
 			c, err := readCall(r)
-			return keep(&out, &damaged, c, c.Seq, c.Instance, err)
+			rows = append(rows, c)
+			return err
 		})
+		if err != nil {
+			return err
+		}
+		return s.decodeCalls(ctx, ns, rows, &out, &damaged)
 	})
 	if err != nil {
 		s.doubts.again()
@@ -305,16 +311,44 @@ func (s *Store) Handed(ctx context.Context) (out []store.Call, err error) {
 	return out, damaged.Err()
 }
 
-func readCall(r pgx.Rows) (c store.Call, err error) {
-	var data []byte
-	if err := r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &c.Shard, &data); err != nil {
-		return c, err
-	}
+// storedCall is a call as it is stored.
+type storedCall struct {
+	store.Call
+	ticket int64 // of the row; 0: it was not asked for
+	data   []byte
+}
+
+func readCall(r pgx.Rows) (c storedCall, err error) {
+	err = r.Scan(&c.Seq, &c.Instance, &c.Created, &c.Parked, &c.Shard, &c.data)
 	c.Shard++
-	if err = codec.DecodeInvoke(data, &c); err != nil {
+	return c, err
+}
+
+// decode reads what is not in columns.
+func (c *storedCall) decode(chunks *codec.ChunkSource) error {
+	err := codec.DecodeInvoke(c.data, &c.Call, chunks)
+	if err == nil && c.ticket != 0 && int64(c.Ticket) != c.ticket {
+		err = fmt.Errorf("%w: it is that of ticket %s", store.ErrDamaged, c.Ticket)
+	}
+	if errors.Is(err, store.ErrDamaged) {
 		err = fmt.Errorf("a call of %s is %w: %w", c.Instance, store.ErrDamaged, err)
 	}
-	return c, err
+	return err
+}
+
+// decodeCalls decodes calls. One whose instance was deleted meanwhile is left out.
+func (s *Store) decodeCalls(ctx context.Context, ns int32, rows []storedCall, out *[]store.Call, damaged *store.DamagedError) error {
+	for i := range rows {
+		c := &rows[i]
+		err := c.decode(s.db.chunksOf(ctx, s.db.pool, ns, c.Instance, c.Created))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err := keep(out, damaged, c.Call, c.Seq, c.Instance, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // HandOver has the calls of an instance handed anew to the nodes that have them.

@@ -39,6 +39,7 @@ type Options struct {
 	configure func(*pgxpool.Config) // tests watch connections
 	house     housekeeping          // generationRows and so on
 	looks     int                   // maxLooks; tests: -1 for none without the lock
+	gather    bool                  // tests: a commit that is alone is written as several are
 	spoil     func() error          // tests: not nil for an attempt that is to be repeated although it went well
 }
 
@@ -53,15 +54,18 @@ const (
 
 // DB is a database. Several processes may have it open.
 type DB struct {
-	pool    *pgxpool.Pool
-	answers answers // on the pool's connections
-	opts    Options
-	prefix  string // of names in statements
-	names   sync.Map
-	shards  atomic.Pointer[[]int16] // see own
+	pool     *pgxpool.Pool
+	answers  answers // on the pool's connections
+	opts     Options
+	prefix   string // of names in statements
+	names    sync.Map
+	prepares atomic.Bool // see mayPrepare
+	has      newFunctions
+	shards   atomic.Pointer[[]int16] // see own
 
 	outgrown atomic.Pointer[error]    // not nil: the schema is that of a later version
 	older    atomic.Pointer[[]string] // not nil: a file of the schema waits until these nodes are gone
+	since    atomic.Int64             // the oldest schema whose programs work, as last read
 
 	mu     sync.Mutex // for what follows
 	spaces map[string]*space
@@ -71,7 +75,8 @@ type DB struct {
 
 	health store.WriteHealth
 
-	house atomic.Int64 // when house is kept next, by time.Now; see keepHouseSometimes
+	forgot atomic.Int64 // when outcomes were forgotten, by time.Now
+	house  atomic.Int64 // when house is kept next, by time.Now; see keepHouseSometimes
 }
 
 // kindKey is what instances are instances of.
@@ -87,7 +92,11 @@ func Open(ctx context.Context, address string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.migrate(ctx, db.opts.steps); err != nil {
+	err = db.migrate(ctx, db.opts.steps)
+	if err == nil {
+		err = db.mayPrepare(ctx, address)
+	}
+	if err != nil {
 		db.pool.Close()
 		return nil, fmt.Errorf("open PostgreSQL at %s: %w", db.pool.Config().ConnConfig.Host, err)
 	}
@@ -122,9 +131,10 @@ func connect(ctx context.Context, address string, opts Options) (*DB, error) {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	if !strings.Contains(address, "default_query_exec_mode") {
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // no prepared statements: a pooler may stand between
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // a pooler may stand between; see mayPrepare
 	}
 	db := &DB{opts: opts, prefix: pgx.Identifier{opts.Schema}.Sanitize() + ".", spaces: map[string]*space{}, kinds: map[kindKey]int32{}}
+	db.has = functionsOf(opts.steps)
 	db.answers.limit = opts.answer
 	db.answers.watch(config)
 	if opts.configure != nil {
@@ -253,7 +263,7 @@ type space struct {
 	commits gatherer[*commitRequest]
 	routes  gatherer[*routeRequest]
 
-	instances gatherer[*lookup[store.Instance]]
+	instances gatherer[*lookup[instanceAnswer]]
 	inboxes   gatherer[*lookup[[]store.Message]]
 
 	queue queue
@@ -265,6 +275,7 @@ type space struct {
 	counts reading     // of deployments
 
 	unfolded atomic.Int64 // transactions, see foldSometimes
+	folded   atomic.Int64 // of them when Purge last added up; of none it does so at first
 
 	mu     sync.Mutex
 	number int32 // 0: not known yet

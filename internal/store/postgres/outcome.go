@@ -48,8 +48,12 @@ func (db *DB) outcome(ctx context.Context, token pgtype.UUID) (result []int16, d
 	return result, result != nil, err
 }
 
-// outcomesKept is how long the outcomes of transactions are kept at least.
-const outcomesKept = time.Hour
+const (
+	// outcomesKept is how long the outcomes of transactions are kept at least.
+	outcomesKept = time.Hour
+	// forgetPause is how often a process looks for older ones: they go by tables of more than an hour.
+	forgetPause = time.Minute
+)
 
 // forgetOutcomes deletes outcomes that are no longer needed.
 func (db *DB) forgetOutcomes(ctx context.Context) error {

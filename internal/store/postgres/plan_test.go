@@ -61,8 +61,8 @@ var looksAtAll = []string{
 	"SELECT over FROM purges WHERE ns",                                  // the last one
 	"SELECT count(*) FROM shapes",                                       // all shapes
 	"FROM generations WHERE ring", "FROM rings WHERE ring",              // as many as there are tables
-	"CREATE TABLE cursors",                                                   // a migration: a row for each namespace
-	"UPDATE namespaces SET oldest", "SELECT oldest FROM namespaces WHERE ns", // one row
+	"CREATE TABLE cursors",                                                                                                  // a migration: a row for each namespace
+	"UPDATE namespaces SET oldest", "SELECT oldest FROM namespaces WHERE ns", "SELECT deployments FROM namespaces WHERE ns", // one row
 }
 
 var (

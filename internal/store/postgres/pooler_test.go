@@ -57,13 +57,13 @@ func TestLostAnswerBehindPgBouncer(t *testing.T) {
 		write func() error
 	}{
 		"a commit": {
-			func() func() int { return p.cutOnce("commit_batch", func() {}) },
+			func() func() int { return p.cutOnce("commit_one", func() {}) },
 			func() error {
 				return s.Commit(ctx, store.Commit{Instance: row, Records: []core.Record{{Text: "once"}}})
 			},
 		},
 		"a start": {
-			func() func() int { return p.cutOnce("commit_batch", func() {}) },
+			func() func() int { return p.cutOnce("commit_one", func() {}) },
 			func() error {
 				return s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "b", Status: core.Waiting}})
 			},

@@ -16,22 +16,38 @@ import (
 
 const instanceFields = "i.seq, i.id, i.rev, k.definition, k.version, k.digest, i.status, i.created, i.updated, i.ended, i.parent, i.client, i.state, i.grp, i.rest, i.told, i.aside"
 
+// readInstance reads a row, without an output that refers to chunks.
 func readInstance(r pgx.Rows) (in store.Instance, err error) {
+	in, _, err = readRow(r)
+	return in, err
+}
+
+// readRow is readInstance, with what largeOutput needs.
+func readRow(r pgx.Rows) (in store.Instance, rest []byte, err error) {
 	var status int16
 	var parent, client, state, group pgtype.Text
-	var rest []byte
 	aside := false
 	err = r.Scan(&in.Seq, &in.ID, &in.Rev, &in.Definition, &in.Version, &in.Digest, &status, &in.Created, &in.Updated, &in.Ended, &parent, &client, &state, &group, &rest, &in.Records, &aside)
 	if err != nil {
-		return in, err
+		return in, nil, err
 	}
 	in.Status, in.Parent = codec.StatusOf(int64(status)), parent.String
-	if err := codec.DecodeRest(rest, &in); err != nil {
-		return in, fmt.Errorf("instance %s: its row is %w: %w", in.ID, store.ErrDamaged, err)
+	if err := codec.DecodeRest(rest, &in, nil); err != nil {
+		return in, nil, damagedRow(in.ID, err)
 	}
 	in.Held = aside && in.Quarantine == ""
 	in.Job = store.Job{Client: client.String, State: state.String, Group: group.String}
-	return in, nil
+	if !codec.Refers(rest) {
+		rest = nil
+	}
+	return in, rest, nil
+}
+
+func damagedRow(id string, err error) error {
+	if !errors.Is(err, store.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("instance %s: its row is %w: %w", id, store.ErrDamaged, err)
 }
 
 // ask reads; an id that cannot be stored does not exist.
@@ -86,10 +102,11 @@ func (s *Store) of(ctx context.Context, id, fields, table, where string, args []
 func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 	out := []core.Page{}
 	var damaged error
-	err := s.of(ctx, id, "i.created, x.frame, x.part, x.data", "pages", "ORDER BY x.frame, x.part", nil, func(r pgx.Rows) error {
+	inst := int64(0)
+	err := s.of(ctx, id, "i.seq, i.created, x.frame, x.part, x.data", "pages", "ORDER BY x.frame, x.part", nil, func(r pgx.Rows) error {
 		var p core.Page
 		var frame, created int64
-		if err := r.Scan(&created, &frame, &p.Part, &p.Data); err != nil {
+		if err := r.Scan(&inst, &created, &frame, &p.Part, &p.Data); err != nil {
 			return err
 		}
 		p.Frame = core.FrameID(frame)
@@ -100,7 +117,19 @@ func (s *Store) Pages(ctx context.Context, id string) ([]core.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, damaged
+	if damaged != nil {
+		return out, damaged
+	}
+	return pagesWith(s.db.chunks(ctx, s.db.pool, inst, id), id, out)
+}
+
+// pagesWith appends the chunks to which pages refer.
+func pagesWith(chunks *codec.ChunkSource, id string, pages []core.Page) ([]core.Page, error) {
+	pages, err := chunks.Pages(pages)
+	if errors.Is(err, store.ErrDamaged) {
+		err = fmt.Errorf("instance %s: a page is %w: %w", id, store.ErrDamaged, err)
+	}
+	return pages, err
 }
 
 // Subscriptions lists what an instance waits for.
@@ -118,34 +147,47 @@ func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subsc
 // how many records there were with each.
 func (s *Store) Records(ctx context.Context, id string, after int64, limit int) (out []core.Record, err error) {
 	after = max(after, 0)
-	have, full := after, false
+	type row struct {
+		codec.Told
+		records []byte
+	}
+	var rows []row
+	inst := int64(0)
 	end, args := "", []any{after}
 	if limit > 0 { // each has one at least
 		end, args = " LIMIT $4", append(args, limit+1)
 	}
-	err = s.of(ctx, id, "x.told, x.records, x.at, x.status", "history", "AND x.told > $3 AND x.records IS NOT NULL ORDER BY x.told"+end, args, func(r pgx.Rows) error {
-		var told, at int64
+	err = s.of(ctx, id, "x.inst, x.told, x.records, x.at, x.status", "history", "AND x.told > $3 AND x.records IS NOT NULL ORDER BY x.told"+end, args, func(r pgx.Rows) error {
+		x := row{Told: codec.Told{Instance: id}}
 		var status int16
-		var data []byte
-		if err := r.Scan(&told, &data, &at, &status); err != nil || full {
-			return err
+		err := r.Scan(&inst, &x.Total, &x.records, &x.At, &status)
+		x.Status = codec.StatusOf(int64(status))
+		rows = append(rows, x)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	have, chunks := after, s.db.chunks(ctx, s.db.pool, inst, id)
+	for _, x := range rows {
+		records, err := codec.DecodeRecords(x.records, x.Told, chunks)
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
+			return out, err
 		}
-		records, err := codec.DecodeRecords(data, codec.Told{Instance: id, At: core.Time(at), Status: codec.StatusOf(int64(status))})
 		if err != nil {
-			return fmt.Errorf("history of %s: the records up to %d are %w: %w", id, told, store.ErrDamaged, err)
+			return out, fmt.Errorf("history of %s: the records up to %d are %w: %w", id, x.Total, store.ErrDamaged, err)
 		}
-		skip := have - (told - int64(len(records)))
+		skip := have - (x.Total - int64(len(records)))
 		if skip < 0 || skip >= int64(len(records)) {
-			return fmt.Errorf("history of %s is %w: records %d to %d are missing", id, store.ErrDamaged, have+1, told-int64(len(records)))
+			return out, fmt.Errorf("history of %s is %w: records %d to %d are missing", id, store.ErrDamaged, have+1, x.Total-int64(len(records)))
 		}
-		have = told
+		have = x.Total
 		out = append(out, records[skip:]...)
 		if limit > 0 && len(out) >= limit {
-			out, full = out[:limit], true
+			return out[:limit], nil
 		}
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // maxForgotten is how many events one query looks at, most of them forgotten ("forgotten-scan").
@@ -191,7 +233,7 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 // events reads a page of events, and tells the last one that it looked at. Next is set where the page is full.
 func (t *tx) events(ctx context.Context, q *store.EventQuery, from, order string, args []any, out *store.EventPage, damaged *store.DamagedError) (last int64, err error) {
 	most := store.MaxEventScan
-	if q.Limit > 0 && !q.Untaken {
+	if q.Limit > 0 && !q.Untaken && !q.Outside {
 		most = min(most, q.Limit)
 	}
 	text := fmt.Sprint("SELECT ", eventFields, " FROM (SELECT * ", from, " LIMIT ", maxForgotten, ") e WHERE ", notForgotten, order, " LIMIT ", most+1)
@@ -228,15 +270,19 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 				return err
 			}
 			after = max(after, out.Oldest)
+			var records [][]byte
 			err = t.each(ctx, "SELECT h.pos, h.instance, k.definition, h.client, h.status, h.at, h.records FROM "+
 				"(SELECT *, row_number() OVER w AS n, sum(coalesce(octet_length(records), 0)) OVER w AS size FROM "+
 				"~.feed($1, $2, $3) part WINDOW w AS (ORDER BY pos)) h "+
 				"JOIN ~.kinds k ON k.kind = h.kind WHERE h.n = 1 OR h.size <= $4 ORDER BY h.pos",
 				[]any{ns, after, limit, int64(store.MaxFeedBytes)}, func(r pgx.Rows) error {
-					item, err := readItem(r)
-					out.Items = append(out.Items, item)
+					item, data, err := readItem(r)
+					out.Items, records = append(out.Items, item), append(records, data)
 					return err
 				})
+			if err == nil {
+				err = t.readFeed(ctx, ns, &out, records)
+			}
 			out.Next, out.Last = max(after, end), max(end, out.Oldest)
 			if n := len(out.Items); n > 0 {
 				out.Next = out.Items[n-1].Pos
@@ -247,18 +293,49 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 	return out, err
 }
 
-func readItem(r pgx.Rows) (item store.FeedItem, err error) {
+// readItem reads an item of the feed, but for its records.
+func readItem(r pgx.Rows) (item store.FeedItem, records []byte, err error) {
 	var status int16
 	var client pgtype.Text
-	var records []byte
-	if err := r.Scan(&item.Pos, &item.Instance, &item.Definition, &client, &status, &item.At, &records); err != nil {
-		return item, err
-	}
+	err = r.Scan(&item.Pos, &item.Instance, &item.Definition, &client, &status, &item.At, &records)
 	item.Client, item.Status = client.String, codec.StatusOf(int64(status))
-	if records != nil {
-		if item.Records, err = codec.DecodeRecords(records, codec.Told{Instance: item.Instance, At: item.At, Status: item.Status}); err != nil {
-			item.Records = codec.Unreadable(item, err)
+	return item, records, err
+}
+
+// readFeed decodes the records of the feed, up to its limit.
+func (t *tx) readFeed(ctx context.Context, ns int32, feed *store.Feed, records [][]byte) error {
+	sources := map[int64]*codec.ChunkSource{}
+	size := 0
+	for i, data := range records {
+		if data == nil {
+			continue
+		}
+		item := &feed.Items[i]
+		of := codec.Told{Instance: item.Instance, At: item.At, Status: item.Status}
+		var source *codec.ChunkSource
+		if codec.Refers(data) {
+			inst := int64(0)
+			if err := t.one(ctx, "SELECT inst, told FROM ~.history WHERE ns = $1 AND pos = $2", []any{ns, item.Pos}, &inst, &of.Total); err != nil {
+				return err
+			}
+			if source = sources[inst]; source == nil {
+				source = t.db.chunks(ctx, t.Tx, inst, item.Instance)
+				sources[inst] = source
+			}
+		}
+		var err error
+		if item.Records, err = codec.DecodeRecords(data, of, source); errors.Is(err, store.ErrDamaged) {
+			item.Records = codec.Unreadable(*item, err)
+		} else if err != nil {
+			return err
+		}
+		if size += len(data); source != nil {
+			size += source.Size(data, of)
+		}
+		if size > store.MaxFeedBytes && i > 0 {
+			feed.Items = feed.Items[:i]
+			return nil
 		}
 	}
-	return item, nil
+	return nil
 }

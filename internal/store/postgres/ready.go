@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 const (
@@ -38,11 +39,13 @@ type queue struct {
 	emits        [2]int64 // no emit has a number before this one; of those for the sink the second
 	shardChanges int64    // the Store.ShardChanges that they were read at
 	again        time.Time
+	listed       bool // Glance compared the list, for the instant listedAt: Ready need not
+	listedAt     core.Time
 }
 
 // unknown has everything read from its beginning.
 func (q *queue) unknown() {
-	q.list, q.after, q.low, q.seen, q.emits = nil, 0, math.MinInt64, -1, [2]int64{}
+	q.list, q.after, q.low, q.seen, q.emits, q.listed = nil, 0, math.MinInt64, -1, [2]int64{}, false
 }
 
 // current forgets what was read for other shards, or is old. It reports whether it kept it.
@@ -86,7 +89,9 @@ func (s *Store) Ready(ctx context.Context, now core.Time, limit int) ([]string, 
 		}
 		began := time.Now()
 		known := q.current(s.ShardChanges())
-		for {
+		listed := q.listed && q.listedAt == now && limit >= newTurns
+		q.listed = false
+		for !listed {
 			more, err := s.turns(ctx, ns, now, limit)
 			if err != nil {
 				q.unknown()
@@ -107,13 +112,80 @@ func (s *Store) Ready(ctx context.Context, now core.Time, limit int) ([]string, 
 	return out, err
 }
 
-const callTurns = "SELECT inst, turn, id FROM ~.turns(p_ns => @ns, p_now => @now, p_batch => @batch, p_shards => @shards, " +
-	"p_insts => @insts, p_turns => @turns, p_after => @after, p_new => @new, p_low => @low, p_seen => @seen)"
+const turnsArgs = "p_ns => $1, p_now => $2, p_batch => $3, p_shards => $4, p_insts => $5, p_turns => $6, p_after => $7, p_new => $8, p_low => $9, p_seen => $10"
+
+var (
+	callTurns = statement{"turns", "SELECT inst, turn, id FROM ~.turns(" + turnsArgs + ")"}
+	callWork  = statement{"work", "SELECT inst, turn, id FROM ~.work(" + turnsArgs + ", p_emit => $11, p_out => $12, h_shard => $13, h_epoch => $14)"}
+)
+
+// lists are bits of what the function work says: the list may have something.
+const (
+	listSchedules = 1 << iota
+	listGatherings
+	listEvents
+	listSubscriptions
+	listEmits
+	listOutbound
+	listCalls
+)
+
+// Glance looks at all lists of work with one statement.
+func (s *Store) Glance(ctx context.Context, now core.Time) (w store.Glance, err error) {
+	if !s.db.has.work {
+		return store.Anything, ctx.Err()
+	}
+	err = s.ask(ctx, func(ns int32) error {
+		q := &s.queue
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		began, changes := time.Now(), s.ShardChanges()
+		known := q.current(changes)
+		shards, epochs := s.leases.held(true)
+		var lists int64
+		var next *int64
+		more, err := s.turnsBy(ctx, callWork, ns, now, newTurns, func(last turn, due *int64) { lists, next = last.inst, due },
+			q.emits[0], q.emits[1], list(shards), list(epochs))
+		if err != nil {
+			q.unknown()
+			return err
+		}
+		if !known {
+			q.readSince(began)
+		}
+		has := func(list int64) bool { return lists&list != 0 }
+		w = store.Glance{
+			Calls: has(listCalls) || s.doubts.due(time.Now()), Schedules: has(listSchedules), Gatherings: has(listGatherings), Events: has(listEvents),
+			Subscriptions: has(listSubscriptions), Instances: more || len(q.list) > 0, Emits: has(listEmits), Outbound: has(listOutbound),
+			Deployments: lists >> 8,
+		}
+		if next != nil {
+			w.Next, w.Later = core.Time(*next), true
+		}
+		if !more {
+			q.listed, q.listedAt = true, now
+		}
+		if changes == s.ShardChanges() { // what has a greater number is not visible yet
+			for i, found := range []bool{w.Emits, w.Outbound} {
+				if !found {
+					q.emits[i] = max(q.emits[i], q.seen)
+				}
+			}
+		}
+		return nil
+	})
+	return w, err
+}
 
 // turns compares the first that are known and reads some that came after all that are
 // known. It must be called once more where some were gone, and others moved up that were
 // not compared, or where it found fewer than are asked for and there may be others.
 func (s *Store) turns(ctx context.Context, ns int32, now core.Time, limit int) (more bool, err error) {
+	return s.turnsBy(ctx, callTurns, ns, now, limit, nil)
+}
+
+// turnsBy is turns by a statement that gets more arguments, and may have one more row, with an empty id.
+func (s *Store) turnsBy(ctx context.Context, call statement, ns int32, now core.Time, limit int, last func(turn, *int64), args ...any) (more bool, err error) {
 	q := &s.queue
 	checked := min(limit, len(q.list))
 	insts, numbers := []int64{}, []int64{}
@@ -126,25 +198,30 @@ func (s *Store) turns(ctx context.Context, ns int32, now core.Time, limit int) (
 	}
 	var there, fresh []turn
 	low, seen := q.low, q.seen
+	args = append([]any{ns, int64(now), max(wakeBatch, limit), s.owned(), insts, numbers, q.after, read, q.low, q.seen}, args...)
 	err = s.db.retry(ctx, func(ctx context.Context) error {
 		there, fresh = nil, nil
-		return s.db.each(ctx, s.db.pool, callTurns, []any{pgx.NamedArgs{
-			"ns": ns, "now": int64(now), "batch": max(wakeBatch, limit), "shards": s.owned(), "insts": insts, "turns": numbers,
-			"after": q.after, "new": read, "low": q.low, "seen": q.seen,
-		}}, func(r pgx.Rows) error {
+		return s.db.rows(ctx, call, args, func(r pgx.Rows) error {
 			var t turn
+			var number *int64
 			var id *string
-			err := r.Scan(&t.inst, &t.turn, &id)
+			if err := r.Scan(&t.inst, &number, &id); err != nil {
+				return err
+			}
+			if number != nil {
+				t.turn = *number
+			}
 			switch {
-			case err != nil:
 			case id == nil:
 				low, seen = t.inst, t.turn
+			case *id == "":
+				last(t, number)
 			case t.turn > q.after:
 				fresh = append(fresh, turn{t.inst, t.turn, *id})
 			default:
 				there = append(there, turn{t.inst, t.turn, *id})
 			}
-			return err
+			return nil
 		})
 	})
 	if err != nil {

@@ -20,6 +20,24 @@ import (
 // what the restoring program makes itself.
 const leftOut = "'nodes', 'shards', 'outcomes_0', 'outcomes_1', 'outcomes_2', 'outcomes_3', 'schema_versions', 'restored'"
 
+// Tables lists the tables that a backup of a schema must have. A migration that makes another adds it here.
+func Tables(schema int) []string {
+	out := strings.Fields("aliases calls contents counts differences emits folds gatherings generations gone inbox instances job_states kept_for kinds labels " +
+		"namespaces owners pages purges ready rings schedules shapes subs suspects wakes walked")
+	for family, partitions := range map[string]int{"history": 8, "events": 4, "event_keys": 4, "deliveries": 4} {
+		for i := range partitions {
+			out = append(out, fmt.Sprintf("%s_%d", family, i))
+		}
+	}
+	for name, since := range map[string]int{"cursors": 21, "notes": 22, "audit": 22, "policies": 23, "tallies": 26} {
+		if schema >= since {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Restored reports whether the database was restored from a backup and not resumed since.
 func (db *DB) Restored(ctx context.Context) (yes bool, err error) {
 	if err := db.one(ctx, "SELECT to_regclass($1) IS NOT NULL", []any{db.prefix + "restored"}, &yes); err != nil || !yes {
@@ -30,7 +48,7 @@ func (db *DB) Restored(ctx context.Context) (yes bool, err error) {
 		return false, err
 	}
 	if !whole {
-		return false, fmt.Errorf("a restore did not finish: drop the schema %s and restore again", db.opts.Schema)
+		return false, fmt.Errorf("the restore did not finish: drop the schema %s and restore again (unless it still runs)", db.opts.Schema)
 	}
 	return true, nil
 }
@@ -116,6 +134,9 @@ func Restore(ctx context.Context, address string, head backup.Head, r io.Reader)
 		return err
 	}
 	defer db.pool.Close()
+	if _, err := db.Restored(ctx); err != nil { // one that did not finish
+		return err
+	}
 	version, err := db.version(ctx, db.pool, db.opts.steps)
 	switch {
 	case err != nil:
@@ -125,11 +146,16 @@ func Restore(ctx context.Context, address string, head backup.Head, r io.Reader)
 	case head.Schema > len(db.opts.steps) || head.Schema < baseline:
 		return fmt.Errorf("the backup has schema %d, and this lockstep knows %d to %d", head.Schema, baseline, len(db.opts.steps))
 	}
-	if err := db.migrate(ctx, db.opts.steps[:head.Schema]); err != nil {
+	if err := db.begin(ctx, 0, func(t *tx) error {
+		if err := t.makeSchema(ctx); err != nil {
+			return err
+		}
+		return t.script(ctx, "CREATE TABLE restored (at timestamptz NOT NULL DEFAULT now())")
+	}); err != nil {
 		return err
 	}
-	if _, err := db.pool.Exec(ctx, db.sql("CREATE TABLE ~.restored (at timestamptz NOT NULL DEFAULT now())")); err != nil {
-		return wrap(err)
+	if err := db.migrate(ctx, db.opts.steps[:head.Schema]); err != nil {
+		return err
 	}
 	c, err := db.pool.Acquire(ctx)
 	if err != nil {
@@ -163,6 +189,11 @@ func (db *DB) fill(ctx context.Context, t pgx.Tx, r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	for _, table := range tables {
+		if !slices.ContainsFunc(m.Parts, func(p backup.Part) bool { return p.Name == table.name }) {
+			return fmt.Errorf("the backup has no table %s", table.name)
+		}
+	}
 	for _, p := range m.Parts {
 		rows := int64(0)
 		if err := t.QueryRow(ctx, "SELECT count(*) FROM "+db.prefix+pgx.Identifier{p.Name}.Sanitize()).Scan(&rows); err != nil {
@@ -178,6 +209,9 @@ func (db *DB) fill(ctx context.Context, t pgx.Tx, r io.Reader) error {
 		if err == nil && there {
 			_, err = t.Exec(ctx, fmt.Sprintf("SELECT setval(pg_get_serial_sequence($1, $2), coalesce((SELECT max(%s) FROM %s%s), 0) + 1, false)", id[1], db.prefix, id[0]), db.prefix+id[0], id[1])
 		}
+	}
+	if err == nil { // the shards begin again with epoch 1: no node here has been told a call
+		_, err = t.Exec(ctx, db.sql("UPDATE ~.calls SET epoch = 0"))
 	}
 	if err == nil {
 		_, err = t.Exec(ctx, db.sql("INSERT INTO ~.restored (at) VALUES (now())"))

@@ -25,6 +25,9 @@ const (
 	// maxRoutes is how many calls of the function share a statement.
 	maxRoutes = 64
 
+	// preparedRoutes is up to how many the statement is prepared: each number is a statement of its own.
+	preparedRoutes = 8
+
 	// maxLooks is how often a router looks without a lock; when others change what it sees
 	// every time, it looks once more with it ("route-looks").
 	maxLooks = 6
@@ -69,7 +72,7 @@ func (sp *space) decide(ctx context.Context, ns int32, r store.Routing, taken *s
 	}
 	for i := range r.Start {
 		n := &r.Start[i]
-		row, err := sp.encodeRow(ctx, ns, &n.Instance, 1, true)
+		row, err := sp.encodeRow(ctx, ns, &n.Instance, 1, true, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -110,11 +113,17 @@ func (sp *space) writeRoutes(batch []*routeRequest) error {
 		calls[i] = routeFunction.text(len(args)+1, true)
 		args = append(args, routeFunction.values(r.args, true)...)
 	}
-	text := "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])"
+	call := statement{routeFunction.name, "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])"}
+	if len(batch) > 1 {
+		call.name = fmt.Sprint("routes_", len(batch))
+	}
 	var results []int16
 	err := sp.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
 		args[0] = token
-		return sp.db.one(ctx, text, args, &results)
+		if len(batch) > preparedRoutes {
+			return sp.db.one(ctx, call.text, args, &results)
+		}
+		return sp.db.first(ctx, call, args, &results)
 	}, func(kept []int16) { results = kept })
 	if err != nil {
 		return err
@@ -198,8 +207,8 @@ func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, err
 		}
 		result := int16(0)
 		args := d.args(t.ns, nil)
-		text, values := routeFunction.call(args)
-		if err := t.one(ctx, text, values, &result); err != nil {
+		call, values := routeFunction.call(args)
+		if err := t.one(ctx, call.text, values, &result); err != nil {
 			return err
 		}
 		parts = args.parts()

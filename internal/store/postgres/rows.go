@@ -15,8 +15,8 @@ import (
 type row struct {
 	instanceRow
 	in     *store.Instance
-	labels []labelRow
-	owners []ownerRow
+	labels []label
+	owners []owner
 }
 
 // instanceRow has the columns of an instance that every write of it sets.
@@ -35,25 +35,31 @@ type instanceRow struct {
 
 // labelRow is a label of the instance that is the Row-th of a call, from 1.
 type labelRow struct {
-	Row   int32
+	Row int32
+	label
+}
+
+type label struct {
 	Label int64
 	Kind  int32
 	State string
 }
 
-func (l labelRow) text() string { return fmt.Sprint(l.Label, " ", l.Kind, " ", l.State) }
+func (l label) text() string { return fmt.Sprint(l.Label, " ", l.Kind, " ", l.State) }
 
 // ownerRow is a correlation key of the instance that is the Row-th of a call, from 1.
 type ownerRow struct {
 	Row int32
-	Key int64
+	owner
 }
 
-func (o ownerRow) text() string { return fmt.Sprint(o.Key) }
+type owner struct{ Key int64 }
+
+func (o owner) text() string { return fmt.Sprint(o.Key) }
 
 // encodeRow encodes the columns of an instance for the revision that it will have. needed: the
 // instance is new, and its content must exist.
-func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, rev int64, needed bool) (*row, error) {
+func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, rev int64, needed bool, chunks *core.Chunks) (*row, error) {
 	status, ok := codec.StatusCode(in.Status)
 	if !ok {
 		return nil, fmt.Errorf("instance %s: unknown status %q", in.ID, in.Status)
@@ -83,7 +89,7 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, re
 		State:   optional(in.Job.State),
 		Grp:     pgtype.Text{String: in.Job.Group, Valid: job},
 		Shard:   shardOf(in.ID),
-		Rest:    codec.AppendRest(nil, in, rev),
+		Rest:    codec.AppendRest(nil, in, rev, chunks),
 	}}
 	if needed {
 		r.Need = in.Digest
@@ -96,19 +102,19 @@ func (sp *space) encodeRow(ctx context.Context, ns int32, in *store.Instance, re
 		f := codec.SumOf(in.Fault.Name)
 		r.Error = &f
 	}
-	for _, label := range labelKeys(in) {
-		r.labels = append(r.labels, labelRow{Label: label})
+	for _, key := range labelKeys(in) {
+		r.labels = append(r.labels, label{Label: key})
 		if job {
-			r.labels = append(r.labels, labelRow{Label: label, Kind: kind, State: in.Job.State})
+			r.labels = append(r.labels, label{Label: key, Kind: kind, State: in.Job.State})
 		}
 	}
 	if !in.Status.Final() {
 		for _, k := range in.Keys {
-			r.owners = append(r.owners, ownerRow{Key: ownerKey(in.Definition, k)})
+			r.owners = append(r.owners, owner{ownerKey(in.Definition, k)})
 		}
 	}
-	r.Labels = sumOf(r.labels, labelRow.text)
-	r.Owns = sumOf(r.owners, ownerRow.text)
+	r.Labels = sumOf(r.labels, label.text)
+	r.Owns = sumOf(r.owners, owner.text)
 	return r, sp.learnState(ctx, ns, kind, &in.Job)
 }
 
@@ -131,12 +137,10 @@ func sumOf[T any](rows []T, text func(T) string) int64 {
 // searchRows returns the label and owner rows of an instance that is the at-th of a call.
 func (r *row) searchRows(at int32) (labels []labelRow, owners []ownerRow) {
 	for _, l := range r.labels {
-		l.Row = at
-		labels = append(labels, l)
+		labels = append(labels, labelRow{at, l})
 	}
 	for _, o := range r.owners {
-		o.Row = at
-		owners = append(owners, o)
+		owners = append(owners, ownerRow{at, o})
 	}
 	return labels, owners
 }

@@ -67,8 +67,10 @@ func TestDeadConnections(t *testing.T) {
 
 // TestSlowAnswers: who says so may take longer than the limit.
 func TestSlowAnswers(t *testing.T) {
-	db := openTest(t, Options{answer: 200 * time.Millisecond})
-	const slow = "SELECT pg_sleep(0.6)"
+	url := pgtestURL(t)
+	openURL(t, url, Options{}) // makes the schema, which may take longer
+	db := openURL(t, url, Options{answer: 2 * time.Second})
+	const slow = "SELECT pg_sleep(4)"
 	err := db.snapshot(ctx, func(t *tx) error {
 		_, err := t.do(ctx, slow)
 		return err

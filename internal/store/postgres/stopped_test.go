@@ -89,10 +89,10 @@ func TestOneCall(t *testing.T) {
 			return err
 		}},
 		{"advance", func() error { return s.Advance(ctx, was, &next, "") }},
-		{"commit_batch", func() error {
+		{"commit_one", func() error {
 			return s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "n", Status: core.Waiting}})
 		}},
-		{".route(", func() error { _, err := s.ingestFor("e", "t"); return err }},
+		{"route", func() error { _, err := s.ingestFor("e", "t"); return err }},
 		{"turns", func() error { _, err := s.Ready(ctx, 10, 10); return err }},
 		{"purge_feed", func() error { _, err := s.PurgeFeed(ctx, 0, 10); return err }},
 	} {

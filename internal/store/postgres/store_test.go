@@ -59,6 +59,13 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store { return db.Namespace(fmt.Sprint(last.Add(1))) })
 }
 
+// TestGathered has all cases again with commits that are written as those that share a transaction.
+func TestGathered(t *testing.T) {
+	db := openTest(t, Options{gather: true})
+	var last atomic.Int64
+	storetest.Cases(t, func(*testing.T) store.Store { return db.Namespace(fmt.Sprint(last.Add(1))) })
+}
+
 // TestSpoiled repeats attempts that went well: reads, transactions that are rolled back for it, and
 // writes whose answer is lost. No attempt may leave anything behind for the next.
 func TestSpoiled(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 )
 
 // TestUpgrade: a database of schema 13, as the version before left it, is brought to this one while a node of that
-// version works. Nothing is lost, and the schema is the same as that of a new database.
+// version works. Nothing is lost, and once that node is gone the schema is the same as that of a new database.
 func TestUpgrade(t *testing.T) {
 	url := pgtest.Start(t).Database(t)
 	look := admin(t, url)
@@ -38,8 +38,8 @@ func TestUpgrade(t *testing.T) {
 	goesOn(t, append(users, others...))
 	stop()
 	stopOthers()
-	if n := ask1[int](t, look, "SELECT max(version) FROM lockstep.schema_versions"); n != len(migrations) {
-		t.Errorf("the schema is %d", n)
+	if n := ask1[int](t, look, "SELECT max(version) FROM lockstep.schema_versions"); n != chunkSchema-1 || newer.Chunks() {
+		t.Errorf("the schema is %d, and chunks may be written: %t", n, newer.Chunks())
 	}
 	after, err := newer.Instance(ctx, "a")
 	if err != nil || !reflect.DeepEqual(before, after) {
@@ -52,6 +52,15 @@ func TestUpgrade(t *testing.T) {
 		if err := m.leave(ctx); err != nil {
 			t.Error(err)
 		}
+	}
+	if m := &migrations[chunkSchema-1]; !strings.HasSuffix(m.name, "_chunks.sql") || m.since != chunkSchema {
+		t.Errorf("the file that older servers cannot read is %s, since %d", m.name, m.since)
+	}
+	if last := openURL(t, url, Options{}).Namespace("default").(*Store); !last.Chunks() {
+		t.Error("no chunks may be written")
+	}
+	if n := ask1[int](t, look, "SELECT max(version) FROM lockstep.schema_versions"); n != len(migrations) {
+		t.Errorf("the schema is %d", n)
 	}
 	fresh := pgtest.Start(t).Database(t)
 	openURL(t, fresh, Options{})

@@ -66,14 +66,18 @@ func (s *Store) callsOf(ctx context.Context, id string, shards []int16) (out []s
 			}
 			query, args = text+"AND i.id = $2", []any{ns, id}
 		}
-		return s.db.each(ctx, s.db.pool, query, args, func(r pgx.Rows) error {
+		var rows []storedCall
+		err := s.db.each(ctx, s.db.pool, query, args, func(r pgx.Rows) error {
 			ticket := int64(0)
 			c, err := readCall(withMore{r, []any{&ticket}})
-			if err == nil && int64(c.Ticket) != ticket {
-				err = fmt.Errorf("a call of %s is %w: it is that of ticket %s", c.Instance, store.ErrDamaged, c.Ticket)
-			}
-			return keep(&out, &damaged, c, c.Seq, c.Instance, err)
+			c.ticket = ticket
+			rows = append(rows, c)
+			return err
 		})
+		if err != nil {
+			return err
+		}
+		return s.decodeCalls(ctx, ns, rows, &out, &damaged)
 	})
 	slices.SortFunc(out, func(a, b store.Call) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out, cmp.Or(err, damaged.Err())

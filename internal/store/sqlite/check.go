@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,7 @@ type checker struct {
 func (s *Store) Check(ctx context.Context) (out []store.Problem, err error) {
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		k := checker{s: s, c: c, problems: slices.Clone(s.db.found)}
-		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.pages, k.history, k.counts, k.inbox, k.subscriptions, k.events} {
+		for _, f := range []func() error{k.file, k.references, k.contents, k.instances, k.pages, k.history, k.counts, k.inbox, k.subscriptions, k.events, k.tallies} {
 			if err := f(); err != nil {
 				return err
 			}
@@ -132,12 +133,15 @@ func (k *checker) contents() error {
 
 // history follows it from every instance, deleted ones included, and finds it whole.
 func (k *checker) history() error {
-	err := k.query("SELECT h.pos, h.records, h.told - coalesce(p.told, 0), h.at, h.status, coalesce(i.id, g.id, '') FROM history h LEFT JOIN history p ON p.pos = h.prev "+
+	err := k.query("SELECT h.pos, h.records, h.told - coalesce(p.told, 0), h.at, h.status, coalesce(i.id, g.id, ''), h.told, h.inst FROM history h LEFT JOIN history p ON p.pos = h.prev "+
 		"LEFT JOIN instances i ON i.seq = h.inst LEFT JOIN gone g ON g.inst = h.inst WHERE h.ns = ?", func(r row) error {
 		records := 0
 		if !r.ColumnIsNull(1) {
-			of := codec.Told{Instance: r.ColumnText(5), At: core.Time(r.ColumnInt64(3)), Status: codec.StatusOf(r.ColumnInt64(4))}
-			list, err := codec.DecodeRecords(blob(r, 1), of)
+			of := codec.Told{Instance: r.ColumnText(5), At: core.Time(r.ColumnInt64(3)), Status: codec.StatusOf(r.ColumnInt64(4)), Total: r.ColumnInt64(6)}
+			list, err := codec.DecodeRecords(blob(r, 1), of, k.c.chunks(r.ColumnInt64(7), of.Instance))
+			if err != nil && !errors.Is(err, store.ErrDamaged) {
+				return err
+			}
 			if err != nil {
 				k.problems.Add(cmp.Or(of.Instance, "history"), "the records at position %d cannot be read: %v", r.ColumnInt64(0), err)
 				return nil
@@ -184,13 +188,37 @@ func (k *checker) counts() error {
 
 // pages reads the pages of all instances.
 func (k *checker) pages() error {
+	var pages []core.Page
+	err := k.query("SELECT id, created, pages, EXISTS (SELECT 1 FROM pages x WHERE x.ns = i.ns AND x.inst = i.seq), seq FROM instances i NOT INDEXED WHERE ns = ? AND pages IS NOT NULL", func(r row) (err error) {
+		id := r.ColumnText(0)
+		if pages, err = codec.DecodeState(pages[:0], blob(r, 2), id, core.Time(r.ColumnInt64(1))); err == nil {
+			pages, err = k.c.refer(r.ColumnInt64(4), id, pages)
+		}
+		if errors.Is(err, store.ErrDamaged) {
+			k.problems.Add(id, "%v", err)
+			err = nil
+		}
+		if r.ColumnInt64(3) != 0 {
+			k.problems.Add(id, "it has pages beside those in its row")
+		}
+		return err
+	}, k.s.ns)
+	if err != nil {
+		return err
+	}
 	for _, table := range []string{"pages", "bulk"} {
-		err := k.query("SELECT i.id, i.created, x.frame, x.part, x.data FROM "+table+" x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?", func(r row) error {
+		err := k.query("SELECT i.id, i.created, x.frame, x.part, x.data, i.seq FROM "+table+" x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?", func(r row) error {
 			p := core.Page{Frame: core.FrameID(r.ColumnInt64(2)), Part: int32(r.ColumnInt64(3)), Data: blob(r, 4)}
-			if err := codec.DecodePage(r.ColumnText(0), core.Time(r.ColumnInt64(1)), &p); err != nil {
-				k.problems.Add(r.ColumnText(0), "%v", err)
+			id := r.ColumnText(0)
+			err := codec.DecodePage(id, core.Time(r.ColumnInt64(1)), &p)
+			if err == nil {
+				_, err = k.c.chunks(r.ColumnInt64(5), id).Pages([]core.Page{p})
 			}
-			return nil
+			if errors.Is(err, store.ErrDamaged) {
+				k.problems.Add(id, "%v", err)
+				err = nil
+			}
+			return err
 		}, k.s.ns)
 		if err != nil {
 			return err
@@ -205,9 +233,9 @@ func (k *checker) inbox() error {
 		"SELECT i.id, 'message', x.seq, x.input, x.at, x.event FROM inbox x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?": func(r row, b []byte) error {
 			return codec.DecodeInput(b, &store.Message{To: r.ColumnText(0), At: core.Time(r.ColumnInt64(4)), Event: r.ColumnInt64(5)})
 		},
-		"SELECT i.id, 'call', x.seq, x.call, i.created, x.ticket FROM calls x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?": func(r row, b []byte) error {
+		"SELECT i.id, 'call', x.seq, x.call, i.created, x.ticket, x.inst FROM calls x CROSS JOIN instances i ON i.seq = x.inst WHERE x.ns = ?": func(r row, b []byte) error {
 			c := store.Call{Instance: r.ColumnText(0), Created: core.Time(r.ColumnInt64(4))}
-			err := codec.DecodeInvoke(b, &c)
+			err := codec.DecodeInvoke(b, &c, k.c.chunks(r.ColumnInt64(6), c.Instance))
 			if err == nil && int64(c.Ticket) != r.ColumnInt64(5) {
 				err = fmt.Errorf("it is that of ticket %s", c.Ticket)
 			}
@@ -250,6 +278,17 @@ func (k *checker) subscriptions() error {
 }
 
 const subColumnsFiled = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, s.type, s.match FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
+
+// tallies looks for hours that cannot be read.
+func (k *checker) tallies() error {
+	return k.query("SELECT id, data FROM tallies WHERE id >> 32 = ?", func(r row) error {
+		h := store.Hour{At: tallyOf(r.ColumnInt64(0))}
+		if err := codec.DecodeHour(blob(r, 1), &h); err != nil {
+			k.problems.Add("tallies", "%v", err)
+		}
+		return nil
+	}, k.s.ns)
+}
 
 // events compares them with where they are filed.
 func (k *checker) events() error {

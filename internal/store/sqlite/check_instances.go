@@ -64,7 +64,7 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 				Seq: last, ID: r.ColumnText(1), Rev: r.ColumnInt64(11), Definition: kind.definition, Version: kind.version, Digest: kind.digest, Status: codec.StatusOf(r.ColumnInt64(3)),
 				Created: core.Time(r.ColumnInt64(12)), Updated: core.Time(r.ColumnInt64(13)), Ended: core.Time(r.ColumnInt64(14)), Parent: r.ColumnText(15),
 			}
-			if err := codec.DecodeRest(blob(r, 4), &x.Instance); err != nil {
+			if err := codec.DecodeRest(blob(r, 4), &x.Instance, k.c.chunks(x.Seq, x.ID)); err != nil {
 				k.problems.Add(x.ID, "its row cannot be read: %v", err)
 				whole = false
 				return nil
@@ -77,7 +77,7 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 }
 
 func (k *checker) instance(x *checked, lanes map[int64]lane) error {
-	want, err := encodeRow(&x.Instance, x.Rev)
+	want, err := encodeRow(nil, &x.Instance, x.Rev, nil)
 	if err != nil {
 		return err
 	}

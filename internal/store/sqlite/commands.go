@@ -53,14 +53,14 @@ func (t *tx) release(sp *space, h *head, message int64) error {
 // refuse puts back an event that arrived after its subscription was closed. It is kept for the
 // instance: another subscription may take it; if none does, it is routed again.
 func (t *tx) refuse(sp *space, h *head, event int64, ticket core.Ticket) error {
-	if _, err := t.exec("UPDATE subs SET busy = 0 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 1", sp.ns, h.seq, int64(ticket)); err != nil {
+	if _, err := t.file(sp, t.opens, "UPDATE subs SET busy = 0 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 1", sp.ns, h.seq, int64(ticket)); err != nil {
 		return err
 	}
 	if _, err := t.exec("UPDATE subs SET fresh = 1 WHERE ns = ? AND inst = ? AND fresh = 0", sp.ns, h.seq); err != nil {
 		return err
 	}
 	t.then(sp.unchecked.set)
-	e, ok, err := t.event(sp, event)
+	e, ok, err := t.conn.event(sp, event)
 	if errors.Is(err, store.ErrDamaged) { // it reaches nobody
 		return nil
 	}
@@ -112,7 +112,11 @@ func (t *tx) putBack(sp *space, h *head, removed []core.Ticket) (gone int, err e
 
 // commands writes what a step decided.
 func (t *tx) commands(sp *space, h *head, c *encoded) error {
-	for _, ticket := range c.Answered {
+	answered := c.Answered
+	if h.final() { // it lets go of all its calls
+		answered = nil
+	}
+	for _, ticket := range answered {
 		if _, err := t.exec("DELETE FROM calls WHERE ns = ? AND inst = ? AND ticket = ?", sp.ns, h.seq, int64(ticket)); err != nil {
 			return err
 		}
@@ -142,13 +146,17 @@ func (t *tx) commands(sp *space, h *head, c *encoded) error {
 		}
 	}
 	var served []store.Subscription // that got the event which arrived just now
-	for _, ticket := range c.Unsubscribe {
-		if c.arrived != 0 && len(c.Subscribe) > 0 {
-			if err := t.servedBy(sp, h, ticket, c.arrived, &served); err != nil {
+	unsubscribe := c.Unsubscribe
+	if h.final() { // it lets go of all its subscriptions
+		unsubscribe = nil
+	}
+	for _, ticket := range unsubscribe {
+		if c.Event != nil && c.served == ticket && len(c.Subscribe) > 0 {
+			if err := t.servedBy(sp, h, ticket, &served); err != nil {
 				return err
 			}
 		}
-		if _, err := t.exec("DELETE FROM subs WHERE ns = ? AND inst = ? AND ticket = ?", sp.ns, h.seq, int64(ticket)); err != nil {
+		if _, err := t.file(sp, t.shuts, "DELETE FROM subs WHERE ns = ? AND inst = ? AND ticket = ?", sp.ns, h.seq, int64(ticket)); err != nil {
 			return err
 		}
 	}
@@ -185,26 +193,36 @@ func (t *tx) subscribe(sp *space, h *head, s *store.Subscription, f *encodedFilt
 	if slices.ContainsFunc(served, func(o store.Subscription) bool { return reflect.DeepEqual(o.Filter, s.Filter) }) {
 		fresh = false
 	}
-	_, err = t.exec(
-		"INSERT INTO subs (ns, inst, ticket, type, match, fresh, busy, name, filter) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET "+
-			"type = excluded.type, match = excluded.match, fresh = excluded.fresh, name = excluded.name, filter = excluded.filter",
-		sp.ns, h.seq, int64(s.Ticket), f.typ, f.match, fresh, s.Name, f.data,
-	)
+	w := wait{f.match, h.seq, int64(s.Ticket)}
+	const insert = "INSERT INTO subs (ns, inst, ticket, type, match, fresh, busy, name, filter) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO "
+	row := []any{sp.ns, w.inst, w.ticket, f.typ, f.match, fresh, s.Name, f.data}
+	opened, err := t.exec(insert+"NOTHING", row...)
+	if err == nil && opened == 0 { // it replaces one; that stays closed while an event is on its way to it
+		opened, err = t.file(sp, t.shuts, "DELETE FROM subs WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 0", sp.ns, w.inst, w.ticket)
+		if err == nil {
+			_, err = t.exec(insert+"UPDATE SET type = excluded.type, match = excluded.match, fresh = excluded.fresh, name = excluded.name, filter = excluded.filter", row...)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if opened > 0 {
+		t.opens(sp, f.typ, w)
+	}
 	h.subs = true
 	if fresh {
 		t.then(sp.unchecked.set)
 	}
-	return err
+	return nil
 }
 
 // servedBy adds a subscription that got an event which was routed in this transaction: a fresh one gets an
 // event only where none is kept that came before. An instance for which events are kept may want them yet.
-func (t *tx) servedBy(sp *space, h *head, ticket core.Ticket, event int64, served *[]store.Subscription) error {
+func (t *tx) servedBy(sp *space, h *head, ticket core.Ticket, served *[]store.Subscription) error {
 	list, err := t.conn.subs(
 		subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.ticket = ? AND "+
-			"EXISTS (SELECT 1 FROM deliveries d WHERE d.ns = s.ns AND d.event = ? AND d.inst = s.inst AND d.ticket = s.ticket AND d.refused = 0) AND "+
-			"NOT EXISTS (SELECT 1 FROM kept_for k WHERE k.ns = s.ns AND k.id = i.id)",
-		sp.ns, h.seq, int64(ticket), event,
+			"NOT EXISTS (SELECT 1 FROM kept_for k WHERE k.ns = s.ns AND k.id = i.id)", nil,
+		sp.ns, h.seq, int64(ticket),
 	)
 	if errors.Is(err, store.ErrDamaged) {
 		return nil // it is compared with what is kept
@@ -232,16 +250,15 @@ func (t *tx) mayBeKept(sp *space, h *head, f *encodedFilter) (bool, error) {
 
 // insert creates an instance that is yet to take its start, unless it exists.
 func (t *tx) insert(sp *space, n *encodedStart) error {
-	h, err := t.head(sp, n.Instance.ID)
-	if err != nil || h != nil {
-		return err
+	h, err := t.create(sp, &n.Instance, &n.row, nil)
+	if errors.Is(err, store.ErrConflict) {
+		return nil
 	}
-	if h, err = t.create(sp, &n.Instance, &n.row, nil, false); err != nil {
+	if err != nil {
 		return err
 	}
 	if h.more || h.wake != nil {
-		seq, id, more, aside, wake := h.seq, h.id, h.more, h.aside, h.wake
-		t.then(func() { sp.committed(seq, id, 0, more, aside, wake) })
+		t.committed(sp, h, 0)
 	}
 	return t.post(sp, h.id, n.Instance.Created, 0, n.start)
 }
@@ -260,6 +277,7 @@ func (t *tx) post(sp *space, to string, at core.Time, event int64, input []byte)
 		return err
 	}
 	inst, aside := h.seq, h.aside
+	t.posted[inst] = true
 	t.then(func() { sp.posted(inst, to, aside) })
 	return nil
 }
@@ -267,7 +285,7 @@ func (t *tx) post(sp *space, to string, at core.Time, event int64, input []byte)
 // finish lets go of what a finished instance held.
 func (t *tx) finish(sp *space, h *head) error {
 	if h.subs {
-		if _, err := t.exec("DELETE FROM subs WHERE ns = ? AND inst = ?", sp.ns, h.seq); err != nil {
+		if _, err := t.file(sp, t.shuts, "DELETE FROM subs WHERE ns = ? AND inst = ?", sp.ns, h.seq); err != nil {
 			return err
 		}
 		h.subs = false
@@ -295,7 +313,7 @@ func (t *tx) letGo(sp *space, h *head) error {
 		return err
 	}
 	for _, seq := range events {
-		e, ok, err := t.event(sp, seq)
+		e, ok, err := t.conn.event(sp, seq)
 		if errors.Is(err, store.ErrDamaged) { // it reaches nobody
 			ok, err = false, t.keepFor(sp, seq, []string{h.id}, nil)
 		}

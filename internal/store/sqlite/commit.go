@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -12,14 +13,17 @@ import (
 
 // encoded is a commit with all that can be encoded outside of the transaction.
 type encoded struct {
-	*store.Commit
+	store.Commit
+	space    *space
+	apply    func(*tx) error // writes it
 	data     codec.Commit
 	row      encodedRow
 	filters  []encodedFilter
 	children []encodedStart
-	event    []byte // of Commit.Event
-	arrived  int64  // that event, once it is stored
+	event    []byte      // of Commit.Event
+	served   core.Ticket // that the event is delivered to
 	bytes    int
+	room     []byte // to encode into
 }
 
 type encodedRow struct {
@@ -44,8 +48,8 @@ type encodedStart struct {
 	start []byte
 }
 
-// encodeRow encodes an instance as it will be at a revision.
-func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
+// encodeRow encodes an instance as it will be at a revision, into room if it has enough.
+func encodeRow(room []byte, in *store.Instance, rev int64, chunks *core.Chunks) (encodedRow, error) {
 	if err := in.CheckText(); err != nil {
 		return encodedRow{}, err
 	}
@@ -53,7 +57,7 @@ func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
 	if !ok {
 		return encodedRow{}, fmt.Errorf("instance %s: unknown status %q", in.ID, in.Status)
 	}
-	out := encodedRow{rest: codec.AppendRest(nil, in, rev), status: status}
+	out := encodedRow{rest: codec.AppendRest(room[:0], in, rev, chunks), status: status}
 	if in.HasWake && !in.Aside() {
 		out.wake = int64(in.Wake)
 	}
@@ -64,17 +68,48 @@ func encodeRow(in *store.Instance, rev int64) (encodedRow, error) {
 }
 
 func encodeStart(n store.NewInstance) (encodedStart, error) {
-	row, err := encodeRow(&n.Instance, 1)
+	row, err := encodeRow(nil, &n.Instance, 1, nil)
 	return encodedStart{n, row, codec.EncodeStart(&n)}, err
 }
 
+// encodings are used again, with their memory.
+var encodings = sync.Pool{New: func() any {
+	e := new(encoded)
+	e.apply = func(t *tx) error { return t.commit(e.space, e) }
+	return e
+}}
+
+// free lets go of a commit that is written.
+func (e *encoded) free() {
+	*e = encoded{apply: e.apply, room: e.data.Room()}
+	encodings.Put(e)
+}
+
+// encode encodes a commit, which is freed once it is written.
 func encode(c *store.Commit) (*encoded, error) {
-	row, err := encodeRow(&c.Instance, c.Instance.Rev+1)
-	if err != nil {
+	e := encodings.Get().(*encoded)
+	e.Commit = *c
+	if err := e.encode(); err != nil {
+		e.free()
 		return nil, err
 	}
-	e := &encoded{Commit: c, data: codec.EncodeCommit(c), row: row}
+	return e, nil
+}
+
+func (e *encoded) encode() error {
+	c := &e.Commit
+	if err := c.CheckChunks(); err != nil {
+		return err
+	}
+	row, err := encodeRow(e.room, &c.Instance, c.Instance.Rev+1, c.Chunks)
+	if err != nil {
+		return err
+	}
+	e.row, e.data = row, codec.EncodeCommit(row.rest, c)
 	e.bytes = len(row.rest) + e.data.Bytes
+	for i := range c.Pages {
+		e.bytes += len(c.Pages[i].Data)
+	}
 	if c.Event != nil {
 		e.event = codec.AppendEvent(nil, &c.Event.Event)
 		e.bytes += len(e.event)
@@ -85,14 +120,14 @@ func encode(c *store.Commit) (*encoded, error) {
 		e.filters = append(e.filters, encodedFilter{e.data.Filters[i], f.Type, s, match, f.Correlated()})
 	}
 	for i, child := range c.Children {
-		row, err := encodeRow(&child.Instance, 1)
+		row, err := encodeRow(nil, &child.Instance, 1, nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		e.children = append(e.children, encodedStart{child, row, e.data.Starts[i]})
 		e.bytes += len(row.rest)
 	}
-	return e, nil
+	return nil
 }
 
 // Commit writes the outcome of a step.
@@ -101,10 +136,18 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	if err != nil {
 		return err
 	}
-	return s.db.writer.submit(ctx, e.bytes, func(t *tx) error { return t.commit(s.space, e) })
+	defer e.free()
+	e.space = s.space
+	return s.db.writer.submit(ctx, e.bytes, e.apply)
 }
 
-func (t *tx) commit(sp *space, c *encoded) error {
+func (t *tx) commit(sp *space, c *encoded) (err error) {
+	undo := t.adopt(sp, &c.Instance)
+	defer func() {
+		if err != nil {
+			undo()
+		}
+	}()
 	if err := t.use(sp); err != nil {
 		return err
 	}
@@ -112,11 +155,16 @@ func (t *tx) commit(sp *space, c *encoded) error {
 		return err
 	}
 	if e := c.Event; e != nil {
-		stored, known, err := t.ingest(sp, e.Event, c.event, e.Emit, e.Route, true)
+		_, known, err := t.ingest(sp, e.Event, c.event, e.Emit, func(ev store.Event, v store.View) (store.Routing, error) {
+			r, err := e.Route(ev, v)
+			for _, d := range r.Deliver {
+				c.served = d.Reply.Ticket
+			}
+			return r, err
+		}, true)
 		if err != nil || known {
 			return cmp.Or(err, duplicate(&e.Event))
 		}
-		c.arrived = stored.Seq
 	}
 	return t.write(sp, c)
 }
@@ -126,11 +174,6 @@ func (t *tx) write(sp *space, c *encoded) error {
 	h, err := t.writeRow(sp, c)
 	if err != nil {
 		return err
-	}
-	for i := range c.Pages {
-		if err := t.page(sp, h, &c.Pages[i], c.data.Pages[i]); err != nil {
-			return err
-		}
 	}
 	taken, err := t.take(sp, h, c.Taken, c.Release)
 	if err != nil {
@@ -148,14 +191,16 @@ func (t *tx) write(sp *space, c *encoded) error {
 			return err
 		}
 	}
-	seq, id, more, aside, wake := h.seq, h.id, h.more, h.aside, h.wake
-	t.then(func() { sp.committed(seq, id, taken+back, more, aside, wake) })
+	t.committed(sp, h, taken+back)
+	if h.final() {
+		t.w.heads.drop(headKey{sp.ns, h.id}) // it is seldom written again
+	}
 	return nil
 }
 
 func (t *tx) writeRow(sp *space, c *encoded) (*head, error) {
 	if c.Instance.Rev == 0 {
-		return t.create(sp, &c.Instance, &c.row, c, true)
+		return t.create(sp, &c.Instance, &c.row, c)
 	}
 	h, err := t.head(sp, c.Instance.ID)
 	if err != nil {
@@ -165,31 +210,22 @@ func (t *tx) writeRow(sp *space, c *encoded) (*head, error) {
 }
 
 // mayCommit compares a commit with what is stored. Only the writer changes revisions, so those that it
-// remembers hold.
+// remembers hold. Whether a new instance exists already shows when its row is inserted, unless an event is stored
+// before that.
 func (t *tx) mayCommit(sp *space, c *encoded) error {
 	in := &c.Instance
-	h, err := t.head(sp, in.ID)
-	switch {
-	case err != nil:
-		return err
-	case in.Rev == 0 && h != nil:
-		return fmt.Errorf("create instance %s: it exists: %w", in.ID, store.ErrConflict)
-	case in.Rev == 0:
+	if in.Rev > 0 || c.Event != nil {
+		h, err := t.head(sp, in.ID)
+		if err == nil {
+			err = t.mayReplace(sp, h, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if in.Rev == 0 {
 		if err := t.needs(sp, in.Definition, in.Digest); err != nil {
 			return fmt.Errorf("create instance %s: %w", in.ID, err)
-		}
-	case h == nil:
-		return fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
-	case h.damaged != nil:
-		return fmt.Errorf("commit: %w", h.damaged)
-	case h.rev != in.Rev:
-		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
-	case h.created != int64(in.Created):
-		return fmt.Errorf("commit instance %s: it was deleted and created again: %w", in.ID, store.ErrConflict)
-	}
-	if c.Unread && h != nil {
-		if _, met, err := t.conn.number("SELECT 1 FROM inbox WHERE ns = ? AND inst = ? LIMIT 1", sp.ns, h.seq); err != nil || met {
-			return cmp.Or(err, fmt.Errorf("commit instance %s: it has messages: %w", in.ID, store.ErrConflict))
 		}
 	}
 	for i := range c.Children {
@@ -200,15 +236,45 @@ func (t *tx) mayCommit(sp *space, c *encoded) error {
 	return nil
 }
 
-// create inserts a row.
-func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, told bool) (*head, error) {
+// mayReplace compares a commit with the head of its instance; nil: it does not exist.
+func (t *tx) mayReplace(sp *space, h *head, c *encoded) error {
+	in := &c.Instance
+	switch {
+	case in.Rev == 0 && h != nil:
+		return exists(in.ID)
+	case in.Rev == 0:
+		return nil
+	case h == nil:
+		return fmt.Errorf("commit instance %s: %w", in.ID, store.ErrNotFound)
+	case h.damaged != nil:
+		return fmt.Errorf("commit: %w", h.damaged)
+	case h.rev != in.Rev:
+		return fmt.Errorf("commit instance %s at revision %d, it is at %d: %w", in.ID, in.Rev, h.rev, store.ErrConflict)
+	case h.created != int64(in.Created):
+		return fmt.Errorf("commit instance %s: it was deleted and created again: %w", in.ID, store.ErrConflict)
+	}
+	if c.Unread && t.mayHaveMessages(sp, h) {
+		if _, met, err := t.conn.number("SELECT 1 FROM inbox WHERE ns = ? AND inst = ? LIMIT 1", sp.ns, h.seq); err != nil || met {
+			return cmp.Or(err, fmt.Errorf("commit instance %s: it has messages: %w", in.ID, store.ErrConflict))
+		}
+	}
+	return nil
+}
+
+func exists(id string) error {
+	return fmt.Errorf("create instance %s: it exists: %w", id, store.ErrConflict)
+}
+
+// create inserts a row, and what the commit c that creates it says besides; nil: it is yet to take its start. If the
+// instance exists, it fails with ErrConflict.
+func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded) (*head, error) {
 	seq, err := t.next()
 	if err != nil {
 		return nil, err
 	}
 	h := &head{
 		seq: seq, rev: 1, id: in.ID, status: row.status, created: int64(in.Created), ended: int64(in.Ended), wake: row.wake,
-		more: in.More, aside: in.Aside(), parent: in.Parent, err: row.err, keys: in.Keys, found: foundOf(in),
+		more: in.More, aside: in.Aside(), parent: in.Parent, err: row.err, keys: in.Keys, found: foundOf(in), inRow: true,
 	}
 	if h.kind, err = t.kindOf(sp, in); err != nil {
 		return nil, err
@@ -216,14 +282,30 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded, 
 	if h.lane, err = t.laneOf(sp, h.kind, in.Job); err != nil {
 		return nil, err
 	}
-	if told {
-		if err := t.tell(sp, h, in.Updated, len(c.Records), c.data.Records); err != nil {
+	var pages []core.Page
+	if c != nil {
+		pages, h.told = c.Pages, int64(len(c.Records))
+		if h.last, err = t.next(); err != nil {
 			return nil, err
 		}
 	}
-	stored := &instanceRow{h, sp.ns, in.Updated, row.rest}
-	_, err = t.exec(insertInstance.text, insertInstance.args(stored)...)
+	apart, err := t.mergePages(h, pages)
 	if err != nil {
+		return nil, err
+	}
+	n, err := t.store(&insertInstance, instanceRow{h, sp.ns, in.Updated, row.rest})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 { // nothing was written
+		return nil, exists(in.ID)
+	}
+	if c != nil {
+		if err := t.tell(sp, h, 0, in.Updated, c.data.Records); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.putPages(sp, h, apart); err != nil {
 		return nil, err
 	}
 	if err := t.setOwner(sp, h, h.kind, nil, true); err != nil {
@@ -249,22 +331,33 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	if err != nil {
 		return err
 	}
+	apart, err := t.mergePages(h, c.Pages)
+	if err != nil {
+		return err
+	}
 	t.changes++ // from here on the head is ahead of the file
 	h.rev++
 	h.kind, h.status, h.created, h.ended, h.wake = kind, c.row.status, int64(in.Created), int64(in.Ended), c.row.wake
 	h.more, h.aside, h.parent, h.err = in.More, in.Aside(), in.Parent, c.row.err
 	h.keys, h.found, h.lane = in.Keys, foundOf(in), lane
 	if len(c.data.Records) > 0 || h.status != old.status {
-		if err := t.tell(sp, h, in.Updated, len(c.Records), c.data.Records); err != nil {
+		if h.last, err = t.next(); err != nil {
+			return err
+		}
+		h.told += int64(len(c.Records))
+		if err := t.tell(sp, h, old.last, in.Updated, c.data.Records); err != nil {
 			return err
 		}
 	}
-	n, err := t.update(&old, &instanceRow{h, sp.ns, in.Updated, c.row.rest})
+	n, err := t.update(&old, instanceRow{h, sp.ns, in.Updated, c.row.rest})
 	if err != nil {
 		return err
 	}
 	if n != 1 {
 		return fmt.Errorf("commit instance %s: revision %d is not in the file: %w", in.ID, old.rev, store.ErrConflict)
+	}
+	if err := t.putPages(sp, h, apart); err != nil {
+		return err
 	}
 	if err := t.setOwner(sp, h, old.kind, old.keys, old.final()); err != nil {
 		return err
@@ -288,7 +381,7 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 }
 
 // update writes the columns of a row that may have changed.
-func (t *tx) update(old *head, r *instanceRow) (int, error) {
+func (t *tx) update(old *head, r instanceRow) (int, error) {
 	h := r.head
 	same := h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
 		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err && h.found.client == old.found.client
@@ -299,31 +392,11 @@ func (t *tx) update(old *head, r *instanceRow) (int, error) {
 	case same:
 		s = &updateLane
 	}
-	return t.exec(s.text, s.args(r, h.seq, old.rev)...)
+	return t.store(s, r, h.seq, old.rev)
 }
 
-// tell writes what history tells of an instance: so many records, encoded.
-func (t *tx) tell(sp *space, h *head, at core.Time, records int, data []byte) error {
-	pos, err := t.next()
-	if err != nil {
-		return err
-	}
-	h.told += int64(records)
-	_, err = t.exec("INSERT INTO history (pos, ns, inst, prev, at, status, told, records) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pos, sp.ns, h.seq, h.last, int64(at), h.status, h.told, data)
-	h.last = pos
-	return err
-}
-
-// page writes a page, encoded; nil removes it.
-func (t *tx) page(sp *space, h *head, p *core.Page, data []byte) error {
-	remove, put := "DELETE FROM pages WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO pages (ns, inst, frame, part, data) VALUES (?, ?, ?, ?, ?)"
-	if p.Part < 0 {
-		remove, put = "DELETE FROM bulk WHERE ns = ? AND inst = ? AND frame = ? AND part = ?", "INSERT OR REPLACE INTO bulk (ns, inst, frame, part, data) VALUES (?, ?, ?, ?, ?)"
-	}
-	if data == nil {
-		_, err := t.exec(remove, sp.ns, h.seq, int64(p.Frame), int64(p.Part))
-		return err
-	}
-	_, err := t.exec(put, sp.ns, h.seq, int64(p.Frame), int64(p.Part), data)
+// tell writes what history tells of an instance at its last position, encoded.
+func (t *tx) tell(sp *space, h *head, prev int64, at core.Time, records []byte) error {
+	_, err := t.exec("INSERT INTO history (pos, ns, inst, prev, at, status, told, records) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", h.last, sp.ns, h.seq, prev, int64(at), h.status, h.told, records)
 	return err
 }

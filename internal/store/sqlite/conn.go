@@ -20,44 +20,63 @@ type conn struct {
 // row is the row that a query is at.
 type row = *sqlite.Stmt
 
-// prepare binds arguments: int64, string, []byte, bool or nil.
-func (c *conn) prepare(query string, args []any) (*sqlite.Stmt, error) {
+// statement is a statement whose parameters are yet to be bound.
+func (c *conn) statement(query string) (*sqlite.Stmt, error) {
 	st, err := c.Prepare(query)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	c.statements++
+	return st, nil
+}
+
+// prepare binds arguments.
+func (c *conn) prepare(query string, args []any) (*sqlite.Stmt, error) {
+	st, err := c.statement(query)
 	if err != nil {
 		return nil, err
 	}
 	for i, a := range args {
-		switch a := a.(type) {
-		case int64:
-			st.BindInt64(i+1, a)
-		case int:
-			st.BindInt64(i+1, int64(a))
-		case string:
-			st.BindText(i+1, a)
-		case []byte:
-			if a == nil {
-				st.BindNull(i + 1)
-			} else {
-				st.BindBytes(i+1, a)
-			}
-		case bool:
-			st.BindBool(i+1, a)
-		case nil:
-			st.BindNull(i + 1)
-		default:
-			return nil, fmt.Errorf("cannot bind %T", a)
-		}
+		bind(st, i+1, a)
 	}
-	c.statements++
 	return st, nil
+}
+
+// bind binds an argument: int64, int, string, []byte, bool or nil.
+func bind(st *sqlite.Stmt, param int, a any) {
+	switch a := a.(type) {
+	case int64:
+		st.BindInt64(param, a)
+	case int:
+		st.BindInt64(param, int64(a))
+	case string:
+		st.BindText(param, a)
+	case []byte:
+		if a == nil {
+			st.BindNull(param)
+		} else {
+			st.BindBytes(param, a)
+		}
+	case bool:
+		st.BindBool(param, a)
+	case nil:
+		st.BindNull(param)
+	default:
+		panic("sqlite: an argument of another type")
+	}
 }
 
 // exec runs a statement and tells how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int, error) {
 	st, err := c.prepare(query, args)
 	if err != nil {
-		return 0, wrap(err)
+		return 0, err
 	}
+	return c.run(st)
+}
+
+// run runs a statement that gives no rows, and tells how many it changed.
+func (c *conn) run(st *sqlite.Stmt) (int, error) {
 	if _, err := st.Step(); err != nil {
 		return 0, wrap(err)
 	}
@@ -69,7 +88,7 @@ func (c *conn) exec(query string, args ...any) (int, error) {
 func (c *conn) query(query string, each func(row) error, args ...any) error {
 	st, err := c.prepare(query, args)
 	if err != nil {
-		return wrap(err)
+		return err
 	}
 	for {
 		there, err := st.Step()
@@ -91,7 +110,7 @@ func (c *conn) query(query string, each func(row) error, args ...any) error {
 func (c *conn) one(query string, read func(row) error, args ...any) (found bool, err error) {
 	st, err := c.prepare(query, args)
 	if err != nil {
-		return false, wrap(err)
+		return false, err
 	}
 	there, err := st.Step()
 	if err != nil {
@@ -143,22 +162,6 @@ func blob(r row, col int) []byte {
 	b := make([]byte, r.ColumnLen(col))
 	r.ColumnBytes(col, b)
 	return b
-}
-
-// Nothing is written as NULL.
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func oneOrNull(b bool) any {
-	if b {
-		return int64(1)
-	}
-	return nil
 }
 
 // wrap names errors that callers tell apart.

@@ -9,15 +9,23 @@
 //
 // # Memory
 //
-// The instances that have work to do, and the next wake time, are kept in memory (space.go), which
-// changes only after commits. Its size grows with the pending work, not with the instances that
-// wait. At start it is read from the file.
+// The instances that have work to do, the next wake time and the open subscriptions are kept in memory
+// (space.go, waits.go), which changes only after commits. It grows with the pending work, and by about 36 bytes
+// for each subscription that is open; instances that wait for anything else are not in it. At start it is read
+// from the file.
+//
+// # States
+//
+// The pages of a small state are in the row of its instance, as one value: most commits write one row
+// of instances, one of history and the calls that they make or answer. A state that grew beyond 1 KiB has its
+// pages in tables from then on (pages.go).
 //
 // # Events
 //
 // A filter fixes the values of some attributes; which ones is its shape, of which there
 // are few. Events and subscriptions are filed under type and a hash of the values of a
-// shape, so that an event costs a search per shape, however many wait (match.go).
+// shape, so that an event costs a search per shape, however many wait (match.go). Events are filed in the file,
+// open subscriptions in memory: no index of the file has to change when one opens and when it closes.
 //
 // # Jobs
 //
@@ -32,7 +40,7 @@
 // open.go opens files; lock.go keeps other processes out; files.go sees whether they are still
 // there, wal.go what a damaged log held; migrate.go brings their schema (schema/) to this version's;
 // writer.go gathers writes, tx.go is a transaction, recover.go reads what is kept in
-// memory. commit.go and commands.go write steps; events.go and view.go route; work.go
+// memory. commit.go, commands.go and pages.go write steps; events.go and view.go route; work.go
 // lists what is to be done; queries.go, list.go and lanes.go read; definitions.go; retention.go
 // forgets; check.go and check_instances.go look for damage.
 package sqlite

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -12,7 +13,7 @@ import (
 )
 
 const eventFields = "SELECT events.seq, events.received, events.until, events.producer, events.origin, events.fate, events.event, " +
-	"EXISTS (SELECT 1 FROM deliveries d WHERE d.ns = events.ns AND d.event = events.seq AND d.refused = 0)"
+	"events.inst IS NOT NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.ns = events.ns AND d.event = events.seq AND d.refused = 0)"
 
 const eventColumns = eventFields + " FROM events "
 
@@ -33,8 +34,8 @@ func readEvent(r row) (store.Event, error) {
 }
 
 // event reads an event.
-func (t *tx) event(sp *space, seq int64) (e store.Event, ok bool, err error) {
-	ok, err = t.conn.one(eventFields+", events.again IS NOT NULL FROM events WHERE seq = ? AND ns = ?", func(r row) (err error) {
+func (c *conn) event(sp *space, seq int64) (e store.Event, ok bool, err error) {
+	ok, err = c.one(eventFields+", events.again IS NOT NULL FROM events WHERE seq = ? AND ns = ?", func(r row) (err error) {
 		e, err = readEvent(r)
 		e.Again = r.ColumnInt64(8) != 0
 		return err
@@ -93,29 +94,45 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route sto
 	return out, nil
 }
 
+// Preview routes an event without taking it.
+func (s *Store) Preview(ctx context.Context, e store.Event, route store.EventRouter) error {
+	e.Seq = math.MaxInt64
+	return s.db.read(ctx, func(c *conn) error {
+		v, n := s.view(c, &e), 0
+		for _, k := range keysOf(v.shapes, &e.Event) {
+			n += len(v.waits(k))
+		}
+		if n == 0 || n > manySubs {
+			return nil
+		}
+		_, err := store.Decide(func() (store.Routing, error) { return route(e, v) }, &v.err)
+		return err
+	})
+}
+
 func duplicate(e *store.Event) error {
 	return fmt.Errorf("event %s of %s: %w", e.Event.ID, e.Event.Source, store.ErrDuplicate)
 }
 
 // ingest takes an event, encoded, unless it is known. Directly: the step that takes it is in the same
-// transaction, which fails as a whole where the event is known.
+// transaction, which fails as a whole if the event is known; that shows when its row is inserted.
 func (t *tx) ingest(
 	sp *space, e store.Event, data []byte, emit int64, route store.EventRouter, directly bool,
 ) (out store.Event, known bool, err error) {
-	earlier, known, err := t.known(sp, &e)
-	switch {
-	case err != nil:
-		return out, false, err
-	case known && directly:
-		return earlier, true, nil
-	case known:
-		return earlier, true, t.emitted(sp, emit)
+	if !directly {
+		earlier, known, err := t.known(sp, &e)
+		if err != nil {
+			return out, false, err
+		}
+		if known {
+			return earlier, true, t.emitted(sp, emit)
+		}
 	}
 	e.Seq, err = t.next()
 	if err != nil {
 		return out, false, err
 	}
-	v := &view{t: t, sp: sp, pending: &e}
+	v := t.view(sp, &e)
 	routing, err := store.Decide(func() (store.Routing, error) { return route(e, v) }, &v.err)
 	if err == nil {
 		err = t.mayRoute(sp, &routing)
@@ -132,10 +149,29 @@ func (t *tx) ingest(
 		}
 	}
 	routing.Events = slices.DeleteFunc(slices.Clone(routing.Events), func(r store.Event) bool { return r.Seq == e.Seq })
-	_, err = t.exec("INSERT INTO events (seq, ns, source, id, type, received, until, producer, origin, again, fate, event) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",
-		e.Seq, sp.ns, e.Event.Source, e.Event.ID, e.Event.Type, int64(e.Received), int64(e.Until), e.Producer, e.Origin, codec.AppendFate(nil, &e), codec.SealEvent(data, &e))
-	if err != nil {
-		return out, false, err
+	var taker any // of an event that is taken directly
+	if directly && len(routing.Deliver) > 0 {
+		h, err := t.head(sp, routing.Deliver[0].Instance)
+		if err != nil {
+			return out, false, err
+		}
+		if h != nil {
+			taker = h.seq
+		}
+	}
+	row := []any{
+		e.Seq, sp.ns, e.Event.Source, e.Event.ID, e.Event.Type, int64(e.Received), int64(e.Until), e.Producer, e.Origin, taker,
+		codec.AppendFate(nil, &e), codec.SealEvent(data, &e),
+	}
+	for n := 0; n == 0; {
+		n, err = t.exec("INSERT INTO events (seq, ns, source, id, type, received, until, producer, origin, again, inst, fate, event) "+
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?) ON CONFLICT (ns, source, id) DO NOTHING", row...)
+		if err == nil && n == 0 {
+			out, known, err = t.known(sp, &e)
+		}
+		if err != nil || known {
+			return out, known, err
+		}
 	}
 	for _, k := range keysOf(t.shapesOf(sp), &e.Event) {
 		if _, err := t.exec("INSERT INTO event_keys (ns, type, match, event) VALUES (?, ?, ?, ?)", sp.ns, k.typ, k.match, e.Seq); err != nil {
@@ -192,7 +228,7 @@ func (t *tx) until(sp *space, at core.Time) {
 // Route decides again about events that are kept.
 func (s *Store) Route(ctx context.Context, route store.Router) error {
 	return s.db.writer.submit(ctx, 0, func(t *tx) error {
-		v := &view{t: t, sp: s.space}
+		v := t.view(s.space, nil)
 		routing, err := store.Decide(func() (store.Routing, error) { return route(v) }, &v.err)
 		if err == nil {
 			err = t.mayRoute(s.space, &routing)
@@ -261,7 +297,7 @@ func (t *tx) route(sp *space, r store.Routing, taken *store.Event, directly bool
 
 // reroute writes what became of a kept event.
 func (t *tx) reroute(sp *space, e *store.Event) error {
-	kept, ok, err := t.event(sp, e.Seq)
+	kept, ok, err := t.conn.event(sp, e.Seq)
 	if err != nil || !ok {
 		return err
 	}
@@ -282,7 +318,7 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event, directly 
 		return err
 	}
 	if taken == nil || taken.Seq != d.Event {
-		e, ok, err := t.event(sp, d.Event)
+		e, ok, err := t.conn.event(sp, d.Event)
 		if err != nil || !ok {
 			return err
 		}
@@ -290,12 +326,14 @@ func (t *tx) deliver(sp *space, d *store.Delivery, taken *store.Event, directly 
 	}
 	ticket := int64(d.Reply.Ticket)
 	if !directly && !d.Reply.Ticket.Standing() {
-		if _, err := t.exec("UPDATE subs SET busy = 1 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 0", sp.ns, h.seq, ticket); err != nil {
+		if _, err := t.file(sp, t.shuts, "UPDATE subs SET busy = 1 WHERE ns = ? AND inst = ? AND ticket = ? AND busy = 0", sp.ns, h.seq, ticket); err != nil {
 			return err
 		}
 	}
-	if _, err := t.exec("INSERT OR REPLACE INTO deliveries (ns, event, inst, ticket, refused) VALUES (?, ?, ?, ?, 0)", sp.ns, d.Event, h.seq, ticket); err != nil {
-		return err
+	if !directly { // else the row of the event says so
+		if _, err := t.exec("INSERT OR REPLACE INTO deliveries (ns, event, inst, ticket, refused) VALUES (?, ?, ?, ?, 0)", sp.ns, d.Event, h.seq, ticket); err != nil {
+			return err
+		}
 	}
 	if slices.Contains(taken.For, d.Instance) {
 		left := slices.DeleteFunc(slices.Clone(taken.For), func(id string) bool { return id == d.Instance })

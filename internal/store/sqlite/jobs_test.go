@@ -145,8 +145,8 @@ func TestJobUpdates(t *testing.T) {
 		tags         int
 		self, moving [2]int64 // statements, and rows that they changed
 	}{
-		{0, [2]int64{3, 3}, [2]int64{6, 6}},
-		{3, [2]int64{3, 3}, [2]int64{10, 10}},
+		{0, [2]int64{2, 2}, [2]int64{5, 5}},
+		{3, [2]int64{2, 2}, [2]int64{9, 9}},
 	} {
 		db := openTest(t)
 		s := db.Namespace("default").(*Store)

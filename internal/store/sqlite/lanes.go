@@ -95,14 +95,6 @@ func (t *tx) flushLanes() error {
 	return nil
 }
 
-// laneOrNull is a lane as it is in its column.
-func laneOrNull(lane int64) any {
-	if lane == noLane {
-		return nil
-	}
-	return lane
-}
-
 // found is what an instance is found by.
 type found struct {
 	labels expr.Value

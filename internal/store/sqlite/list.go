@@ -39,7 +39,7 @@ func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
 		return []*stream{{from: "FROM instances WHERE ns = ? AND error = ?", args: []any{s.ns, q.Error}, number: "seq"}}, nil
 	case len(q.Labels) > 0:
 		return s.labelled(c, q, labelRow(q.Labels[0]))
-	case q.Name != "" || q.Key != "":
+	case q.Name != "" || q.Key != "" || q.Tree != "":
 		return s.labelled(c, q, termRow(q.AllTerms()[0]))
 	case q.Text != "":
 		var rows []store.Label
@@ -164,7 +164,7 @@ func exact(q *store.Query) bool {
 	if len(q.Tagged) > 0 {
 		labels++
 	}
-	return q.Jobs && labels <= 1 && !q.Root && q.Name == "" && q.Key == "" && q.Text == "" && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
+	return q.Jobs && labels <= 1 && !q.Root && q.Name == "" && q.Key == "" && q.Tree == "" && q.Text == "" && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
 		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
 }
 
@@ -285,7 +285,7 @@ func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) boo
 			skip--
 			return true, nil
 		}
-		in, ok, err := c.instance(names, "WHERE seq = ?", seq)
+		in, ok, err := c.instance(names, q.Bare, "WHERE seq = ?", seq)
 		if errors.Is(err, store.ErrDamaged) { // list it as quarantined, and go on with the others
 			in.Quarantine = err.Error()
 			in.Labels = expr.EmptyObject
@@ -326,7 +326,7 @@ func countable(q *store.Query) bool {
 // Count counts rows. Counts by definition, version and status, and of jobs by definition, version,
 // state and group, come from memory.
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
-	q.After, q.Offset, q.Limit, q.Newest = 0, 0, 0, false
+	q.After, q.Offset, q.Limit, q.Newest, q.Bare = 0, 0, 0, false, true
 	labelled := q.Client != "" || len(q.Labels) > 0 || len(q.Tagged) > 0
 	whole := exact(&q)
 	switch {
@@ -342,8 +342,11 @@ func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 		return s.countJobs(&q), ctx.Err()
 	}
 	others := q
-	others.Root = false
-	whole = whole || q.Root && countable(&others)
+	others.Root, others.Tree = false, ""
+	if countable(&others) {
+		tree := q.Tree != "" && len(q.Status) == 0 && q.Definition == "" && q.Version == ""
+		whole = whole || q.Root && q.Tree == "" || tree && !q.Root
+	}
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		if whole {
 			n, err = s.countStreams(c, &q)

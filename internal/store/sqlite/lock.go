@@ -3,10 +3,13 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 // fileMode is the mode of files that are made here. SQLite gives its log and its index the
@@ -48,6 +51,16 @@ func (l *locks) release() (err error) {
 	return err
 }
 
+// Lock takes the lock of a file that stands for something else, until it is closed or the process ends. The file is made
+// where there is none.
+func Lock(path string) (io.Closer, error) {
+	c, err := lockFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
 // lockFile makes sure that no other process has the database. SQLite's locks end with
 // the process, whatever ends it.
 func lockFile(path string) (*sqlite.Conn, error) {
@@ -69,7 +82,7 @@ func lockFile(path string) (*sqlite.Conn, error) {
 	if err != nil {
 		_ = c.Close()
 		if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy {
-			return nil, fmt.Errorf("another process uses it (it holds %s)", path)
+			return nil, fmt.Errorf("%w (it holds %s)", store.ErrInUse, path)
 		}
 		return nil, fmt.Errorf("lock file %s: %w", path, err)
 	}

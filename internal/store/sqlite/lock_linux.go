@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 const (
@@ -29,7 +31,7 @@ func lockInode(f *os.File) error {
 	case failed != nil:
 		return failed
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("another process uses it, by another name (it has a lock on the file %s)", f.Name())
+		return fmt.Errorf("%w, by another name (it has a lock on the file %s)", store.ErrInUse, f.Name())
 	}
 	return nil // a file system without such locks has the lock file
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 // Where the header of a database file has what Look needs (SQLite's file format, section 1.3).
@@ -43,7 +45,7 @@ func Look(path string) (have, want int, err error) {
 	case app == 0 && have == 0 && err == nil && log.Size() > 0:
 		return want, want, nil
 	case app != applicationID && (app != 0 || have != 0):
-		return 0, want, errors.New("it is a database, but not one of lockstep's")
+		return 0, want, store.ErrForeign
 	case have > want:
 		return have, want, fmt.Errorf("its schema is version %d, this lockstep knows %d: it was written by a newer one", have, want)
 	}

@@ -27,6 +27,33 @@ type eventKey struct {
 	match int64
 }
 
+// opens notes a subscription that is open from now on.
+func (t *tx) opens(sp *space, typ string, w wait) {
+	key := openedKey{sp.ns, eventKey{typ, w.match}}
+	t.opened[key] = append(t.opened[key], w)
+	t.then(func() { sp.opened(typ, w) })
+}
+
+// shuts notes a subscription that is not open any more: its row says so.
+func (t *tx) shuts(sp *space, typ string, w wait) { t.then(func() { sp.shut(typ, w) }) }
+
+// file writes to subscriptions, and has each of them noted.
+func (t *tx) file(sp *space, note func(*space, string, wait), statement string, args ...any) (n int, err error) {
+	err = t.conn.query(statement+" RETURNING type, match, inst, ticket", func(r row) error {
+		note(sp, r.ColumnText(0), wait{r.ColumnInt64(1), r.ColumnInt64(2), r.ColumnInt64(3)})
+		n++
+		return nil
+	}, args...)
+	t.changes += int64(n)
+	return n, err
+}
+
+// openedKey is where an event of a namespace finds subscriptions.
+type openedKey struct {
+	ns int64
+	eventKey
+}
+
 // keysOf lists where an event is found: once for every shape of its type, and of any type.
 func keysOf(shapes func(typ string) []codec.Shape, e *event.Event) []eventKey {
 	var out []eventKey

@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 //go:embed schema/*.sql
@@ -53,7 +55,7 @@ func migrate(c *conn, steps []string) (err error) {
 	case err != nil:
 		return err
 	case tables > 0 && app != applicationID:
-		return fmt.Errorf("it is a database, but not one of lockstep's")
+		return store.ErrForeign
 	case version > int64(len(steps)):
 		return fmt.Errorf("its schema is version %d, this lockstep knows %d: it was written by a newer one", version, len(steps))
 	}

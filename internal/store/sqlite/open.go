@@ -64,6 +64,7 @@ type DB struct {
 	closed  chan struct{} // closed by Close: nobody waits for a reader any more
 	writer  *writer
 	asking  sync.Mutex // held while acquiring all readers
+	offered offered
 	queries atomic.Int64
 	rows    atomic.Int64
 
@@ -118,6 +119,9 @@ func (db *DB) open() (err error) {
 		return err
 	}
 	if err := db.writer.recover(); err != nil {
+		return err
+	}
+	if err := c.script("PRAGMA shrink_memory"); err != nil { // its cache is full of what was read once
 		return err
 	}
 	db.readers, db.closed = make(chan *conn, db.opts.Readers), make(chan struct{})
@@ -269,14 +273,17 @@ func (db *DB) read(ctx context.Context, f func(*conn) error) error {
 
 // snapshot is read, with one view of the database for several queries.
 func (db *DB) snapshot(ctx context.Context, f func(*conn) error) error {
-	return db.read(ctx, func(c *conn) error {
-		if _, err := c.exec("BEGIN"); err != nil {
-			return err
-		}
-		err := f(c)
-		_, end := c.exec("ROLLBACK")
-		return errors.Join(err, end)
-	})
+	return db.read(ctx, func(c *conn) error { return c.snapshot(func() error { return f(c) }) })
+}
+
+// snapshot has one view of the database for several queries.
+func (c *conn) snapshot(f func() error) error {
+	if _, err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	err := f()
+	_, end := c.exec("ROLLBACK")
+	return errors.Join(err, end)
 }
 
 // Namespace is the store of a namespace. Its first write makes it.

@@ -31,12 +31,15 @@ var looksAtAll = []string{
 	"FROM kinds k CROSS JOIN counts c",        // all kinds, when a definition is deleted
 	"DELETE FROM gatherings WHERE ns = ? AND", // likewise
 	"SELECT kind, status FROM counts WHERE",   // kinds times statuses: each is a part of the list
+	"FROM (VALUES ", "INSERT INTO counts",     // the values are given
+	"SELECT match, inst, ticket, type FROM subs", // at start
 }
 
 // narrow says by what the statements find their rows that are run for every wait, or for
 // every page of a list.
 var narrow = map[string]string{
 	"SELECT 1 FROM event_keys":                            "(ns=? AND type=? AND match=? AND event>?)",
+	"FROM (VALUES ":                                       "(ns=? AND inst=? AND ticket=?)",
 	"INDEXED BY events_type":                              "events_type (ns=? AND type=? AND rowid",
 	"events NOT INDEXED WHERE":                            "PRIMARY KEY (rowid",
 	"SELECT told, records":                                "history_told (inst=? AND told>?)",

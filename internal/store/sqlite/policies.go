@@ -58,7 +58,7 @@ func (s *Store) Held(ctx context.Context, definition string, limit int) ([]strin
 			}
 			n := 0
 			err = c.query(instanceColumns+"INDEXED BY instances_aside WHERE ns = ? AND kind = ? AND aside IS NOT NULL ORDER BY seq", func(r row) error {
-				if in, err := readInstance(r, names); err == nil && in.Held { // a damaged one is in quarantine before long
+				if in, err := readInstance(r, names, nil); err == nil && in.Held { // a damaged one is in quarantine before long
 					found = append(found, in)
 					n++
 				}

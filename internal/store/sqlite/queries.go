@@ -15,15 +15,21 @@ import (
 
 const instanceColumns = "SELECT seq, id, rev, kind, status, created, updated, ended, parent, rest, told, aside FROM instances "
 
-// readInstance reads a row; names tells what its kind is.
-func readInstance(r row, names func(int64) kind) (store.Instance, error) {
+// readInstance reads a row; names tells what its kind is. An output that refers to chunks is left out, unless
+// they can be read from somewhere.
+func readInstance(r row, names func(int64) kind, chunks *conn) (store.Instance, error) {
 	k := names(r.ColumnInt64(3))
 	in := store.Instance{
 		Seq: r.ColumnInt64(0), ID: r.ColumnText(1), Rev: r.ColumnInt64(2), Definition: k.definition, Version: k.version, Digest: k.digest,
 		Status: codec.StatusOf(r.ColumnInt64(4)), Created: core.Time(r.ColumnInt64(5)), Updated: core.Time(r.ColumnInt64(6)),
 		Ended: core.Time(r.ColumnInt64(7)), Parent: r.ColumnText(8), Records: r.ColumnInt64(10),
 	}
-	if err := codec.DecodeRest(blob(r, 9), &in); err != nil {
+	rest := blob(r, 9)
+	var source *codec.ChunkSource
+	if chunks != nil && codec.Refers(rest) {
+		source = chunks.chunks(in.Seq, in.ID)
+	}
+	if err := codec.DecodeRest(rest, &in, source); err != nil {
 		return in, damagedRow(in.ID, err)
 	}
 	in.Held = !r.ColumnIsNull(11) && in.Quarantine == ""
@@ -31,15 +37,38 @@ func readInstance(r row, names func(int64) kind) (store.Instance, error) {
 }
 
 func damagedRow(id string, err error) error {
+	if !errors.Is(err, store.ErrDamaged) {
+		return err
+	}
 	return fmt.Errorf("instance %s: its row is %w: %w", id, store.ErrDamaged, err)
 }
 
-func (c *conn) instance(names func(int64) kind, where string, args ...any) (in store.Instance, ok bool, err error) {
+// instance reads one row; a bare one is without a large output.
+func (c *conn) instance(names func(int64) kind, bare bool, where string, args ...any) (in store.Instance, ok bool, err error) {
+	chunks := c
+	if bare {
+		chunks = nil
+	}
 	ok, err = c.one(instanceColumns+where, func(r row) (err error) {
-		in, err = readInstance(r, names)
+		in, err = readInstance(r, names, chunks)
 		return err
 	}, args...)
 	return in, ok, err
+}
+
+// chunks reads the large values of an instance from its history.
+func (c *conn) chunks(inst int64, id string) *codec.ChunkSource {
+	return &codec.ChunkSource{Rows: func(told []int64, give func(codec.Told, []byte) error) error {
+		for _, n := range told {
+			_, err := c.one("SELECT records, at, status FROM history WHERE inst = ? AND told = ? AND records IS NOT NULL", func(r row) error {
+				return give(codec.Told{Instance: id, At: core.Time(r.ColumnInt64(1)), Status: codec.StatusOf(r.ColumnInt64(2)), Total: n}, blob(r, 0))
+			}, inst, n)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
 }
 
 // names tells what a kind is. Readers may see a row before the writer's mirrors say
@@ -70,37 +99,89 @@ func (c *conn) seq(ns int64, id string) (int64, error) {
 
 // Instance reads a row.
 func (s *Store) Instance(ctx context.Context, id string) (in store.Instance, err error) {
+	var h *head
 	err = s.db.read(ctx, func(c *conn) error {
-		var ok bool
-		if in, ok, err = c.instance(s.db.names(c), "WHERE ns = ? AND id = ?", s.ns, id); err == nil && !ok {
-			err = fmt.Errorf("instance %s: %w", id, store.ErrNotFound)
-		}
+		h, in, err = c.head(s.ns, id, s.db.names(c), false)
 		return err
 	})
+	switch {
+	case err != nil:
+	case h == nil:
+		err = fmt.Errorf("instance %s: %w", id, store.ErrNotFound)
+	case h.damaged != nil:
+		err = h.damaged
+	default:
+		s.db.offered.put(headKey{s.ns, id}, h)
+	}
 	return in, err
 }
 
 // Pages reads an instance's state.
 func (s *Store) Pages(ctx context.Context, id string) (out []core.Page, err error) {
-	err = s.db.snapshot(ctx, func(c *conn) error {
-		seq, created, err := int64(0), core.Time(0), error(nil)
-		found, err := c.one("SELECT seq, created FROM instances WHERE ns = ? AND id = ?", func(r row) error {
-			seq, created = r.ColumnInt64(0), core.Time(r.ColumnInt64(1))
-			return nil
-		}, s.ns, id)
+	err = s.db.read(ctx, func(c *conn) error {
+		state := store.State{ID: id}
+		found, apart, err := c.rowState(s.ns, &state)
+		if apart != 0 {
+			err = c.snapshot(func() (err error) {
+				found, err = c.state(s.ns, &state)
+				return err
+			})
+		}
 		if err == nil && !found {
 			err = fmt.Errorf("instance %s: %w", id, store.ErrNotFound)
 		}
-		if err != nil {
-			return err
-		}
-		out, err = c.pages(s.ns, seq, id, created)
-		return err
+		out = state.Pages
+		return cmp.Or(err, state.Damaged)
 	})
 	return out, err
 }
 
-// pages reads the pages of an instance. Where one is damaged it reads the others, too.
+// rowState reads the state of an instance if it is in its row; else apart is the number by which the tables have it. What the
+// pages in the row refer to is read at the row, so that both are of one moment.
+func (c *conn) rowState(ns int64, s *store.State) (found bool, apart int64, err error) {
+	found, err = c.one("SELECT seq, rev, created, pages FROM instances WHERE ns = ? AND id = ?", func(r row) (err error) {
+		seq := r.ColumnInt64(0)
+		s.Rev, s.Created = r.ColumnInt64(1), core.Time(r.ColumnInt64(2))
+		if r.ColumnIsNull(3) {
+			apart = seq
+			return nil
+		}
+		inRow := blob(r, 3)
+		if s.Pages, s.Damaged = codec.DecodeState([]core.Page{}, inRow, s.ID, s.Created); s.Damaged != nil {
+			s.Pages = []core.Page{{Data: inRow}} // removing it removes all
+			return nil
+		}
+		if s.Pages, err = c.refer(seq, s.ID, s.Pages); errors.Is(err, store.ErrDamaged) {
+			s.Damaged, err = err, nil
+		}
+		return err
+	}, ns, s.ID)
+	return found, apart, err
+}
+
+// refer appends the large values to which pages refer.
+func (c *conn) refer(seq int64, id string, pages []core.Page) ([]core.Page, error) {
+	pages, err := c.chunks(seq, id).Pages(pages)
+	if errors.Is(err, store.ErrDamaged) {
+		err = fmt.Errorf("instance %s: a page is %w: %w", id, store.ErrDamaged, err)
+	}
+	return pages, err
+}
+
+// state reads the state of an instance.
+func (c *conn) state(ns int64, s *store.State) (found bool, err error) {
+	found, apart, err := c.rowState(ns, s)
+	if err != nil || apart == 0 {
+		return found, err
+	}
+	s.Pages, err = c.pages(ns, apart, s.ID, s.Created)
+	if errors.Is(err, store.ErrDamaged) {
+		s.Damaged, err = err, nil
+	}
+	return found, err
+}
+
+// pages reads the pages of an instance from their tables. Where one is damaged it reads the others, too.
 func (c *conn) pages(ns, seq int64, id string, created core.Time) ([]core.Page, error) {
 	out := []core.Page{}
 	var damaged error
@@ -110,7 +191,10 @@ func (c *conn) pages(ns, seq int64, id string, created core.Time) ([]core.Page, 
 		out = append(out, p)
 		return nil
 	}, ns, seq, ns, seq)
-	return out, cmp.Or(err, damaged)
+	if err != nil || damaged != nil {
+		return out, cmp.Or(err, damaged)
+	}
+	return c.refer(seq, id, out)
 }
 
 // States reads the pages of several instances, all of one moment.
@@ -118,21 +202,12 @@ func (s *Store) States(ctx context.Context, ids []string) (out []store.State, th
 	err = s.db.snapshot(ctx, func(c *conn) error {
 		bytes := 0
 		for _, id := range ids {
-			seq, state := int64(0), store.State{ID: id}
-			found, err := c.one("SELECT seq, rev, created FROM instances WHERE ns = ? AND id = ?", func(r row) error {
-				seq, state.Rev, state.Created = r.ColumnInt64(0), r.ColumnInt64(1), core.Time(r.ColumnInt64(2))
-				return nil
-			}, s.ns, id)
+			state := store.State{ID: id}
+			found, err := c.state(s.ns, &state)
 			if err != nil {
 				return err
 			}
 			if found {
-				if state.Pages, err = c.pages(s.ns, seq, id, state.Created); err != nil {
-					if !errors.Is(err, store.ErrDamaged) {
-						return err
-					}
-					state.Damaged = err
-				}
 				for _, p := range state.Pages {
 					bytes += len(p.Data)
 				}
@@ -157,9 +232,13 @@ func (s *Store) Records(ctx context.Context, id string, after int64, limit int) 
 		if err != nil {
 			return err
 		}
-		have := after
+		have, chunks := after, c.chunks(seq, id)
 		err = c.query("SELECT told, records, at, status FROM history WHERE inst = ? AND told > ? AND records IS NOT NULL ORDER BY told", func(r row) error {
-			list, err := codec.DecodeRecords(blob(r, 1), codec.Told{Instance: id, At: core.Time(r.ColumnInt64(2)), Status: codec.StatusOf(r.ColumnInt64(3))})
+			of := codec.Told{Instance: id, At: core.Time(r.ColumnInt64(2)), Status: codec.StatusOf(r.ColumnInt64(3)), Total: r.ColumnInt64(0)}
+			list, err := codec.DecodeRecords(blob(r, 1), of, chunks)
+			if err != nil && !errors.Is(err, store.ErrDamaged) {
+				return err
+			}
 			if err != nil {
 				return fmt.Errorf("the records up to %d are %w: %w", r.ColumnInt64(0), store.ErrDamaged, err)
 			}
@@ -191,7 +270,7 @@ func (s *Store) Subscriptions(ctx context.Context, id string) (out []store.Subsc
 		if err != nil {
 			return err
 		}
-		out, err = c.subs(subColumns+"WHERE s.ns = ? AND s.inst = ?", s.ns, seq)
+		out, err = c.subs(subColumns+"WHERE s.ns = ? AND s.inst = ?", nil, s.ns, seq)
 		return err
 	})
 	return out, err
@@ -222,7 +301,7 @@ func (s *Store) Events(ctx context.Context, q store.EventQuery) (out store.Event
 			}
 			seen++
 			last = r.ColumnInt64(0)
-			if r.ColumnInt64(8) != s.ns || q.Untaken && r.ColumnInt64(7) != 0 {
+			if r.ColumnInt64(8) != s.ns || q.Outside && r.ColumnText(3) != "" || q.Untaken && r.ColumnInt64(7) != 0 {
 				return nil
 			}
 			e, err := readEvent(r)
@@ -275,9 +354,10 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 		}
 		names := s.db.names(c)
 		var kinds []int64
+		sources := map[int64]*codec.ChunkSource{}
 		size := 0
 		err = c.query(
-			"SELECT h.pos, h.at, h.status, h.records, coalesce(i.id, g.id), i.kind, g.definition, coalesce(i.client, g.client) FROM history h "+
+			"SELECT h.pos, h.at, h.status, h.records, coalesce(i.id, g.id), i.kind, g.definition, coalesce(i.client, g.client), h.inst, h.told FROM history h "+
 				"LEFT JOIN instances i ON i.seq = h.inst LEFT JOIN gone g ON g.inst = h.inst WHERE h.pos > ? AND h.ns = ? ORDER BY h.pos LIMIT ?",
 			func(r row) error {
 				item := store.FeedItem{
@@ -286,12 +366,23 @@ func (s *Store) Feed(ctx context.Context, after int64, limit int) (out store.Fee
 				}
 				if !r.ColumnIsNull(3) {
 					var err error
-					data := blob(r, 3)
-					if size += len(data); size > store.MaxFeedBytes && len(out.Items) > 0 {
-						return errEnough
+					data, inst := blob(r, 3), r.ColumnInt64(8)
+					of := codec.Told{Instance: item.Instance, At: item.At, Status: item.Status, Total: r.ColumnInt64(9)}
+					source := sources[inst]
+					if source == nil && codec.Refers(data) {
+						source = c.chunks(inst, item.Instance)
+						sources[inst] = source
 					}
-					if item.Records, err = codec.DecodeRecords(data, codec.Told{Instance: item.Instance, At: item.At, Status: item.Status}); err != nil {
+					if item.Records, err = codec.DecodeRecords(data, of, source); errors.Is(err, store.ErrDamaged) {
 						item.Records = codec.Unreadable(item, err)
+					} else if err != nil {
+						return err
+					}
+					if size += len(data); source != nil {
+						size += source.Size(data, of)
+					}
+					if size > store.MaxFeedBytes && len(out.Items) > 0 {
+						return errEnough
 					}
 				}
 				out.Items = append(out.Items, item)

@@ -2,14 +2,15 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// recover reads from the file what is kept in memory. Its cost grows with the instances that
-// have work to do, not with those that wait.
+// recover reads from the file what is kept in memory: the instances that have work to do, and the open
+// subscriptions.
 func (w *writer) recover() error {
 	db, c := w.db, w.conn
 	w.heads.clear()
@@ -137,9 +138,31 @@ func (sp *space) recover(c *conn) error {
 	if err != nil {
 		return err
 	}
-	return c.query("SELECT type, places FROM shapes WHERE ns = ?", func(r row) error {
+	err = c.query("SELECT type, places FROM shapes WHERE ns = ?", func(r row) error {
 		s, err := codec.ParseShape(r.ColumnText(1))
 		sp.shapes[r.ColumnText(0)] = append(sp.shapes[r.ColumnText(0)], s)
 		return err
 	}, sp.ns)
+	if err != nil {
+		return err
+	}
+	return sp.recoverWaits(c)
+}
+
+// recoverWaits reads where the open subscriptions are.
+func (sp *space) recoverWaits(c *conn) error {
+	lists := map[string][]wait{}
+	typ, text := "", []byte(nil)
+	err := c.query("SELECT match, inst, ticket, type FROM subs WHERE ns = ? AND busy = 0", func(r row) error {
+		text = slices.Grow(text[:0], r.ColumnLen(3))[:r.ColumnLen(3)]
+		if r.ColumnBytes(3, text); string(text) != typ { // without a new string for each
+			typ = string(text)
+		}
+		lists[typ] = append(lists[typ], wait{r.ColumnInt64(0), r.ColumnInt64(1), r.ColumnInt64(2)})
+		return nil
+	}, sp.ns)
+	for typ, list := range lists {
+		sp.waits[typ] = waitsOf(list)
+	}
+	return err
 }

@@ -60,18 +60,30 @@ func (t *tx) remove(sp *space, h *head, d store.Deletion) error {
 	if err := t.setFound(sp, h, &old); err != nil {
 		return err
 	}
-	for _, query := range []string{"DELETE FROM inbox WHERE ns = ? AND inst = ?", "DELETE FROM pages WHERE ns = ? AND inst = ?", "DELETE FROM bulk WHERE ns = ? AND inst = ?"} {
-		if _, err := t.exec(query, sp.ns, h.seq); err != nil {
+	tables := []string{"inbox", "pages", "bulk"}
+	if h.inRow {
+		tables = tables[:1]
+	}
+	for _, table := range tables {
+		if _, err := t.exec("DELETE FROM "+table+" WHERE ns = ? AND inst = ?", sp.ns, h.seq); err != nil {
 			return err
 		}
 	}
 	if _, err := t.exec("DELETE FROM instances WHERE seq = ?", h.seq); err != nil {
 		return err
 	}
-	if err := t.tell(sp, h, d.At, 1, codec.AppendDeletion(nil, d)); err != nil {
+	if h.last, err = t.next(); err != nil {
 		return err
 	}
-	if _, err := t.exec("INSERT INTO gone (inst, ns, id, definition, last, client) VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, orNull(old.found.client)); err != nil {
+	h.told++
+	if err := t.tell(sp, h, old.last, d.At, codec.AppendDeletion(nil, d)); err != nil {
+		return err
+	}
+	client := any(nil)
+	if old.found.client != "" {
+		client = old.found.client
+	}
+	if _, err := t.exec("INSERT INTO gone (inst, ns, id, definition, last, client) VALUES (?, ?, ?, ?, ?, ?)", h.seq, sp.ns, h.id, t.kindRow(h.kind).definition, h.last, client); err != nil {
 		return err
 	}
 	t.count(sp.ns, h.kind, h.status, -1)

@@ -9,10 +9,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// space is what is known about a namespace without a query: which instances have work to do, and
-// which lists are empty. Its size grows with the pending work, not with the instances that wait. Only
-// the writer changes it, after commits and under the database's lock; readers only note that a list
-// was found empty.
+// space is what is known about a namespace without a query: which instances have work to do, which lists are
+// empty, and where the open subscriptions are. Only the writer changes it, after commits and under the database's
+// lock; readers only note that a list was found empty.
 type space struct {
 	ns     int64
 	name   string
@@ -32,6 +31,7 @@ type space struct {
 
 	schedules map[string]store.Schedule
 	shapes    map[string][]codec.Shape // by type of events
+	waits     map[string]*waits        // likewise: the open subscriptions
 	keptFor   bool                     // some event is kept for an instance; only the writer asks
 }
 
@@ -52,7 +52,7 @@ const never = core.Time(math.MaxInt64)
 func newSpace(ns int64, name string) *space {
 	return &space{
 		ns: ns, name: name, work: map[int64]*work{}, byID: map[string]*work{}, wakes: never, purgeAt: never,
-		woken: math.MinInt64, schedules: map[string]store.Schedule{}, shapes: map[string][]codec.Shape{},
+		woken: math.MinInt64, schedules: map[string]store.Schedule{}, shapes: map[string][]codec.Shape{}, waits: map[string]*waits{},
 	}
 }
 
@@ -145,12 +145,42 @@ func (sp *space) posted(seq int64, id string, aside bool) {
 	sp.file(w)
 }
 
+// mayHaveMessages reports whether messages may be in the inbox of an instance: it may be wrong only if this
+// transaction takes them.
+func (t *tx) mayHaveMessages(sp *space, h *head) bool {
+	t.w.db.mu.Lock()
+	defer t.w.db.mu.Unlock()
+	w := sp.work[h.seq]
+	return t.posted[h.seq] || w != nil && w.messages > 0
+}
+
 // deleted forgets an instance.
 func (sp *space) deleted(seq int64) {
 	if w := sp.work[seq]; w != nil {
 		w.messages, w.more = 0, false
 		sp.setDue(w, false)
 		sp.file(w)
+	}
+}
+
+// opened notes an open subscription for events of a type.
+func (sp *space) opened(typ string, w wait) {
+	x := sp.waits[typ]
+	if x == nil {
+		x = &waits{}
+		sp.waits[typ] = x
+	}
+	x.add(w)
+}
+
+// shut notes that a subscription is not open any more.
+func (sp *space) shut(typ string, w wait) {
+	x := sp.waits[typ]
+	if x == nil {
+		return
+	}
+	if x.remove(w); x.n == 0 {
+		delete(sp.waits, typ)
 	}
 }
 

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -63,9 +65,39 @@ func openTest(t testing.TB) *DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		waitsAreRight(t, db)
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return db
+}
+
+// waitsAreRight compares the open subscriptions in memory with those in the file.
+func waitsAreRight(t testing.TB, db *DB) {
+	t.Helper()
+	err := db.writer.submit(ctx, 0, func(tr *tx) error {
+		for _, sp := range db.spaces {
+			stored := newSpace(sp.ns, sp.name)
+			if err := stored.recoverWaits(tr.conn); err != nil {
+				return err
+			}
+			types := map[string]bool{}
+			for _, of := range []*space{sp, stored} {
+				for typ := range of.waits {
+					types[typ] = true
+				}
+			}
+			for typ := range types {
+				have, want := sp.waits[typ].some(1<<30), stored.waits[typ].some(1<<30)
+				if !slices.Equal(have, want) {
+					t.Errorf("for events of type %q there wait %v in memory, and %v in the file", typ, have, want)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errClosed) {
+		t.Log("waits are not compared:", err) // it was broken on purpose
+	}
 }

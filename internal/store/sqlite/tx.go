@@ -2,8 +2,11 @@ package sqlite
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -14,9 +17,13 @@ import (
 type tx struct {
 	w       *writer
 	conn    *conn
-	changes int64    // rows written
-	after   []func() // changes to mirrors, once it is durable; under the database's lock
-	granted int64    // of the writer when it began
+	changes int64   // rows written
+	after   []after // changes to mirrors, once it is durable; under the database's lock
+	granted int64   // of the writer when it began
+
+	row   instanceRow // scratch of store
+	pages []core.Page // scratch of mergePages
+	state []byte      // likewise
 
 	counts map[countKey]int64       // what to add
 	kinds  map[kind]int64           // new ones
@@ -24,6 +31,8 @@ type tx struct {
 	lanes  map[lane]int64           // new ones
 	shapes map[shapeKey]codec.Shape // new ones
 	spaces map[int64]bool           // new ones
+	opened map[openedKey][]wait     // subscriptions that this transaction opens
+	posted map[int64]bool           // instances that it posts messages to
 }
 
 type countKey struct{ ns, kind, status int64 }
@@ -36,7 +45,7 @@ func (t *tx) begin() {
 	t.after, t.granted = t.after[:0], t.w.granted
 	if t.counts == nil {
 		t.counts, t.kinds, t.shapes, t.spaces = map[countKey]int64{}, map[kind]int64{}, map[shapeKey]codec.Shape{}, map[int64]bool{}
-		t.jobs, t.lanes = map[int64]int64{}, map[lane]int64{}
+		t.jobs, t.lanes, t.opened, t.posted = map[int64]int64{}, map[lane]int64{}, map[openedKey][]wait{}, map[int64]bool{}
 	}
 	clear(t.counts)
 	clear(t.kinds)
@@ -44,6 +53,8 @@ func (t *tx) begin() {
 	clear(t.lanes)
 	clear(t.shapes)
 	clear(t.spaces)
+	clear(t.opened)
+	clear(t.posted)
 }
 
 // exec writes and tells how many rows changed.
@@ -53,8 +64,33 @@ func (t *tx) exec(query string, args ...any) (int, error) {
 	return n, err
 }
 
+// after is a change to mirrors: a function or, without one, what a commit did to its instance.
+type after struct {
+	do func()
+
+	sp          *space
+	seq         int64
+	id          string
+	taken       int
+	more, aside bool
+	wake        any
+}
+
+func (a *after) run() {
+	if a.do != nil {
+		a.do()
+	} else {
+		a.sp.committed(a.seq, a.id, a.taken, a.more, a.aside, a.wake)
+	}
+}
+
 // then changes mirrors once the transaction is durable.
-func (t *tx) then(f func()) { t.after = append(t.after, f) }
+func (t *tx) then(f func()) { t.after = append(t.after, after{do: f}) }
+
+// committed is then for an instance of which so many messages were taken.
+func (t *tx) committed(sp *space, h *head, taken int) {
+	t.after = append(t.after, after{sp: sp, seq: h.seq, id: h.id, taken: taken, more: h.more, aside: h.aside, wake: h.wake})
+}
 
 // seqBlock is how many Seqs are reserved with one write. Those that were not used when
 // the process ends are left out.
@@ -92,13 +128,15 @@ func (t *tx) count(ns, kind, status, n int64) { t.counts[countKey{ns, kind, stat
 
 // flush writes what was gathered over all requests, in an order that is always the same.
 func (t *tx) flush() error {
+	var rows []any
 	for _, key := range slices.SortedFunc(maps.Keys(t.counts), countKey.compare) {
-		n := t.counts[key]
-		if n == 0 {
-			continue
+		if n := t.counts[key]; n != 0 {
+			rows = append(rows, key.ns, key.kind, key.status, n)
 		}
-		_, err := t.exec("INSERT INTO counts (ns, kind, status, n) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n", key.ns, key.kind, key.status, n)
-		if err != nil {
+	}
+	for columns := range slices.Chunk(rows, 2*4) { // a transition has two
+		values := "(?, ?, ?, ?)" + strings.Repeat(", (?, ?, ?, ?)", len(columns)/4-1)
+		if _, err := t.exec("INSERT INTO counts (ns, kind, status, n) VALUES "+values+" ON CONFLICT DO UPDATE SET n = n + excluded.n", columns...); err != nil {
 			return err
 		}
 	}
@@ -122,6 +160,8 @@ type head struct {
 	more, aside            bool
 	parent, err            string
 	last, told             int64
+	inRow                  bool   // all pages are in the row:
+	pages                  []byte // encoded
 	keys                   []core.Key
 	found                  found
 	lane                   int64
@@ -176,36 +216,88 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 	if h := t.w.heads.get(key); h != nil {
 		return h, nil
 	}
-	h := &head{id: id, calls: true, subs: true}
-	found, err := t.conn.one(
-		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest, updated FROM instances WHERE ns = ? AND id = ?",
+	h, _, err := t.conn.head(sp.ns, id, t.kindRow, true)
+	if h != nil && h.damaged == nil {
+		t.w.heads.put(key, h)
+	}
+	return h, err
+}
+
+// head reads the head of an instance and its row; nil: there is none. A bare row is without a large output.
+func (c *conn) head(ns int64, id string, names func(int64) kind, bare bool) (h *head, in store.Instance, err error) {
+	_, err = c.one(
+		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest, updated, pages, "+
+			"EXISTS (SELECT 1 FROM calls c WHERE c.ns = i.ns AND c.inst = i.seq) FROM instances i WHERE ns = ? AND id = ?",
 		func(r row) error {
-			h.seq, h.rev, h.kind, h.status = r.ColumnInt64(0), r.ColumnInt64(1), r.ColumnInt64(2), r.ColumnInt64(3)
-			h.created, h.ended = r.ColumnInt64(4), r.ColumnInt64(5)
+			h = &head{
+				id: id, seq: r.ColumnInt64(0), rev: r.ColumnInt64(1), kind: r.ColumnInt64(2), status: r.ColumnInt64(3),
+				created: r.ColumnInt64(4), ended: r.ColumnInt64(5), more: !r.ColumnIsNull(7), aside: !r.ColumnIsNull(8),
+				parent: r.ColumnText(9), err: r.ColumnText(10), last: r.ColumnInt64(11), told: r.ColumnInt64(12), lane: r.ColumnInt64(13),
+				inRow: !r.ColumnIsNull(17), calls: r.ColumnInt64(18) != 0, subs: true,
+			}
 			if !r.ColumnIsNull(6) {
 				h.wake = r.ColumnInt64(6)
 			}
-			h.more, h.aside = !r.ColumnIsNull(7), !r.ColumnIsNull(8)
-			h.parent, h.err, h.last, h.told = r.ColumnText(9), r.ColumnText(10), r.ColumnInt64(11), r.ColumnInt64(12)
-			h.lane, h.found.client = r.ColumnInt64(13), r.ColumnText(14)
-			k := t.kindRow(h.kind)
-			in := store.Instance{
-				ID: id, Rev: h.rev, Definition: k.definition, Version: k.version, Digest: k.digest, Status: codec.StatusOf(h.status),
-				Created: core.Time(h.created), Updated: core.Time(r.ColumnInt64(16)), Ended: core.Time(h.ended), Parent: h.parent,
+			if h.inRow {
+				h.pages = blob(r, 17)
 			}
-			if err := codec.DecodeRest(blob(r, 15), &in); err != nil {
+			k := names(h.kind)
+			in = store.Instance{
+				Seq: h.seq, ID: id, Rev: h.rev, Definition: k.definition, Version: k.version, Digest: k.digest, Status: codec.StatusOf(h.status),
+				Created: core.Time(h.created), Updated: core.Time(r.ColumnInt64(16)), Ended: core.Time(h.ended), Parent: h.parent, Records: h.told,
+			}
+			rest := blob(r, 15)
+			var source *codec.ChunkSource
+			if !bare && codec.Refers(rest) {
+				source = c.chunks(h.seq, id)
+			}
+			if err := codec.DecodeRest(rest, &in, source); errors.Is(err, store.ErrDamaged) {
 				h.damaged = damagedRow(id, err)
+			} else if err != nil {
+				return err
 			}
-			h.keys, h.found.labels, h.found.terms = in.Keys, in.Labels, in.Terms()
+			in.Held = h.aside && in.Quarantine == ""
+			h.keys, h.found = in.Keys, found{in.Labels, in.Terms(), r.ColumnText(14)}
 			return nil
-		}, sp.ns, id)
-	if err != nil || !found {
-		return nil, err
+		}, ns, id)
+	return h, in, err
+}
+
+// offered are heads that were read outside of transactions: for the commit that follows.
+type offered struct {
+	mu    sync.Mutex
+	heads map[headKey]*head
+}
+
+// maxOffered is how many there are at most: the commits of one transaction.
+const maxOffered = maxBatch
+
+func (o *offered) put(key headKey, h *head) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.heads == nil || len(o.heads) >= maxOffered {
+		o.heads = map[headKey]*head{}
 	}
-	if h.damaged == nil {
+	o.heads[key] = h
+}
+
+func (o *offered) take(key headKey) *head {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	h := o.heads[key]
+	delete(o.heads, key)
+	return h
+}
+
+// adopt takes the head that was read for a commit as that of its instance, unless another one is known. It may be
+// outdated: the update of the row tells, and until then undo takes it back.
+func (t *tx) adopt(sp *space, in *store.Instance) (undo func()) {
+	key := headKey{sp.ns, in.ID}
+	if h := t.w.db.offered.take(key); h != nil && h.rev == in.Rev && h.created == int64(in.Created) && t.w.heads.get(key) == nil {
 		t.w.heads.put(key, h)
+		return func() { t.w.heads.drop(key) }
 	}
-	return h, nil
+	return func() {}
 }
 
 // kind is what instances are instances of.

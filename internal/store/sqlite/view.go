@@ -13,17 +13,67 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
 
-// view is the store inside a transaction. It remembers the first error, because the
+// view is the store inside a transaction, or as it is committed. It remembers the first error, because the
 // methods of a View have none to return.
 type view struct {
-	t       *tx
+	c       *conn
 	sp      *space
+	known                // what is in memory
 	pending *store.Event // is being taken; it has no row yet
 	err     error
 	damaged store.DamagedError
 }
 
 var _ store.View = (*view)(nil)
+
+// known is what a view knows without a query.
+type known struct {
+	shapes func(typ string) []codec.Shape
+	waits  func(eventKey) []wait
+	some   func(typ string, limit int) []wait // of committed ones
+	kinds  func(int64) kind
+}
+
+// view is the store as the transaction sees it.
+func (t *tx) view(sp *space, pending *store.Event) *view {
+	return &view{c: t.conn, sp: sp, pending: pending, known: known{
+		shapes: t.shapesOf(sp), kinds: t.kindRow,
+		waits: func(k eventKey) []wait {
+			list := sp.waits[k.typ].of(k.match) // only the writer changes them
+			if opened := t.opened[openedKey{sp.ns, k}]; len(opened) > 0 {
+				list = append(list, opened...)
+				slices.SortFunc(list, wait.compare)
+				list = slices.Compact(list)
+			}
+			return list
+		},
+		some: func(typ string, limit int) []wait { return sp.waits[typ].some(limit) },
+	}}
+}
+
+// view is the store as it is committed.
+func (s *Store) view(c *conn, pending *store.Event) *view {
+	locked := func(f func()) {
+		s.db.mu.Lock()
+		defer s.db.mu.Unlock()
+		f()
+	}
+	return &view{c: c, sp: s.space, pending: pending, known: known{
+		shapes: func(typ string) (list []codec.Shape) {
+			locked(func() { list = s.shapes[typ] }) // what it has stays as it is
+			return list
+		},
+		waits: func(k eventKey) (list []wait) {
+			locked(func() { list = s.waits[k.typ].of(k.match) })
+			return list
+		},
+		some: func(typ string, limit int) (list []wait) {
+			locked(func() { list = s.waits[typ].some(limit) })
+			return list
+		},
+		kinds: s.db.names(c),
+	}}
+}
 
 func (v *view) note(err error) {
 	var damaged *store.DamagedError
@@ -41,7 +91,7 @@ func (v *view) Event(seq int64) (store.Event, bool) {
 	if v.pending != nil && seq == v.pending.Seq {
 		return *v.pending, true
 	}
-	e, ok, err := v.t.event(v.sp, seq)
+	e, ok, err := v.c.event(v.sp, seq)
 	if errors.Is(err, store.ErrDamaged) {
 		v.damaged.Add(seq, "", err)
 		return e, false
@@ -52,14 +102,48 @@ func (v *view) Event(seq int64) (store.Event, bool) {
 
 const (
 	subColumns = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, 0 FROM subs s CROSS JOIN instances i ON i.seq = s.inst "
-	// SQLite would rather look at all subscriptions of the namespace.
-	openSubs = "SELECT i.id, s.inst, s.ticket, s.name, s.filter, " + freshSub + " FROM subs s INDEXED BY subs_match CROSS JOIN instances i ON i.seq = s.inst " +
-		"WHERE s.busy = 0 AND s.ns = ? AND s.type = ?"
 	// freshSub is whether s is fresh; if it is standing, whether one of its wait is.
 	freshSub = "CASE WHEN s.ticket & " + standing + " THEN " +
 		"EXISTS (SELECT 1 FROM subs f WHERE f.ns = s.ns AND f.inst = s.inst AND f.fresh = 1 AND f.busy = 0 AND f.ticket & " + standing + " AND f.ticket >> 32 = s.ticket >> 32) ELSE s.fresh END"
 	standing = "2147483648" // as core.Ticket.Standing has it
 )
+
+// openSubs reads open subscriptions by instance and ticket, some at a time.
+func openSubs(some int) string {
+	return "SELECT i.id, s.inst, s.ticket, s.name, s.filter, " + freshSub + ", s.match FROM (VALUES " +
+		strings.TrimSuffix(strings.Repeat("(?, ?), ", some), ", ") + ") w CROSS JOIN subs s ON s.ns = ? AND s.inst = w.column1 AND s.ticket = w.column2 " +
+		"CROSS JOIN instances i ON i.seq = s.inst WHERE s.busy = 0 AND s.type = ?"
+}
+
+// manySubs is how many subscriptions a statement reads where there are several.
+const manySubs = 16
+
+var openSub, openManySubs = openSubs(1), openSubs(manySubs)
+
+// open reads subscriptions to events of a type that were open when they were listed. Those that are not any
+// more, or wait for something else by now, are left out.
+func (v *view) open(typ string, list []wait) (out []store.Subscription) {
+	for len(list) > 0 {
+		query, part := openSub, list[:1]
+		if len(list) > 1 {
+			query, part = openManySubs, list[:min(len(list), manySubs)]
+		}
+		list = list[len(part):]
+		args := make([]any, 0, 2*manySubs+2)
+		for _, w := range part {
+			args = append(args, w.inst, w.ticket)
+		}
+		for query == openManySubs && len(args) < 2*manySubs {
+			args = append(args, nil, nil)
+		}
+		found, err := v.c.subs(query, func(r row) bool {
+			return slices.Contains(part, wait{r.ColumnInt64(6), r.ColumnInt64(1), r.ColumnInt64(2)})
+		}, append(args, v.sp.ns, typ)...)
+		v.note(err)
+		out = append(out, found...)
+	}
+	return out
+}
 
 func readSub(r row) (store.Subscription, error) {
 	s := store.Subscription{
@@ -72,11 +156,14 @@ func readSub(r row) (store.Subscription, error) {
 	return s, nil
 }
 
-// subs lists subscriptions in order; of damaged ones a *DamagedError tells.
-func (c *conn) subs(query string, args ...any) ([]store.Subscription, error) {
+// subs lists subscriptions in order, those that are wanted; of damaged ones a *DamagedError tells.
+func (c *conn) subs(query string, want func(row) bool, args ...any) ([]store.Subscription, error) {
 	var out []store.Subscription
 	var damaged store.DamagedError
 	err := c.query(query, func(r row) error {
+		if want != nil && !want(r) {
+			return nil
+		}
 		s, err := readSub(r)
 		if err != nil {
 			damaged.Add(0, s.Instance, err)
@@ -91,10 +178,8 @@ func (c *conn) subs(query string, args ...any) ([]store.Subscription, error) {
 
 func (v *view) Subscriptions(e event.Event) []store.Subscription {
 	var out []store.Subscription
-	for _, k := range keysOf(v.t.shapesOf(v.sp), &e) {
-		list, err := v.t.conn.subs(openSubs+" AND s.match = ?", v.sp.ns, k.typ, k.match)
-		v.note(err)
-		out = append(out, list...)
+	for _, k := range keysOf(v.shapes, &e) {
+		out = append(out, v.open(k.typ, v.waits(k))...)
 	}
 	store.SortSubscriptions(out)
 	return out
@@ -107,21 +192,22 @@ func (v *view) Near(e event.Event, limit int) []store.Subscription {
 		types = types[:1]
 	}
 	for _, typ := range types {
-		list, err := v.t.conn.subs(openSubs+" LIMIT ?", v.sp.ns, typ, limit)
-		v.note(err)
-		out = append(out, list...)
+		out = append(out, v.open(typ, v.some(typ, limit))...)
 	}
 	store.SortSubscriptions(out)
 	return out[:min(len(out), limit)]
 }
 
 func (v *view) Fresh(instance string) []store.Subscription {
-	h, err := v.t.head(v.sp, instance)
-	v.note(err)
-	if err != nil || h == nil {
+	seq, err := v.c.seq(v.sp.ns, instance)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	list, err := v.t.conn.subs(subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.busy = 0 AND "+freshSub, v.sp.ns, h.seq)
+	v.note(err)
+	if err != nil {
+		return nil
+	}
+	list, err := v.c.subs(subColumns+"WHERE s.ns = ? AND s.inst = ? AND s.busy = 0 AND "+freshSub, nil, v.sp.ns, seq)
 	v.note(err)
 	return list
 }
@@ -146,16 +232,16 @@ func (v *view) Kept(s store.Subscription) []store.Event {
 		}
 		return nil
 	}
-	const open = "NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.ns = events.ns AND o.event = events.seq AND o.inst = ? AND (o.refused = 0 OR o.ticket = ?))"
+	const open = "events.inst IS NOT ? AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.ns = events.ns AND o.event = events.seq AND o.inst = ? AND (o.refused = 0 OR o.ticket = ?))"
 	var err error
-	if v.t.knows(v.sp, typ, shape) {
-		err = v.t.conn.query(
+	if slices.ContainsFunc(v.shapes(typ), func(s codec.Shape) bool { return slices.Equal(s, shape) }) {
+		err = v.c.query(
 			strings.Replace(eventColumns, "FROM events ", "FROM event_keys k CROSS JOIN events ON events.seq = k.event ", 1)+
 				"WHERE k.ns = ? AND k.type = ? AND k.match = ? AND k.event > ? AND "+open+" ORDER BY k.event",
-			add, v.sp.ns, typ, match, after, s.InstanceSeq, int64(s.Ticket),
+			add, v.sp.ns, typ, match, after, s.InstanceSeq, s.InstanceSeq, int64(s.Ticket),
 		)
 	} else { // nobody waits like this: it is not stored
-		err = v.t.conn.query(eventColumns+"WHERE ns = ? AND seq > ? AND "+open+" ORDER BY seq", add, v.sp.ns, after, s.InstanceSeq, int64(s.Ticket))
+		err = v.c.query(eventColumns+"WHERE ns = ? AND seq > ? AND "+open+" ORDER BY seq", add, v.sp.ns, after, s.InstanceSeq, s.InstanceSeq, int64(s.Ticket))
 	}
 	v.note(err)
 	if p := v.pending; p != nil && p.Producer != s.Instance {
@@ -176,12 +262,12 @@ func (v *view) Owner(definition string, keys []core.Key) (store.Instance, bool) 
 		query += " AND EXISTS (SELECT 1 FROM owners b WHERE b.ns = a.ns AND b.definition = a.definition AND b.name = ? AND b.value = ? AND b.inst = a.inst)"
 		args = append(args, k.Name, k.Value)
 	}
-	seq, ok, err := v.t.conn.number(query+" ORDER BY inst LIMIT 1", args...)
+	seq, ok, err := v.c.number(query+" ORDER BY inst LIMIT 1", args...)
 	v.note(err)
 	if err != nil || !ok {
 		return store.Instance{}, false
 	}
-	in, ok, err := v.t.conn.instance(v.t.kindRow, "WHERE seq = ?", seq)
+	in, ok, err := v.c.instance(v.kinds, true, "WHERE seq = ?", seq)
 	if errors.Is(err, store.ErrDamaged) {
 		v.damaged.Add(0, in.ID, err)
 		return in, true
@@ -195,9 +281,9 @@ func (v *view) Got(event int64, definition string, keys []core.Key) bool {
 		return false
 	}
 	got := false
-	v.note(v.t.conn.query(strings.Replace(instanceColumns, "FROM instances ", "FROM deliveries d CROSS JOIN instances i ON i.seq = d.inst ", 1)+
-		"WHERE d.ns = ? AND d.event = ? AND d.refused = 0", func(r row) error {
-		in, err := readInstance(r, v.t.kindRow)
+	const from = "FROM (SELECT inst FROM deliveries WHERE ns = ? AND event = ? AND refused = 0 UNION ALL SELECT inst FROM events WHERE seq = ?) d CROSS JOIN instances i ON i.seq = d.inst"
+	v.note(v.c.query(strings.Replace(instanceColumns, "FROM instances ", from, 1), func(r row) error {
+		in, err := readInstance(r, v.kinds, nil)
 		if in.Definition != definition {
 			return nil
 		}
@@ -206,12 +292,12 @@ func (v *view) Got(event int64, definition string, keys []core.Key) bool {
 		}
 		got = got || err != nil || in.Fixed(keys)
 		return nil
-	}, v.sp.ns, event))
+	}, v.sp.ns, event, event))
 	return got
 }
 
 func (v *view) Gatherings(definition, digest, key string) []store.Gathering {
-	list, err := v.t.conn.gatherings("WHERE ns = ? AND definition = ? AND digest = ? AND key IN ('', ?)", v.sp.ns, definition, digest, key)
+	list, err := v.c.gatherings("WHERE ns = ? AND definition = ? AND digest = ? AND key IN ('', ?)", v.sp.ns, definition, digest, key)
 	v.note(err)
 	slices.SortFunc(list, func(a, b store.Gathering) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list

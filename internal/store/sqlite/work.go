@@ -121,11 +121,20 @@ func (c *conn) messages(ns, inst int64, id string) (out []store.Message, err err
 
 // Calls lists the calls without an answer.
 func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err error) {
-	const query = "SELECT c.seq, i.id, c.call, i.created, c.ticket FROM calls c CROSS JOIN instances i ON i.seq = c.inst WHERE i.aside IS NULL AND c.ns = ?"
+	const query = "SELECT c.seq, i.id, c.call, i.created, c.ticket, c.inst FROM calls c CROSS JOIN instances i ON i.seq = c.inst WHERE i.aside IS NULL AND c.ns = ?"
 	var damaged store.DamagedError
+	var c *conn
 	read := func(r row) error {
 		call := store.Call{Seq: r.ColumnInt64(0), Instance: r.ColumnText(1), Created: core.Time(r.ColumnInt64(3))}
-		err := codec.DecodeInvoke(blob(r, 2), &call)
+		data := blob(r, 2)
+		var chunks *codec.ChunkSource
+		if codec.Refers(data) {
+			chunks = c.chunks(r.ColumnInt64(5), call.Instance)
+		}
+		err := codec.DecodeInvoke(data, &call, chunks)
+		if err != nil && !errors.Is(err, store.ErrDamaged) {
+			return err
+		}
 		if err == nil && int64(call.Ticket) != r.ColumnInt64(4) {
 			err = fmt.Errorf("it is that of ticket %s", call.Ticket)
 		}
@@ -136,7 +145,8 @@ func (s *Store) Calls(ctx context.Context, id string) (out []store.Call, err err
 		out = append(out, call)
 		return nil
 	}
-	err = s.db.read(ctx, func(c *conn) error {
+	err = s.db.read(ctx, func(reader *conn) error {
+		c = reader
 		if id == "" {
 			return c.query(query, read, s.ns)
 		}

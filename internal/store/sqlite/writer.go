@@ -23,7 +23,18 @@ type request struct {
 	bytes int
 	apply func(*tx) error
 	err   error
-	done  chan struct{}
+	done  chan struct{} // gets one value
+}
+
+// requests are used again.
+var requests = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
+
+// free returns the error of a request that is done.
+func (r *request) free() error {
+	err := r.err
+	r.ctx, r.apply, r.err = nil, nil, nil
+	requests.Put(r)
+	return err
 }
 
 // writer is the goroutine with the connection that writes; with Inline it is the caller. It writes all
@@ -64,18 +75,20 @@ func (w *writer) submit(ctx context.Context, bytes int, apply func(*tx) error) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &request{ctx: ctx, bytes: bytes, apply: apply, done: make(chan struct{})}
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
 		return errClosed
 	}
+	r := requests.Get().(*request)
+	r.ctx, r.bytes, r.apply = ctx, bytes, apply
 	if w.db.opts.Inline {
 		w.mu.Unlock()
 		w.inline.Lock()
 		defer w.inline.Unlock()
 		w.run([]*request{r})
-		return r.err
+		<-r.done
+		return r.free()
 	}
 	w.waiting = append(w.waiting, r)
 	w.mu.Unlock()
@@ -84,7 +97,7 @@ func (w *writer) submit(ctx context.Context, bytes int, apply func(*tx) error) e
 	default:
 	}
 	<-r.done
-	return r.err
+	return r.free()
 }
 
 // take is the next batch; none: the writer is closed.
@@ -144,7 +157,7 @@ func (w *writer) run(batch []*request) {
 	live := batch[:0]
 	for _, r := range batch {
 		if r.err = r.ctx.Err(); r.err != nil {
-			close(r.done)
+			r.done <- struct{}{}
 			continue
 		}
 		live = append(live, r)
@@ -167,7 +180,7 @@ func (w *writer) run(batch []*request) {
 		}
 	}
 	for _, r := range live {
-		close(r.done)
+		r.done <- struct{}{}
 	}
 }
 
@@ -228,8 +241,8 @@ func (w *writer) transact(batch []*request) (err error) {
 	w.counters.Statements += w.conn.statements
 	w.counters.Rows += w.conn.rows
 	w.conn.statements, w.conn.rows = 0, 0
-	for _, f := range t.after {
-		f()
+	for i := range t.after {
+		t.after[i].run()
 	}
 	clear(t.after) // they hold on to what was written
 	return nil

@@ -188,7 +188,7 @@ func wholeRow(k kit) {
 			State: "x", Total: 5, Done: 2, Failed: 1, InFlight: 2,
 			Failures: []core.FailedItem{{Index: 3, Fault: &core.Fault{Name: "F", Item: &core.Item{Index: 3, Value: expr.Int(7)}}}},
 		}},
-		Name: "N", Key: "K", Children: 7, Reusable: true, Indexed: true,
+		Name: "N", Key: "K", Tree: "T", Children: 7, Reusable: true, Indexed: true,
 	}
 	k.content("abc")
 	k.commit(store.Commit{Instance: want})

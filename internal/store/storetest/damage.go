@@ -36,7 +36,10 @@ type Stored struct {
 // anything else than before without a word. Columns that only Check looks at are given with the
 // reason. The store is empty; the column that nothing fills fails the test, so that a new one cannot be forgotten.
 func Damage(t *testing.T, s store.Store, tables Tables, onlyChecked map[string]string) {
-	fill(kit{s, t, 1})
+	k := kit{s, t, 1}
+	fill(k)
+	fillChunks(k, "l")
+	k.check(k.AddTallies(ctx, []store.Hour{hourOf(1, store.Tally{Definition: "d", Started: 1}), hourOf(2, store.Tally{Definition: "d", Failed: 2, Durations: store.Durations{{Bucket: 3, N: 1}}})}, 0))
 	sound := func() {
 		t.Helper()
 		if problems, err := s.Check(ctx); err != nil || len(problems) > 0 {
@@ -138,7 +141,7 @@ func readAll(s store.Store) (out map[string]string, told bool) {
 		out[name] = fmt.Sprintf("%+v %v", v, err)
 		told = told || strings.Contains(out[name], "damaged")
 	}
-	ids := []string{"a", "b", "c", "d", "f", "j", "k"}
+	ids := []string{"a", "b", "c", "d", "f", "j", "k", "l"}
 	for _, id := range ids {
 		in, err := s.Instance(ctx, id)
 		note("instance "+id, plain(in), err)
@@ -170,6 +173,8 @@ func readAll(s store.Store) (out map[string]string, told bool) {
 	note("events", events, err)
 	feed, err := s.Feed(ctx, 0, 1000)
 	note("feed", feed, err)
+	hours, err := s.ListTallies(ctx, 0, 1<<60)
+	note("tallies", hours, err)
 	definitions, err := s.ListDefinitions(ctx)
 	note("definitions", definitions, err)
 	for _, id := range []string{"d", "e"} {

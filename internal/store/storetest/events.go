@@ -20,6 +20,7 @@ var eventTests = []testCase{
 	{"a delivery shares the commit of its step", directly},
 	{"a router that fails changes nothing", routerFails},
 	{"a router that panics changes nothing", routerPanics},
+	{"a preview sees what the routing will, and changes nothing", previews},
 	{"a subscription is replaced by one of its ticket", replaced},
 	{"the index finds what looking at all finds", index},
 	{"kept events are found by what is fixed", kept},

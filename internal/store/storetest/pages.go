@@ -14,6 +14,7 @@ var pageTests = []testCase{
 	{"the state of several instances", states},
 	{"pages of events", eventPages},
 	{"a page of events looks at no more than a bound", eventScan},
+	{"events from outside are found behind those of instances", outsideEvents},
 	{"pages of history", recordPages},
 	{"events for the sink stay until they are sent", outbound},
 }
@@ -70,6 +71,54 @@ func eventPages(k kit) {
 	page, err := k.Events(ctx, store.EventQuery{Newest: true, Limit: 1})
 	k.check(err)
 	k.want("a whole event", fmt.Sprintf("%+v", page.Events[0]), fmt.Sprintf("%+v", k.events()[8]))
+}
+
+// outsideEvents: instances may produce many events that nobody here is meant to take.
+func outsideEvents(k kit) {
+	produce := func(id, producer string, taken bool) {
+		e := store.Event{Event: ev(id), Until: 100, Producer: producer}
+		_, err := k.Ingest(ctx, e, 0, func(e store.Event, _ store.View) (store.Routing, error) {
+			if taken {
+				e.Used = []string{"d"}
+			}
+			return store.Routing{Events: []store.Event{e}}, nil
+		})
+		k.check(err)
+	}
+	produce("a", "", false)
+	produce("b", "", true)
+	for i := range 5 {
+		produce(fmt.Sprint(i), "p", i%2 == 0)
+	}
+	produce("c", "", false)
+	produce("d", "p", false)
+	for _, c := range []struct {
+		want string
+		q    store.EventQuery
+	}{
+		{"cba", store.EventQuery{Outside: true, Newest: true}},
+		{"abc", store.EventQuery{Outside: true, Type: "t"}},
+		{"ca", store.EventQuery{Outside: true, Untaken: true, Newest: true}},
+		{"ca", store.EventQuery{Outside: true, Untaken: true, Newest: true, Limit: 1}},
+		{"ca", store.EventQuery{Outside: true, Untaken: true, Newest: true, Limit: 2, Type: "t"}},
+		{"a13cd", store.EventQuery{Untaken: true}},
+	} {
+		got := ""
+		for q := c.q; ; {
+			page, err := k.Events(ctx, q)
+			k.check(err)
+			for _, e := range page.Events {
+				got += e.Event.ID
+			}
+			if q.After = page.Next; page.Next == 0 {
+				break
+			}
+			if len(page.Events) != q.Limit { // there are fewer events than are looked at
+				k.t.Fatalf("%+v: a page of %d events", q, len(page.Events))
+			}
+		}
+		k.want(fmt.Sprintf("%+v", c.q), got, c.want)
+	}
 }
 
 // eventScan: those that are looked for may be behind many that are not.

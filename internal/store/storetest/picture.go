@@ -197,6 +197,13 @@ func (s showing) due() (string, error) {
 	if ok {
 		out += fmt.Sprintf("\ncursor a at %d", pos)
 	}
+	hours, err := s.ListTallies(ctx, 0, never)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range hours {
+		out += fmt.Sprintf("\n%+v", h)
+	}
 	policies, err := s.Policies(ctx)
 	if err != nil {
 		return "", err

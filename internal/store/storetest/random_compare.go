@@ -62,7 +62,7 @@ func (p *pair) work(t *rapid.T) {
 // pages reads pages of events and of records.
 func (p *pair) pages(t *rapid.T) {
 	q := store.EventQuery{
-		Type: pick(t, "type", "", "t", "u"), Untaken: rapid.Bool().Draw(t, "untaken"), Newest: rapid.Bool().Draw(t, "newest"),
+		Type: pick(t, "type", "", "t", "u"), Untaken: rapid.Bool().Draw(t, "untaken"), Outside: rapid.Bool().Draw(t, "outside"), Newest: rapid.Bool().Draw(t, "newest"),
 		Limit: rapid.IntRange(0, 3).Draw(t, "limit"),
 	}
 	p.both(fmt.Sprintf("%+v", q), func(s store.Store) (out string, err error) {

@@ -3,6 +3,7 @@
 // only the interface.
 //
 //	commit.go      revisions, pages, records, the inbox, calls
+//	chunks.go      large values that are stored once
 //	ready.go       which instances have work to do, and in which order
 //	events.go      events, subscriptions, routing, gatherings
 //	definitions.go definitions and schedules
@@ -16,6 +17,7 @@
 //	names.go       names that every store refuses
 //	suspects.go    instances whose step does not end
 //	cursors.go     how far the feed is passed on
+//	tallies.go     what happened in each hour
 //	notes.go       small documents beside instances, and the audit log
 //	policies.go    what operators decided about definitions, and instances that are held
 //	damage.go      values that were altered underneath the store
@@ -49,7 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 
 // Cases tests the rules of package store one at a time.
 func Cases(t *testing.T, open func(t *testing.T) store.Store) {
-	cases(t, open, 1, commitTests, readyTests, eventTests, standingTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, cursorTests, noteTests, policyTests)
+	cases(t, open, 1, commitTests, chunkTests, readyTests, eventTests, standingTests, definitionTests, queryTests, pageTests, retentionTests, jobTests, suspectTests, cursorTests, tallyTests, noteTests, policyTests)
 }
 
 func cases(t *testing.T, open func(t *testing.T) store.Store, looks int, groups ...[]testCase) {
