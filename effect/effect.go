@@ -47,10 +47,11 @@ type Document struct {
 
 // Outcome is the result of a call: a value, none, or a failure.
 type Outcome struct {
-	Value   expr.Value
-	None    bool // there is no value
-	Failure *Failure
-	Delay   time.Duration // how much later the answer arrives (for mocks under virtual time)
+	Value    expr.Value
+	None     bool // there is no value
+	Failure  *Failure
+	Delay    time.Duration // how much later the answer arrives (for mocks under virtual time)
+	Exchange *Exchange     // how it was carried out over HTTP; nil: it was not, or that is not known
 	// Parked: this process does not answer the call; a person or another program will. An Invoker that has a method
 	// Parks(function, operation string) bool tells that before the call, so that an instance with such calls alone counts as
 	// waiting and not as running.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"html"
 	"maps"
 	"net/url"
 	"slices"
@@ -120,6 +122,7 @@ func forms(text string) []string {
 		hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))),
 		strings.ToLower(text), strings.ToUpper(text),
 	}
+	out = append(out, escapes(text)...)
 	out = append(out, within64(text)...)
 	// Programs tell errors line by line.
 	for line := range strings.Lines(text) {
@@ -129,6 +132,22 @@ func forms(text string) []string {
 	}
 	return out
 }
+
+// escapes are further ways in which addresses and pages escape a text: what a path of net/url leaves as it is differs from
+// what [url.PathEscape] does, and @uri of filters and encodeURIComponent write %20 where a form of a page has a plus.
+func escapes(text string) []string {
+	component := strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
+	out := []string{
+		component, unreserved.Replace(component), (&url.URL{Path: "/" + text}).EscapedPath()[1:], html.EscapeString(text),
+	}
+	if quoted, err := json.Marshal(text); err == nil { // with < > & escaped, unlike the expressions'
+		out = append(out, string(quoted[1:len(quoted)-1]))
+	}
+	return out
+}
+
+// unreserved undoes the escaping of what encodeURIComponent leaves as it is.
+var unreserved = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 // within64 is what base64 makes of a text inside of another, as in "Bearer SECRET": it differs by how many bytes are
 // before it, modulo three. Characters that depend on a neighbour are left out.

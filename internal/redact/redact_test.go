@@ -3,8 +3,10 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"maps"
 	"net/url"
 	"slices"
@@ -80,6 +82,32 @@ func TestRedactInside(t *testing.T) {
 					t.Errorf("%q and %q around it: %s leaves %d characters", before, after, text, len(rest))
 				}
 			}
+		}
+	}
+}
+
+// TestRedactEscaped: a secret in an address or in a page is found in every way in which it is escaped there.
+func TestRedactEscaped(t *testing.T) {
+	const secret = `zq ss&w0rd,<Zq>/x"y+e=[ü]!`
+	r := NewRedactor(map[string]expr.Value{"s": expr.String(secret)})
+	asJSON, err := json.Marshal(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := url.Parse("http://shop.example/in/" + secret + "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"the path of an address": address.EscapedPath(),
+		"an address":             address.String(),
+		"@uri of a filter":       "/in/" + strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
+		"encodeURIComponent":     "/in/" + strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"), "%21", "!"),
+		"a page":                 "<p>" + html.EscapeString(secret) + "</p>",
+		"JSON of a page":         string(asJSON),
+	} {
+		if got := r.Text(text); !strings.Contains(got, "‹secret s›") || strings.Contains(got, "w0rd") {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

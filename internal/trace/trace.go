@@ -12,8 +12,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 )
 
-// Header is the name of the header, and of the extension attribute of CloudEvents, that a trace context goes by.
-const Header = "traceparent"
+// The names of the headers, and of the extension attributes of CloudEvents, that a trace context goes by.
+const (
+	Header      = "traceparent"
+	StateHeader = "tracestate"
+)
 
 // ID identifies a trace.
 type ID [16]byte
@@ -30,6 +33,7 @@ type Context struct {
 	Trace ID
 	Span  SpanID
 	Flags byte
+	State string // the tracestate, which is passed on as it came
 }
 
 // sampled is the flag of traces that are recorded.
@@ -46,12 +50,42 @@ func (c Context) At(span SpanID) Context {
 
 // String is the value of a traceparent header, version 00.
 func (c Context) String() string {
-	return "00-" + c.Trace.String() + "-" + c.Span.String() + "-" + hex.EncodeToString([]byte{c.Flags})
+	var room [55]byte
+	text := hex.AppendEncode(append(room[:0], "00-"...), c.Trace[:])
+	text = hex.AppendEncode(append(text, '-'), c.Span[:])
+	return string(hex.AppendEncode(append(text, '-'), []byte{c.Flags}))
+}
+
+// Text is the whole context in one text, for a store: the traceparent and, if there is one, a space and the tracestate.
+func (c Context) Text() string {
+	if c.State == "" {
+		return c.String()
+	}
+	return c.String() + " " + c.State
+}
+
+// ParseText reads what Text wrote.
+func ParseText(text string) (Context, bool) {
+	parent, state, _ := strings.Cut(text, " ")
+	c, ok := Parse(parent)
+	c.State = state
+	return c, ok
+}
+
+// ParseBoth reads both headers. Of several with the name tracestate, state is their values with commas between.
+func ParseBoth(parent, state string) (c Context, ok bool) {
+	if c, ok = Parse(parent); ok {
+		c.State = ParseState(state)
+	}
+	return c, ok
 }
 
 // Parse reads a traceparent header (W3C Trace Context §traceparent). A header of a later version may have more parts. It
 // returns false for one that must be ignored.
 func Parse(header string) (c Context, ok bool) {
+	if header == "" {
+		return c, false
+	}
 	parts := strings.Split(strings.TrimSpace(header), "-")
 	if len(parts) < 4 || parts[0] == "00" && len(parts) != 4 || parts[0] == "ff" {
 		return c, false

@@ -104,18 +104,21 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) (root string) {
 		}
 	}
 	for _, call := range fn.Calls {
-		args := call.With
-		check(f, fn, args, c)
+		if streams(effect.Name(call.With, "method")) {
+			f.Stream(fn)
+		}
+		check(f, fn, call, c)
 	}
 	return root
 }
 
 // check checks the constants of a call; the card may be zero.
-func check(f *pin.Finder, fn pin.Function, args expr.Value, c card) {
+func check(f *pin.Finder, fn pin.Function, call pin.Call, c card) {
+	args := call.With
 	method := effect.Name(args, "method")
 	if parameters, given := args.Get("parameters"); constant(parameters) || !given {
 		if problem := missing(method, parameters); problem != "" {
-			f.Warnf(fn.ID, pin.CodeMismatch, "call %q: %s", fn.Name, problem)
+			f.Errorf(call.Args.Place("/parameters"), pin.CodeMismatch, "call %q: %s", fn.Name, problem)
 		}
 	}
 	if c.url == nil {

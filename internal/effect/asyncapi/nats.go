@@ -215,6 +215,9 @@ func (i *Invoker) publishNATS(ctx context.Context, c effect.Call, t target, msg 
 	}
 	if t := effect.Traceparent(ctx); t != "" && headers.Get("traceparent") == "" {
 		out.Header["traceparent"] = []string{t} // the usual spelling: NATS tells names by case
+		if state := effect.Tracestate(ctx); state != "" && headers.Get("tracestate") == "" {
+			out.Header["tracestate"] = []string{state}
+		}
 	}
 	b, d, err := i.connect(ctx, t, 0)
 	if err != nil {

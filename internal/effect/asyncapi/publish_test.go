@@ -110,14 +110,14 @@ func TestPublishNATS(t *testing.T) {
 	i := invoker(t, effecthttp.Limits{})
 	c := call(t, natsDocument(address), `{"operation":"send","message":{"payload":{"id":"17"},"headers":{"foo":"bar","n":1}}}`)
 	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	if out := i.Invoke(effect.WithTraceparent(t.Context(), trace), c); out.Failure != nil {
+	if out := i.Invoke(effect.WithTracestate(effect.WithTraceparent(t.Context(), trace), "a=b"), c); out.Failure != nil {
 		t.Fatal(out.Failure)
 	}
 	msg, err := sub.NextMsg(patience)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if msg.Subject != "orders.17" || string(msg.Data) != `{"id":"17"}` || msg.Header.Get("foo") != "bar" || msg.Header.Get("n") != "1" || msg.Header.Get(nats.MsgIdHdr) != c.Key || msg.Header.Get("traceparent") != trace {
+	if msg.Subject != "orders.17" || string(msg.Data) != `{"id":"17"}` || msg.Header.Get("foo") != "bar" || msg.Header.Get("n") != "1" || msg.Header.Get(nats.MsgIdHdr) != c.Key || msg.Header.Get("traceparent") != trace || msg.Header.Get("tracestate") != "a=b" {
 		t.Errorf("%+v", msg)
 	}
 	stream, err := js.CreateStream(context.Background(), jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders.>"}})

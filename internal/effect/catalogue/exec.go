@@ -150,7 +150,7 @@ func (r *reader) argv(list *dialect.Node, c *command) {
 
 func (c *command) invoke(ctx context.Context, _ *Catalogue, call effect.Call, s *secrets) (effect.Outcome, error) {
 	run := exec.Command{Dir: c.dir, Timeout: c.timeout, Env: append(exec.Path(), keyVariable+"="+call.Key)}
-	run.Env = append(run.Env, exec.Trace(effect.Traceparent(ctx))...)
+	run.Env = append(run.Env, exec.Trace(effect.Traceparent(ctx), effect.Tracestate(ctx))...)
 	for i, a := range c.argv {
 		text, err := a.fill(call.Args)
 		if err != nil {

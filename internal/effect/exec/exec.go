@@ -41,12 +41,15 @@ type Limits struct {
 	File   int64 // bytes of a file that it writes; 0: no limit
 }
 
-// Trace is a W3C trace context as the entry of Env by which programs find it; "": none.
-func Trace(traceparent string) []string {
-	if traceparent == "" {
+// Trace is a W3C trace context as the entries of Env by which programs find it; an empty text: none.
+func Trace(traceparent, tracestate string) []string {
+	switch {
+	case traceparent == "":
 		return nil
+	case tracestate == "":
+		return []string{"TRACEPARENT=" + traceparent}
 	}
-	return []string{"TRACEPARENT=" + traceparent}
+	return []string{"TRACEPARENT=" + traceparent, "TRACESTATE=" + tracestate}
 }
 
 // Path is what every program needs of the environment of this process, as entries of Env. Where one name has several,

@@ -53,7 +53,7 @@ func TestUnary(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.meta.Get("idempotency-key")[0] != "k1" || s.meta.Get("traceparent")[0] != traceparent || !strings.HasPrefix(s.meta.Get("user-agent")[0], "lockstep/9 ") || !s.late {
+	if s.meta.Get("idempotency-key")[0] != "k1" || s.meta.Get("traceparent")[0] != traceparent || s.meta.Get("tracestate")[0] != "a=b" || !strings.HasPrefix(s.meta.Get("user-agent")[0], "lockstep/9 ") || !s.late {
 		t.Errorf("%v, with a deadline: %v", s.meta, s.late)
 	}
 }

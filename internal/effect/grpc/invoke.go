@@ -103,6 +103,9 @@ func (c *call) prepare(ctx context.Context, ec effect.Call) error {
 	}
 	if t := effect.Traceparent(ctx); t != "" {
 		c.meta.Set("traceparent", t)
+		if state := effect.Tracestate(ctx); state != "" {
+			c.meta.Set("tracestate", state)
+		}
 	}
 	if c.policy != nil {
 		scheme, parameter, err := c.client.Credentials(ctx, c.policy, b.Guarded)

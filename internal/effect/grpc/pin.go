@@ -53,6 +53,9 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		fail(fn.ID, err)
 		return root
 	}
+	if m.IsStreamingServer() {
+		f.Stream(fn)
+	}
 	checkCalls(f, fn, doc.schema, m)
 	return root
 }

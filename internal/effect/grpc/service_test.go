@@ -201,7 +201,7 @@ func (s *service) do(i *Invoker, method, arguments string) effect.Outcome {
 func (s *service) invoke(i *Invoker, operation, args string) effect.Outcome {
 	s.t.Helper()
 	c, _ := pinnedCall(s.t, shopFiles(), operation, args)
-	return finish(effect.WithTraceparent(context.Background(), traceparent), i, c)
+	return finish(effect.WithTracestate(effect.WithTraceparent(context.Background(), traceparent), "a=b"), i, c)
 }
 
 // traceparent is the place of all calls in a trace.

@@ -70,7 +70,9 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return c.send(ctx, req, r.Timeout)
+	a, err := c.send(ctx, req, r.Timeout)
+	effect.NoteExchange(ctx, exchanged(&r, &a))
+	return a, err
 }
 
 // prepare makes a request, and the context with its rules.

@@ -178,6 +178,9 @@ func (c *Client) begin(ctx context.Context, req *nethttp.Request) (*nethttp.Resp
 	}
 	if t := effect.Traceparent(ctx); t != "" && req.Header.Get("Traceparent") == "" {
 		req.Header.Set("Traceparent", t)
+		if state := effect.Tracestate(ctx); state != "" && req.Header.Get("Tracestate") == "" {
+			req.Header.Set("Tracestate", state)
+		}
 	}
 	return c.under(rulesOf(ctx)).Do(req.WithContext(ctx))
 }

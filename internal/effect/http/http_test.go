@@ -94,18 +94,22 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestTraceparent: the trace of a call goes out with it, also to another host, unless the author gives one.
+// TestTraceparent: the trace of a call goes out with it, also to another host, unless the author gives one. Its tracestate
+// goes only with it.
 func TestTraceparent(t *testing.T) {
 	const own, given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
-	end := server(t, func(w nethttp.ResponseWriter, r *nethttp.Request) { fmt.Fprintf(w, "%q", r.Header.Get("traceparent")) })
+	end := server(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		fmt.Fprintf(w, "%q", r.Header.Get("traceparent")+r.Header.Get("tracestate"))
+	})
 	begin := server(t, func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		nethttp.Redirect(w, r, strings.Replace(end.URL, "127.0.0.1", "localhost", 1), nethttp.StatusTemporaryRedirect)
 	})
 	ctx := effect.WithTraceparent(t.Context(), own)
+	stateful := effect.WithTracestate(ctx, "a=b")
 	for _, c := range []struct {
 		ctx           context.Context
 		url, set, got string
-	}{{ctx, end.URL, "", own}, {ctx, begin.URL, "", own}, {ctx, end.URL, given, given}, {t.Context(), end.URL, "", ""}} {
+	}{{ctx, end.URL, "", own}, {ctx, begin.URL, "", own}, {ctx, end.URL, given, given}, {t.Context(), end.URL, "", ""}, {stateful, begin.URL, "", own + "a=b"}, {stateful, end.URL, given, given}} {
 		target, err := url.Parse(c.url)
 		if err != nil {
 			t.Fatal(err)

@@ -122,7 +122,7 @@ func (p *policy) check(named, dialled string) error {
 	}
 	if err := p.guard.SafeAddr(socket.Addr()); err != nil || socket.Addr() == azureHost {
 		return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
-			"the outbound policy refuses %s, an address that is not public; allow it with --outbound-allow CIDR or HOST[:PORT]", named)}
+			"the outbound policy refuses %s, an address that is not public; allow it with --outbound-allow %[1]s", named)}
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (p *policy) checkListed(named, dialled string) error {
 		return err
 	}
 	return &Error{Code: CodeRefused, Msg: fmt.Sprintf(
-		"the outbound policy refuses %s: an expression chose the address, and it is not on the allow-list; allow it with --outbound-allow CIDR or HOST[:PORT]", named)}
+		"the outbound policy refuses %s: an expression chose the address, and it is not on the allow-list; allow it with --outbound-allow %[1]s", named)}
 }
 
 // lists reports whether an address is on the allow-list. An IPv4-mapped IPv6 address is looked up as IPv4.

@@ -45,7 +45,7 @@ func (c *Client) redirect(next *nethttp.Request, via []*nethttp.Request) error {
 }
 
 // crossing are the headers that may follow a redirect to another host.
-var crossing = []string{"Accept", "Content-Type", "Content-Length", "Idempotency-Key", "Traceparent", "User-Agent"}
+var crossing = []string{"Accept", "Content-Type", "Content-Length", "Idempotency-Key", "Traceparent", "Tracestate", "User-Agent"}
 
 // Redirects says which redirects are followed.
 type Redirects uint8

@@ -44,7 +44,7 @@ func (Kind) Find(f *pin.Finder, fn pin.Function) string {
 		args := call.With
 		parameters, given := args.Get("parameters")
 		if problem := missing(effect.Name(args, "method"), parameters); problem != "" && (!given || parameters.IsObject()) {
-			f.Warnf(fn.ID, pin.CodeMismatch, "call %q: %s", fn.Name, problem)
+			f.Errorf(call.Args.Place("/parameters"), pin.CodeMismatch, "call %q: %s", fn.Name, problem)
 		}
 		version := effect.Name(args, "protocolVersion")
 		if version != "" && !strings.Contains(version, "${") && !slices.Contains(versions, version) {

@@ -24,6 +24,9 @@ func TestFind(t *testing.T) {
 		f := pin.NewFinder(t.Context(), dialect.DirBundle(t.TempDir()), pin.Definition{File: "x.yaml"})
 		Kind{}.Find(f, pin.Function{Name: "f", ID: dialect.Pos{File: "x.yaml", Line: 1, Column: 1}, Calls: []pin.Call{{With: value(t, args)}}})
 		found := f.Diagnostics()
+		if wrong := strings.Contains(want, " needs ") || strings.Contains(want, " must be "); found.HasErrors() != wrong {
+			t.Errorf("%s: %v, errors: %t", args, found, wrong)
+		}
 		if (want == "") != (len(found) == 0) || want != "" && (found[0].Code != pin.CodeMismatch || !strings.Contains(found[0].Message, want)) {
 			t.Errorf("%s: %v\nwant %s", args, found, want)
 		}

@@ -107,6 +107,28 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestResultsOfTimedCalls: what follows a call reads its result also inside of larger expressions, and behind a timeout. What a
+// handler may have put in its place is not checked.
+func TestResultsOfTimedCalls(t *testing.T) {
+	const call = "call: openapi, with: {document: {endpoint: shop.yaml}, operationId: charge, parameters: {card: x, amount: 5}}"
+	const lacks = `warning CALL007 function "f": the answer of "charge" has no "id"`
+	for task, want := range map[string]string{
+		`{f: {` + call + `, output: {as: "{id: .id}"}}}`:                                                               lacks,
+		`{f: {` + call + `, output: {as: "$input + {id, at: .at.city}"}}}`:                                             lacks,
+		`{f: {` + call + `, output: {as: {text: "${ \"no \\(.id)\" }"}}}}`:                                             lacks,
+		`{f: {` + call + `, timeout: {after: PT1M}, output: {as: .id}}}`:                                               lacks,
+		`{f: {` + call + `, timeout: {after: PT1M}, export: {as: .id}}}`:                                               lacks,
+		`{f: {` + call + `, timeout: {after: PT1M}, output: {as: "{id: .chargeId}"}}}`:                                 "",
+		`{f: {` + call + `, output: {as: "{id: (.id // .chargeId), city: .at.city?}"}}}`:                               "",
+		`{t: {try: [{f: {` + call + `}}], catch: {do: [{g: {set: {id: 7}}}]}, output: {as: .id}}}`:                     "",
+		`{t: {try: [{f: {` + call + `}}], catch: {retry: {limit: {attempt: {count: 2}}}}, output: {as: "{id: .id}"}}}`: lacks,
+		`{f: {` + call + `}}, {g: {set: {id: "${ .id }"}}}`:                                                            lacks,
+	} {
+		text := "---\n{document: {dsl: 1.0.3, namespace: default, name: w, version: 1.0.0}, do: [" + task + "]}"
+		checkCall(t, task, text, want)
+	}
+}
+
 // checkCall checks a definition; want begins with the word at the place of the diagnostic.
 func checkCall(t *testing.T, name, text, want string) {
 	t.Helper()

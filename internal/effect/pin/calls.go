@@ -2,6 +2,7 @@ package pin
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,19 +60,26 @@ func texts(e ir.Expr) expr.Value {
 	return v
 }
 
-// look finds the calls of all functions, and the names of items of loops, once.
+// look finds the calls of all functions, the ends of regions and the names of items of loops, once.
 func (f *Finder) look() {
 	if f.sites != nil {
 		return
 	}
-	f.sites, f.items = map[ir.FunctionID][]int{}, map[string]bool{}
-	for i, n := range f.def.Program.Nodes {
+	p := f.def.Program
+	f.sites, f.items, f.ends = map[ir.FunctionID][]int{}, map[string]bool{}, map[*ir.Node]*ir.Node{}
+	for i, n := range p.Nodes {
 		switch op := n.Op.(type) {
 		case *ir.Call:
 			f.sites[op.Function] = append(f.sites[op.Function], i)
 		case *ir.Fan:
 			if op.Each != nil {
 				f.items[op.Each.Var] = true
+			}
+		case *ir.Enter:
+			r := &p.Regions[op.Region]
+			handled := slices.ContainsFunc(r.Catch, func(c ir.Catch) bool { return c.Next != 0 })
+			if end := f.end(r.Entry); end != nil && !handled && !op.Drop {
+				f.ends[end] = &p.Nodes[i]
 			}
 		}
 	}
@@ -80,7 +88,6 @@ func (f *Finder) look() {
 // reads finds what is read of the result of a call: by its own filter, or where the result becomes the data, by the
 // operations that follow until the data changes.
 func (f *Finder) reads(n *ir.Node, op *ir.Call) []Read {
-	p := f.def.Program
 	if op.Result.Mode == ir.PutNone {
 		return nil
 	}
@@ -91,8 +98,11 @@ func (f *Finder) reads(n *ir.Node, op *ir.Call) []Read {
 		return nil
 	}
 	var out []Read
-	for next := n.Next; next != 0; next = p.Nodes[next].Next {
-		eval, ok := p.Nodes[next].Op.(*ir.Eval)
+	for range f.def.Program.Nodes {
+		if n = f.after(n); n == nil {
+			break
+		}
+		eval, ok := n.Op.(*ir.Eval)
 		if !ok {
 			break
 		}
@@ -110,23 +120,43 @@ func (f *Finder) reads(n *ir.Node, op *ir.Call) []Read {
 	return out
 }
 
-var (
-	jqPath   = regexp.MustCompile(`^(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
-	jsonPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
-)
+// after is the node that goes on with the data of a node: the next one, or what follows a region that ends here, such as
+// that of a timeout.
+func (f *Finder) after(n *ir.Node) *ir.Node {
+	for n.Next == 0 {
+		if n = f.ends[n]; n == nil {
+			return nil
+		}
+	}
+	return &f.def.Program.Nodes[n.Next]
+}
+
+// end is the last node of those that follow one another; nil: they go round in a circle.
+func (f *Finder) end(id ir.NodeID) *ir.Node {
+	all := f.def.Program.Nodes
+	for range all {
+		if all[id].Next == 0 {
+			return &all[id]
+		}
+		id = all[id].Next
+	}
+	return nil
+}
+
+var jsonPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
 
 // paths are the plain paths of an expression, or of a template of expressions. All else may read anything.
 func (f *Finder) paths(id ir.ExprID) (out []Read) {
 	e := f.def.Program.Exprs[id]
 	at := f.locate(e.Pos)
-	add := func(text, pointer string, pattern *regexp.Regexp) {
-		text = strings.TrimSpace(text)
-		if !pattern.MatchString(text) {
-			return
-		}
-		path := strings.Split(strings.TrimPrefix(text, "$"), ".")[1:]
+	add := func(path []string, pointer string) {
 		if !f.items[path[0]] { // expressions see the item of a loop beside the result
 			out = append(out, Read{path, at.place(pointer, false)})
+		}
+	}
+	addAll := func(src, pointer string) {
+		for _, path := range jq.Reads(src) {
+			add(path, pointer)
 		}
 	}
 	switch e.Lang {
@@ -135,14 +165,16 @@ func (f *Finder) paths(id ir.ExprID) (out []Read) {
 		if inner, _, ok := jq.Embedded(src); ok {
 			src = inner
 		}
-		add(src, "", jqPath)
+		addAll(src, "")
 	case jsonpath.Lang:
-		add(e.Src, "", jsonPath)
+		if text := strings.TrimSpace(e.Src); jsonPath.MatchString(text) {
+			add(strings.Split(text, ".")[1:], "")
+		}
 	case jq.TemplateLang, jq.TextLang:
 		v, _ := expr.ParseJSON([]byte(e.Src))
 		eachText(v, "", func(text, pointer string) {
 			if src, _, ok := jq.Embedded(text); ok {
-				add(src, pointer, jqPath)
+				addAll(src, pointer)
 			}
 		})
 	}

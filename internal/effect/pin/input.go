@@ -46,11 +46,11 @@ func CheckInputs(defs []Definition) dialect.Diagnostics {
 }
 
 func (f *Finder) checkInput(op *ir.Spawn, other *ir.Program) {
-	schema := other.Exprs[inputSchema(other)]
-	if schema.Lang != jsonschema.Lang {
+	schema := InputSchema(other)
+	if schema == "" {
 		return
 	}
-	p, err := jsonschema.Compiler{}.Compile(schema.Src)
+	p, err := jsonschema.Compiler{}.Compile(schema)
 	if err != nil {
 		return // that is reported with the other definition
 	}
@@ -69,13 +69,17 @@ func (f *Finder) checkInput(op *ir.Spawn, other *ir.Program) {
 	}
 }
 
-// inputSchema is the schema of a program's input: its own, or what its first operation checks; 0: there is none.
-func inputSchema(p *ir.Program) ir.ExprID {
-	if p.InputSchema != 0 || len(p.Regions) == 0 {
-		return p.InputSchema
+// InputSchema is the text of the JSON Schema of a program's input: the program's own, or the one that its first
+// operation checks; "": there is none.
+func InputSchema(p *ir.Program) string {
+	id := p.InputSchema
+	if id == 0 && len(p.Regions) > 0 {
+		if first, ok := p.Nodes[p.Regions[0].Entry].Op.(*ir.Eval); ok && !first.CheckResult {
+			id = first.Check
+		}
 	}
-	if first, ok := p.Nodes[p.Regions[0].Entry].Op.(*ir.Eval); ok && !first.CheckResult {
-		return first.Check
+	if id == 0 || p.Exprs[id].Lang != jsonschema.Lang {
+		return ""
 	}
-	return 0
+	return p.Exprs[id].Src
 }

@@ -88,6 +88,8 @@ type Finder struct {
 	nodes  map[ir.Pos]*dialect.Node // the values of the document by where they begin; nil: not asked for yet
 	sites  map[ir.FunctionID][]int  // the nodes that call each function; nil: not asked for yet
 	items  map[string]bool          // the names of items of loops
+	stream map[string]bool          // the functions whose calls are answered with a stream
+	ends   map[*ir.Node]*ir.Node    // the node that enters the region that ends at a node with its data
 }
 
 // opened is a document, or why there is none.
@@ -254,15 +256,14 @@ const (
 	CodeTimeout  = "CALL009" // it ends before its timeout
 )
 
-// errNotFetched is why a document from the network is not opened.
-var errNotFetched = errors.New("it was not fetched and is not checked (lockstep validate --fetch fetches it)")
+// Local is the bundle without documents from the network.
+func Local(b dialect.Bundle) dialect.Bundle { return localBundle{b} }
 
-// localBundle opens no addresses.
 type localBundle struct{ dialect.Bundle }
 
 func (b localBundle) Open(ref string) ([]byte, error) {
 	if route.Remote(ref) {
-		return nil, fmt.Errorf("%q: %w", ref, errNotFetched)
+		return nil, fmt.Errorf("%q: %w", ref, dialect.ErrNotFetched)
 	}
 	return b.Bundle.Open(ref)
 }
@@ -272,7 +273,7 @@ func (b localBundle) Open(ref string) ([]byte, error) {
 // otherwise each is a warning.
 func (k Kinds) Check(ctx context.Context, bundle dialect.Bundle, def Definition, fetch bool) dialect.Diagnostics {
 	if !fetch {
-		bundle, def.AllowUnreachable = localBundle{bundle}, true
+		bundle, def.AllowUnreachable = Local(bundle), true
 	}
 	f := NewFinder(ctx, bundle, def)
 	known := map[string]bool{}

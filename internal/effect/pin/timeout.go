@@ -2,8 +2,10 @@ package pin
 
 import (
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -16,10 +18,21 @@ func (f *Finder) checkTimeouts() {
 	}
 	seen := make([]bool, len(f.def.Program.Nodes))
 	for i, r := range f.def.Program.Regions {
-		if stated, ok := constant(r); ok && i > 0 && stated > f.def.MaxTimeout { // the first is the workflow itself
+		if i == 0 || strings.HasPrefix(r.Ref, "/timeouts/") { // it is the workflow's own
+			continue
+		}
+		if stated, ok := constant(r); ok && stated > f.def.MaxTimeout {
 			f.lateCalls(r.Entry, stated, seen)
 		}
 	}
+}
+
+// Stream notes that calls of a function are answered with a stream, which has limits of its own.
+func (f *Finder) Stream(fn Function) {
+	if f.stream == nil {
+		f.stream = map[string]bool{}
+	}
+	f.stream[fn.Name] = true
 }
 
 // constant is the time of a region, where that is known.
@@ -82,6 +95,9 @@ var timed = []string{"grpc", "a2a", ir.RequestKind}
 
 func (f *Finder) lateCall(n *ir.Node, op *ir.Call, stated time.Duration) {
 	fn := f.def.Program.Functions[op.Function]
+	if f.stream[fn.Name] {
+		return
+	}
 	if o := route.Parse(fn.Operation); o.Kind != route.PlainURL && o.Kind != route.Document && !(o.Kind == route.Other && slices.Contains(timed, o.ID)) {
 		return
 	}
@@ -92,6 +108,6 @@ func (f *Finder) lateCall(n *ir.Node, op *ir.Call, stated time.Duration) {
 			place = at.node.Get(key).KeySpan()
 		}
 	}
-	f.Warnf(place, CodeTimeout, "function %q: the timeout is %s, but a call takes %s at most (limit call-timeout-max)", fn.Name, stated, f.def.MaxTimeout).
-		WithHint("a server with --call-timeout-max %s waits that long; the check takes the same flag", stated)
+	f.Warnf(place, CodeTimeout, "function %q: the timeout is %s, but a call takes %s at most (limit call-timeout-max)", fn.Name, calendar.DurationOf(stated), calendar.DurationOf(f.def.MaxTimeout)).
+		WithHint("a server with a longer --call-timeout-max waits for it; \"lockstep validate\" takes the same flag")
 }

@@ -143,7 +143,7 @@ func (r *Runner) run(ctx context.Context, p *program) effect.Outcome {
 	if !p.engine {
 		command.Mark = "TMPDIR=" + folder
 		command.Env = append([]string{command.Mark, keyVariable + "=" + p.key}, command.Env...)
-		command.Env = append(exec.Trace(effect.Traceparent(ctx)), command.Env...)
+		command.Env = append(exec.Trace(effect.Traceparent(ctx), effect.Tracestate(ctx)), command.Env...)
 	}
 	if p.before != nil {
 		err = p.before(ctx)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -36,6 +37,9 @@ func (e *RefusedError) Error() string { return "the collector refuses spans: " +
 // Refused returns true: sending them again would not help.
 func (e *RefusedError) Refused() bool { return true }
 
+// retryable are the answers after which the same spans may be sent again (OTLP §Retryable Response Codes).
+var retryable = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
 // Export sends spans. After an error that is no *RefusedError they may be sent again.
 func (x *Exporter) Export(ctx context.Context, spans []trace.Span) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -58,10 +62,10 @@ func (x *Exporter) Export(ctx context.Context, spans []trace.Span) error {
 	switch status := resp.StatusCode; {
 	case status >= 200 && status < 300:
 		return nil
-	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
-		return &RefusedError{resp.Status}
+	case slices.Contains(retryable, status):
+		return fmt.Errorf("send spans: the collector answers %s", resp.Status)
 	}
-	return fmt.Errorf("send spans: the collector answers %s", resp.Status)
+	return &RefusedError{resp.Status}
 }
 
 // The numbers of fields below are those of opentelemetry-proto 1.x: trace/v1/trace.proto, common/v1 and resource/v1.
@@ -87,6 +91,9 @@ func (x *Exporter) encode(spans []trace.Span) []byte {
 func span(s *trace.Span) (b []byte) {
 	b = message(b, 1, s.Trace[:])
 	b = message(b, 2, s.Span[:])
+	if s.State != "" {
+		b = text(b, 3, s.State)
+	}
 	if s.Parent != (trace.SpanID{}) {
 		b = message(b, 4, s.Parent[:])
 	}
