@@ -42,7 +42,7 @@ func (s *servers) stop() {
 			return false
 		}
 		nodes, err := witness.API.ListNodes(ctx)
-		return err == nil && !slices.ContainsFunc(nodes, func(o api.Node) bool { return strings.HasSuffix(n.URL, o.Address) && o.Shards > 0 })
+		return err == nil && !slices.ContainsFunc(nodes.Items, func(o api.Node) bool { return strings.HasSuffix(n.URL, o.Address) && o.Shards > 0 })
 	})
 }
 

@@ -69,6 +69,9 @@ func isConflict(err error) bool {
 
 // startedBefore finds the instance that a version before this one started under a key: its id begins with "key:".
 func (e *Engine) startedBefore(ctx context.Context, r *StartRequest) (id string, found bool, err error) {
+	if plain, err := e.onlyPlainIDs(ctx); plain || err != nil {
+		return "", false, err
+	}
 	again := *r
 	again.ID = deriveID(keyed, r.keyOf()...)
 	err = e.sameStart(ctx, again)
@@ -76,6 +79,48 @@ func (e *Engine) startedBefore(ctx context.Context, r *StartRequest) (id string,
 		return "", false, nil
 	}
 	return again.ID, true, err
+}
+
+// The note that a store has which no version before this one put an instance into.
+const (
+	noteKind  = "engine"
+	plainNote = "plain-ids"
+)
+
+// idsKnown is what is known of the ids in a store, see onlyPlainIDs.
+type idsKnown int32
+
+const (
+	idsUnknown idsKnown = iota
+	idsPlain
+	idsOlder
+)
+
+// onlyPlainIDs reports whether no version before this one has put an instance into the store, so that nothing needs to be looked
+// for under ids that such versions derived from keys. A store is known for that from the time when it was empty, which is when the
+// first definition is deployed. Where other nodes use it, too, one of them may be of such a version.
+func (e *Engine) onlyPlainIDs(ctx context.Context) (bool, error) {
+	if !e.alone {
+		return false, nil
+	}
+	if known := idsKnown(e.ids.Load()); known != idsUnknown {
+		return known == idsPlain, nil
+	}
+	known := idsPlain
+	_, err := e.store.Note(ctx, noteKind, plainNote)
+	if errors.Is(err, store.ErrNotFound) {
+		var stats []store.Stat
+		if stats, err = e.store.Stats(ctx); err == nil && len(stats) == 0 {
+			err = e.store.PutNote(ctx, store.Note{Kind: noteKind, Key: plainNote}, e.now())
+		} else {
+			known = idsOlder
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("how ids were derived: %w", err)
+	}
+	e.ids.Store(int32(known))
+	return known == idsPlain, nil
 }
 
 // startedUnder finds the instance of a key or id after a start under it failed, and compares.
@@ -100,7 +145,7 @@ func (r *StartRequest) keyedID(d *definition) string {
 	if d != nil && d.prog.Job {
 		return keyedJobID(r.Definition, r.keyOf()[1])
 	}
-	return strings.TrimPrefix(deriveID(keyed, r.keyOf()...), keyed+idSeparator)[:plainID]
+	return plain(deriveID(keyed, r.keyOf()...))
 }
 
 // keyOf are the definition and the key that an id is derived from. A key of a restart is one of the instance that is

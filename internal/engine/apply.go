@@ -76,8 +76,7 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			}
 		}
 		err := e.load(ctx, l)
-		var broken *brokenError
-		if err != nil && !errors.As(err, &broken) {
+		if err != nil && !isBroken(err) {
 			return err
 		}
 		if l.row.Quarantine != "" {
@@ -128,9 +127,9 @@ func (e *Engine) applyTo(ctx context.Context, l *live, extra *[]input) error {
 			l.forget()
 			mine = true // the others wait for the lane, and the caller does not wait for them
 			continue
-		case errors.As(err, &broken) && broke == 0:
+		case isBroken(err) && broke == 0:
 			return e.setAside(ctx, l, err, *extra)
-		case errors.As(err, &broken):
+		case isBroken(err):
 			l.forget()
 			limit = broke // what came before it is sound
 			continue
@@ -224,14 +223,14 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 	if !f.changed() {
 		return nil
 	}
-	var c store.Commit
-	err := guard(func() error { c = f.finish(); return nil })
+	c := &f.c
+	err := guard(func() error { return f.finish(e.mayTell()) })
 	if err == nil && e.cfg.Probe.Fold != nil {
-		e.cfg.Probe.Fold(&c, f.given)
+		e.cfg.Probe.Fold(c, f.given)
 	}
 	if err == nil {
 		began := time.Now()
-		err = e.store.Commit(ctx, c)
+		err = e.store.Commit(ctx, *c)
 		e.figures.committed(time.Since(began), err)
 	}
 	if err != nil {
@@ -239,11 +238,11 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		return fmt.Errorf("commit instance %s: %w", f.l.id, err)
 	}
 	e.stored.Add(1)
-	e.observe(&c)
+	e.observe(c)
 	if f.l.row.Held && !c.Instance.Held {
 		defer e.findCalls(ctx, f.l.id)
 	}
-	e.quotas.committed(&c, f.l.row.Rev == 0)
+	e.quotas.committed(c, f.l.row.Rev == 0)
 	f.l.large.note(c.Pages)
 	f.l.row = c.Instance
 	f.l.row.Rev++
@@ -267,8 +266,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 			e.cfg.OnRecord(f.l.id, r)
 		}
 	}
-	row := f.l.row
-	e.wakeWatchers(f.l.id, &row)
+	e.wakeWatchers(f.l.id, &f.l.row)
 	e.changes.tell()
 	if f.madeWork() {
 		e.wakeUp()

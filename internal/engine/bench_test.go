@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
 
@@ -38,4 +41,64 @@ func BenchmarkW1(b *testing.B) {
 			}
 		}
 	})
+}
+
+// noting is a store that notes the commits of steps.
+type noting struct {
+	store.Store
+	mu   sync.Mutex
+	list []store.Commit
+}
+
+func (s *noting) Commit(ctx context.Context, c store.Commit) error {
+	s.mu.Lock()
+	s.list = append(s.list, c)
+	s.mu.Unlock()
+	return s.Store.Commit(ctx, c)
+}
+
+// BenchmarkFigures is what metrics cost of BenchmarkW1: all that they do for the commits and the call of one instance, beside
+// the time of that instance on one core and without a disk, in the same run.
+func BenchmarkFigures(b *testing.B) {
+	w := build("w")
+	noted := &noting{Store: memory.New()}
+	e, err := New(Config{Store: noted, Languages: jsonpath.Languages(), Invoker: effect.Func(constant)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if err := e.Deploy(ctx, w.main(w.call("f"))); err != nil {
+		b.Fatal(err)
+	}
+	go e.Run(ctx)
+	one := func() {
+		id, err := e.Start(ctx, StartRequest{Definition: "w", Input: expr.EmptyObject})
+		if err == nil {
+			_, err = e.Wait(ctx, id)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	one()
+	noted.mu.Lock()
+	of := noted.list
+	noted.mu.Unlock()
+	var whole, figures time.Duration
+	out := effect.Outcome{}
+	for b.Loop() {
+		began := time.Now()
+		one()
+		middle := time.Now()
+		for i := range of {
+			e.observe(&of[i])
+			e.figures.committed(middle.Sub(began), nil)
+		}
+		e.figures.called("f", middle.Sub(began), &out, false)
+		whole, figures = whole+middle.Sub(began), figures+time.Since(middle)
+	}
+	b.ReportMetric(float64(figures.Nanoseconds())/float64(b.N), "ns-metrics/op")
+	b.ReportMetric(100*float64(figures)/float64(whole), "%-metrics")
+	b.ReportMetric(float64(len(of)), "commits/op")
 }

@@ -147,11 +147,14 @@ var t0 = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 type option func(*Config)
 
+// noChunks has all values where the instance is, so that damage to one of them is not damage to several.
+func noChunks(c *Config) { c.ChunkBytes = core.ChunkBytes }
+
 func newHarness(t testing.TB, mocks mock.Mocks, opts ...option) *harness {
 	t.Helper()
 	h := &harness{t: t, clock: NewVirtualClock(t0), mock: mock.New(mocks, nil), store: newStore(t)}
 	cfg := Config{
-		Store: h.store, Clock: h.clock, Invoker: h.mock, Languages: jsonpath.Languages(), Inline: true, Timezone: "UTC",
+		Store: h.store, Clock: h.clock, Invoker: h.mock, Languages: jsonpath.Languages(), Inline: true, Timezone: "UTC", ChunkBytes: 16, // most values are large
 		NewID: func() string { h.ids++; return fmt.Sprintf("i%d", h.ids) },
 		OnRecord: func(id string, r core.Record) {
 			h.log = append(h.log, fmt.Sprintf("%s %s %s %s %s %v %s", r.Time, id, r.Type, r.Node, r.Name, r.Fault, r.Data))

@@ -19,12 +19,18 @@ import (
 
 // callKey names a call of an instance; with the identity of that it is the idempotency
 // key of an effect.
-func callKey(instance string, t core.Ticket) string { return instance + "/" + t.String() }
+func callKey(instance string, t core.Ticket) string {
+	var room [96]byte
+	return string(t.Append(append(append(room[:0], instance...), '/')))
+}
 
 // CallKey is the idempotency key of a call that has no answer yet.
 func CallKey(c store.Call) string {
 	return cmp.Or(c.Key, callKey(identity(&store.Instance{ID: c.Instance, Created: c.Created}), c.Ticket))
 }
+
+// KeyOf is the idempotency key of a call that an instance made.
+func KeyOf(row *Instance, t core.Ticket) string { return callKey(identity(row), t) }
 
 // identity names an instance for ever. An id that its caller chose, directly or by a key, is used
 // again when its instance is deleted and the caller comes again; what others know by the id
@@ -39,7 +45,8 @@ func identity(row *store.Instance) string {
 
 // lifeOf names an instance for ever, whoever chose its id.
 func lifeOf(id string, created core.Time) string {
-	return id + "~" + strconv.FormatInt(int64(created), 36)
+	var room [160]byte
+	return string(strconv.AppendInt(append(append(room[:0], id...), '~'), int64(created), 36))
 }
 
 // call is a call in one of three phases: queued, in flight, answered but not applied.
@@ -47,6 +54,8 @@ type call struct {
 	key string
 	row store.Call
 	n   int64 // order of its decision
+
+	endpoint string // what it reaches, once it was queued
 
 	cancel context.CancelFunc // while in flight
 	waits  bool               // it is in flight without a place
@@ -217,6 +226,13 @@ func (t *callTable) due(now core.Time) []*call {
 	return out
 }
 
+// holds reports whether any answer is held.
+func (t *callTable) holds() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.held) > 0
+}
+
 // answered reports whether an answer for an instance is held that counts by now.
 func (t *callTable) answered(instance string, now core.Time) bool {
 	t.mu.Lock()
@@ -298,6 +314,9 @@ func (e *Engine) callInline(ctx context.Context) (bool, error) {
 			break
 		}
 		did = true
+		e.calls.mu.Lock()
+		c.cancel = func() {} // it is in flight, and its shard stays here
+		e.calls.mu.Unlock()
 		began := time.Now()
 		out, unready := e.invoke(ctx, c.row)
 		if unready != nil {
@@ -463,7 +482,7 @@ func (e *Engine) answer(ctx context.Context, c *call, reply core.Reply, at core.
 }
 
 func replyOf(in core.Invoke, out effect.Outcome) core.Reply {
-	reply := core.Reply{Ticket: in.Ticket, Value: out.Value, None: out.None}
+	reply := core.Reply{Ticket: in.Ticket, Value: out.Value, None: out.None, Text: exchangeText(out.Exchange)}
 	if f := out.Failure; f != nil {
 		reply.Fault = &core.Fault{
 			Name: f.Name, Code: f.Code, Status: f.Status,

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 // maxSpawnDepth is how many instances may wait for one another ("spawn-depth").
 const maxSpawnDepth = 64
 
-// maxContinued is how many instances in a row may go on as the next one within briefly of their start
-// ("continue-chain"): a chain without a pause would never end, and nobody could stop it.
+// maxContinued is how many instances in a row may start the next one, without waiting for it, within briefly of their
+// own start ("continue-chain"): a chain without a pause would never end, and nobody could stop it.
 const (
 	maxContinued = 1000
 	briefly      = core.Time(time.Second)
@@ -78,12 +79,17 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	}
 	id := f.childID(c.Ticket)
 	row := newRow(d, id, f.now)
-	row.Trace = f.traceAt(c.Ticket)
+	row.Trace = f.childTrace(c.Ticket)
 	if !c.Continue { // which is no child
 		row.Parent, row.Ticket, row.Awaited = f.l.id, c.Ticket, c.Wait
-	} else if f.now-f.l.row.Created < briefly {
-		row.Continued = f.l.row.Continued + 1
 	}
+	if f.now-f.l.row.Created < briefly {
+		row.Continued = f.l.row.Continued
+		if !c.Wait {
+			row.Continued++
+		}
+	}
+	row.Tree = treeOf(&f.l.row)
 	row.Job = jobOf(d.prog, c.Input, store.Job{})
 	if c.Wait {
 		row.Depth = f.l.row.Depth + 1
@@ -94,12 +100,18 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 	}
 	if row.Continued > maxContinued {
 		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: fmt.Sprintf(
-			"%d instances went on as the next one, each within a second of its start (limit continue-chain): let the workflow wait for something", maxContinued)})
+			"%d instances in a row started the next one, each within a second of its own start (limit continue-chain): let the workflow wait for something", maxContinued)})
 		return nil
 	}
-	if over := f.e.quotas.check(d.row.ID, len(f.c.Children)); over != nil && !c.Continue { // which ends this one
-		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: over.Error()})
-		return nil
+	if !c.Continue { // which ends this one
+		over, err := f.overQuota(ctx, &row)
+		if err != nil {
+			return err
+		}
+		if over != nil {
+			f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: over.Error()})
+			return nil
+		}
 	}
 	if over, err := f.earlier(ctx, id, c); over || err != nil {
 		return err
@@ -109,6 +121,17 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 		f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
 	}
 	return nil
+}
+
+// treeOf names the tree of an instance's children: its own, or the one that it begins.
+func treeOf(row *store.Instance) string { return cmp.Or(row.Tree, identity(row)) }
+
+// overQuota is the quota that a further child would exceed, if there is one.
+func (f *fold) overQuota(ctx context.Context, row *store.Instance) (*QuotaError, error) {
+	if over := f.e.quotas.check(row.Definition, len(f.c.Children)); over != nil {
+		return over, nil
+	}
+	return f.e.quotas.checkTree(ctx, f.e.store, row.Tree, row.ID, len(f.c.Children))
 }
 
 // childID is the id of the child that is spawned under a ticket.

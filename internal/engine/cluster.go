@@ -22,7 +22,9 @@ const (
 	// shortestLook and longestLook bound how long a node waits before it looks for work that
 	// others made, if no hint comes: the longer, the longer there was none.
 	shortestLook = 5 * time.Millisecond
-	longestLook  = 100 * time.Millisecond
+	longestLook  = 250 * time.Millisecond
+	// followLook is how often a node looks what others did that callers here wait for, if no hint comes.
+	followLook = 100 * time.Millisecond
 	// followPause is how long a node gathers hints before it reads what others did.
 	followPause = 5 * time.Millisecond
 	// purgePause is how often a node forgets events whose time is up.
@@ -50,6 +52,7 @@ type cluster struct {
 	audited      core.Time
 	policies     core.Time // when policies were last compared
 	look         time.Duration
+	work         store.Glance // by the last look
 }
 
 // sharedClock is the store's clock: what one node calls now, another does.
@@ -68,6 +71,9 @@ func (e *Engine) callShard(instance string) int {
 	}
 	return e.shared.CallShard(instance)
 }
+
+// mayTell reports whether large values may be stored once.
+func (e *Engine) mayTell() bool { return e.shared == nil || e.shared.Chunks() }
 
 // has reports whether this node does the work of an instance.
 func (e *Engine) has(instance string) bool { return e.shared == nil || e.shared.Has(instance) }
@@ -172,6 +178,28 @@ func (e *Engine) mayPurge(now core.Time) bool {
 	}
 	c.purged = now
 	return true
+}
+
+// glance sees which lists of work may have something; without a shared store all may.
+func (e *Engine) glance(ctx context.Context, now core.Time) (store.Glance, error) {
+	e.cluster.work = store.Anything
+	if e.shared == nil {
+		return e.cluster.work, nil
+	}
+	work, err := e.shared.Glance(ctx, now)
+	if err != nil {
+		return store.Anything, fmt.Errorf("look for work: %w", err)
+	}
+	e.cluster.work = work
+	return work, nil
+}
+
+// laterHere is later after a poll that found nothing. What was committed here since ends the pause that follows.
+func (e *Engine) laterHere(ctx context.Context) (time.Time, bool) {
+	if w := e.cluster.work; w.None() {
+		return e.sooner(e.now(), w.Next, w.Later)
+	}
+	return e.later(ctx, e.now())
 }
 
 // idlePause is how long a node rests before it polls again: longer each time it found nothing to do.
@@ -279,6 +307,7 @@ func (e *Engine) background(ctx context.Context) (done *sync.WaitGroup) {
 	if e.quotas.Quotas != (Quotas{}) {
 		done.Go(func() { e.keepQuotas(ctx) })
 	}
+	done.Go(func() { e.keepTallies(ctx) })
 	for _, r := range e.relays() {
 		done.Go(func() { e.runRelay(ctx, r) })
 	}

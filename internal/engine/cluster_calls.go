@@ -19,7 +19,7 @@ func (e *Engine) enqueue(calls []store.Call) {
 }
 
 // takeCalls queues the calls that this node has now, and drops those that it has no more.
-func (e *Engine) takeCalls(ctx context.Context, now core.Time) error {
+func (e *Engine) takeCalls(ctx context.Context, now core.Time, work store.Glance) error {
 	if e.shared == nil {
 		return nil
 	}
@@ -29,10 +29,10 @@ func (e *Engine) takeCalls(ctx context.Context, now core.Time) error {
 		c.shardChanges = changes
 		e.suspects.look = true
 	}
-	if e.cfg.Sink != nil && c.joined.Load() {
+	if e.cfg.Sink != nil && c.joined.Load() && work.Outbound {
 		e.outbox.hear() // others decide on events, too
 	}
-	calls, err := e.handed(ctx)
+	calls, err := e.handed(ctx, work)
 	if err != nil {
 		return fmt.Errorf("read calls: %w", err)
 	}
@@ -52,8 +52,11 @@ func (e *Engine) shardsChanged() bool {
 	return e.shared != nil && e.shared.ShardChanges() != e.cluster.shardChanges
 }
 
-func (e *Engine) handed(ctx context.Context) ([]store.Call, error) {
+func (e *Engine) handed(ctx context.Context, work store.Glance) ([]store.Call, error) {
 	if e.cluster.joined.Load() || e.cluster.read {
+		if !work.Calls {
+			return nil, nil
+		}
 		calls, err := e.shared.Handed(ctx)
 		return calls, e.withoutDamage(ctx, err)
 	}

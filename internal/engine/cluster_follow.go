@@ -9,7 +9,7 @@ import (
 // follow wakes the callers here that wait for commits of other nodes.
 func (e *Engine) follow(ctx context.Context) {
 	pos, failing := int64(-1), false // -1: unknown, because nothing has waited yet
-	look := time.NewTicker(longestLook)
+	look := time.NewTicker(followLook)
 	defer look.Stop()
 	hinted := false
 	for ctx.Err() == nil {

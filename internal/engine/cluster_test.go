@@ -317,9 +317,9 @@ type lapsing struct {
 
 func (l *lapsing) Leased() bool { return !l.over.Load() && l.Shared.Leased() }
 
-func (l *lapsing) Handed(ctx context.Context) ([]store.Call, error) {
+func (l *lapsing) Glance(ctx context.Context, now core.Time) (store.Glance, error) {
 	l.passes.Add(1)
-	return l.Shared.Handed(ctx)
+	return l.Shared.Glance(ctx, now)
 }
 
 // TestNodesLapse: a node whose time is over begins no call, however many wait in it, and

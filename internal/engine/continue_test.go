@@ -114,3 +114,20 @@ func TestContinuedIsCancelled(t *testing.T) {
 		h.want(id+ticket, core.Cancelled, "")
 	}
 }
+
+// TestStartChain: instances that start the next one without waiting for it stop as well.
+func TestStartChain(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(build("a").main(spawn("b", true)), build("b").main(spawn("a", false)))
+	h.start("a", `{}`)
+	h.run(time.Minute)
+	if got := len(h.list()); got != 2*maxContinued+2 {
+		t.Errorf("%d instances", got)
+	}
+	h.deploy(build("slow").main(delay(time.Second), spawn("slow", false)))
+	h.start("slow", `{}`)
+	h.run(2 * maxContinued * time.Second)
+	if got := h.open(); got != 1 {
+		t.Errorf("%d are open: one that takes its time must go on", got)
+	}
+}

@@ -140,7 +140,7 @@ func (e *Engine) giveUp(ctx context.Context, c *store.Commit, now core.Time) err
 		c.Pages = state.GivenUp().TakeDirty(nil)
 	}
 	for _, p := range pages {
-		if !slices.ContainsFunc(c.Pages, func(o core.Page) bool { return o.Frame == p.Frame && o.Part == p.Part }) {
+		if p.Chunk == 0 && !slices.ContainsFunc(c.Pages, func(o core.Page) bool { return o.Frame == p.Frame && o.Part == p.Part }) {
 			c.Pages = append(c.Pages, core.Page{Frame: p.Frame, Part: p.Part})
 		}
 	}

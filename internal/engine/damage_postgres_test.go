@@ -19,7 +19,7 @@ func TestDamageIsSetAsideOverPostgres(t *testing.T) {
 	ctx := context.Background()
 	url := pgtest.Start(t).Database(t)
 	over := func(t *testing.T, db *postgres.DB, name string, sink *receiver) *harness {
-		return newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store, c.Sink = db.Namespace(name), sink.take })
+		return newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store, c.Sink = db.Namespace(name), sink.take }, noChunks)
 	}
 	db := openPostgres(t, url, postgres.Options{})
 	below, err := pgx.Connect(ctx, url)

@@ -29,7 +29,7 @@ func onFile(t *testing.T, file string, sink *receiver) (*harness, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store, c.Sink = db.Namespace("default"), sink.take })
+	h := newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store, c.Sink = db.Namespace("default"), sink.take }, noChunks)
 	return h, func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -250,7 +250,7 @@ func TestDamageIsSetAsideLater(t *testing.T) {
 		calls, damaged := db.Namespace("default").Calls(t.Context(), "")
 		if damaged != nil {
 			s := &reluctant{db.Namespace("default"), 8}
-			h := newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store = s })
+			h := newHarness(t, mock.Mocks{"f": {gives(`{"f":1}`)}}, func(c *Config) { c.Store = s }, noChunks)
 			for range 10 {
 				_, _ = h.Poll(t.Context())
 				if next, ok := h.Next(); s.left > 0 && (!ok || next.After(h.clock.Now().Add(time.Second))) {

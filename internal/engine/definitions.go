@@ -207,8 +207,8 @@ func (e *Engine) outdated(ctx context.Context, err error) bool {
 		e.report(e.readOutdated(ctx))
 		return true
 	}
-	var gone *store.NoContentError
-	if !errors.As(err, &gone) {
+	gone, ok := errors.AsType[*store.NoContentError](err)
+	if !ok {
 		return false
 	}
 	e.mu.Lock()

@@ -61,6 +61,9 @@ func (e *Engine) DeployDocuments(ctx context.Context, ds []Document) ([]Deployed
 	if err != nil {
 		return nil, err
 	}
+	if _, err := e.onlyPlainIDs(ctx); err != nil {
+		return nil, err
+	}
 	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	out, err := e.compare(ctx, rows)

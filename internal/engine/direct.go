@@ -12,15 +12,11 @@ import (
 
 // Most events are for one instance that waits for nothing else at the moment. Its step then shares the
 // commit of the event: no message, no second commit, no look for work. A step may take long, so it cannot run
-// inside the store's transaction, where the routing is decided. The event is therefore routed twice: first to
-// learn which instance waits, then, after its step, to find that this is still so.
+// inside the store's transaction, where the routing is decided. The event is therefore routed twice: first, outside
+// of a transaction, to learn which instance waits, then, after its step, to find that this is still so.
 
-var (
-	// errOneWaits ends an ingest before anything is stored: exactly one instance waits for the event.
-	errOneWaits = errors.New("one instance waits for the event")
-	// errOtherRoute ends the commit of a step with its event: the event is for others by now.
-	errOtherRoute = errors.New("another instance waits for the event")
-)
+// errOtherRoute ends the commit of a step with its event: the event is for others by now.
+var errOtherRoute = errors.New("another instance waits for the event")
 
 // oneWaits reports whether the routing does nothing but give the event to one subscription.
 func (i *ingestion) oneWaits() bool {
@@ -32,28 +28,25 @@ func (i *ingestion) oneWaits() bool {
 // run stores the event, together with the step of the instance that waits for it where there is exactly one.
 // Where several processes write to the store, events go by the inbox: another node may have the instance.
 func (i *ingestion) run(ctx context.Context) error {
-	if !i.e.cacheIsCurrent() {
-		return i.put(ctx, byInbox)
-	}
-	var to store.Delivery
-	err := i.put(ctx, func(r *store.Routing) error {
-		if !i.oneWaits() {
+	if i.e.cacheIsCurrent() {
+		if to, ok := i.preview(ctx); ok && i.advanceInTime(ctx, to) {
 			return nil
 		}
-		to = r.Deliver[0]
-		return errOneWaits
-	})
-	if !errors.Is(err, errOneWaits) {
-		return err
 	}
-	if i.advanceInTime(ctx, to) {
-		return nil
-	}
-	return i.put(ctx, byInbox)
+	return i.put(ctx)
 }
 
-// byInbox leaves a routing as it is.
-func byInbox(*store.Routing) error { return nil }
+// preview finds the one delivery that taking the event would make. What it cannot tell shows when the event is
+// taken.
+func (i *ingestion) preview(ctx context.Context) (to store.Delivery, ok bool) {
+	err := i.e.store.Preview(ctx, i.row, i.router(func(r *store.Routing) error {
+		if ok = i.oneWaits(); ok {
+			to = r.Deliver[0]
+		}
+		return nil
+	}))
+	return to, ok && err == nil
+}
 
 // directTime is how long the sender of an event waits for the step that shares its commit.
 const directTime = 100 * time.Millisecond

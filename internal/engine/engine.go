@@ -61,6 +61,8 @@ type Config struct {
 	Inline              bool // calls happen inside Poll, one by one: deterministic
 	Redeploy            bool // a version may be deployed again with other content (dev)
 	Quotas              Quotas
+	HistoryRecords      int64 // after so many records of its history an instance is paused, each time: [HistoryRecords]
+	ChunkBytes          int   // from which size on a value is stored once: [core.ChunkBytes]
 
 	NewID func() string          // of instances started by hand
 	Seed  func(id string) uint64 // of an instance's jitter: from its id
@@ -112,12 +114,27 @@ type Probe struct {
 }
 
 // lock locks what is held while the store is asked.
-func (p *Probe) lock(m *sync.Mutex) {
+func (p *Probe) lock(m interface {
+	Lock()
+	TryLock() bool
+},
+) {
 	if p.Yield == nil {
 		m.Lock()
 		return
 	}
 	for !m.TryLock() {
+		p.Yield()
+	}
+}
+
+// readLock does so for reading.
+func (p *Probe) readLock(m *sync.RWMutex) {
+	if p.Yield == nil {
+		m.RLock()
+		return
+	}
+	for !m.TryRLock() {
 		p.Yield()
 	}
 }
@@ -130,10 +147,13 @@ type Engine struct {
 	zone   *time.Location
 	began  core.Time
 
-	givenIDs bool // the host says how ids are made
-	alone    bool // no other process writes to the store
+	givenIDs bool                    // the host says how ids are made
+	ids      atomic.Int32            // an idsKnown
+	alone    bool                    // no other process writes to the store
+	parking  func(*ir.Function) bool // parks, as the core asks it
 
-	deploys sync.Mutex // what is deployed changes in the store and here together; before mu
+	deploys   sync.Mutex   // what is deployed changes in the store and here together; before mu
+	decisions sync.RWMutex // held by what depends on them, while it is stored; see undecided
 
 	mu      sync.Mutex
 	aliases int64 // counts changes of byID
@@ -171,6 +191,7 @@ type Engine struct {
 	signal    chan struct{} // something may be there to do
 	changes   changes
 	figures   Figures
+	tallies   tallies
 	quotas    quotas
 	abort     sync.Once
 	aborted   chan struct{} // closed by Abort
@@ -200,6 +221,8 @@ func New(cfg Config) (*Engine, error) {
 	cfg.Namespace = cmp.Or(cfg.Namespace, "default")
 	cfg.EventWindow = cmp.Or(max(cfg.EventWindow, 0), defaultEventWindow)
 	cfg.MissedFires = cmp.Or(cfg.MissedFires, MissedLatest)
+	cfg.HistoryRecords = cmp.Or(cfg.HistoryRecords, HistoryRecords)
+	cfg.ChunkBytes = cmp.Or(cfg.ChunkBytes, core.ChunkBytes)
 	if err := cfg.MissedFires.Check(); err != nil {
 		return nil, fmt.Errorf("engine: missed fires: %w", err)
 	}
@@ -233,7 +256,9 @@ func New(cfg Config) (*Engine, error) {
 		}
 		e.zone = zone
 	}
+	e.parking = e.parks
 	e.figures.init()
+	e.tallies.init()
 	e.quotas.Quotas = cfg.Quotas
 	e.work = e.sources()
 	e.live.init(liveCapacity)
@@ -340,18 +365,33 @@ func seedOf(id string) uint64 {
 }
 
 // deriveID makes an id that is the same for the same cause, so that creating twice
-// creates once. With the kind of cause before it, no one can choose it by hand.
+// creates once. With the kind of cause before it, no one can choose it by hand; instances have its plain form.
 func deriveID(kind string, parts ...string) string {
-	h := sha256.New()
-	for _, p := range append([]string{kind}, parts...) {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
-		h.Write(size[:])
-		h.Write([]byte(p))
+	var room [192]byte
+	text := appendPart(room[:0], kind)
+	for _, p := range parts {
+		text = appendPart(text, p)
 	}
-	return kind + idSeparator + strings.ToLower(base32.HexEncoding.EncodeToString(h.Sum(nil)))[:26]
+	sum := sha256.Sum256(text)
+	text = append(append(text[:0], kind...), idSeparator...)
+	from := len(text)
+	return string(lowerHex32.AppendEncode(text, sum[:])[:from+26])
 }
 
+func appendPart(dst []byte, p string) []byte {
+	return append(binary.BigEndian.AppendUint64(dst, uint64(len(p))), p...)
+}
+
+var lowerHex32 = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv")
+
 // plainID is how many characters an id has that nobody chose. There are 32 of them: two of a billion ids
-// are the same with a probability of one in two million.
+// are the same with a probability of one in two million. As any id of this form can be chosen, too, whoever derives
+// one looks at what has it: sameStart for a key, fired for a schedule. Those of events need not: the nanosecond at
+// which an event came is in them, so nobody knows them beforehand.
 const plainID = 16
+
+// plain is the form that people see of a derived id.
+func plain(derived string) string {
+	_, hash, _ := strings.Cut(derived, idSeparator)
+	return hash[:plainID]
+}

@@ -367,7 +367,7 @@ func TestCrashAnywhere(t *testing.T) {
 			t.Fatalf("after a crash at write %d:\n%s\nwant\n%s", n, got, want)
 		}
 	}
-	if n < 30 {
+	if n < 28 {
 		t.Errorf("only %d writes", n)
 	}
 	t.Logf("crashed after each of %d writes", n-1)

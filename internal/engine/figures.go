@@ -85,6 +85,7 @@ type Failure struct {
 // observe counts what a commit did to an instance, and tells of its failure.
 func (e *Engine) observe(c *store.Commit) {
 	e.figures.records(c)
+	e.tallies.count(c)
 	if e.cfg.OnFailed == nil || c.Instance.Status != core.Failed && c.Instance.Quarantine == "" {
 		return
 	}
@@ -163,7 +164,8 @@ func (e *Engine) StoreSize(ctx context.Context) (int64, bool) {
 	return size, err == nil
 }
 
-// QueuedCalls is how many calls wait for a place among those in flight, and how many are in flight without one.
+// QueuedCalls is how many calls wait for a place among those in flight, and how many are in flight without one: those
+// with an [effect.Outcome] Wait, and those that are postponed.
 func (e *Engine) QueuedCalls() (queued, waiting int) {
 	e.calls.mu.Lock()
 	defer e.calls.mu.Unlock()

@@ -24,9 +24,11 @@ type fold struct {
 	c       store.Commit // Instance is the row as it becomes
 	did     bool         // the state changed
 	changes int          // how often
+	named   string       // identity, once it was asked for
 	told    int          // records that tellCalled went past
 	more    bool
 	given   []core.Input // those that changed it, for Probe
+	stopped error        // why its present step was stopped
 	asks    int          // how often its present step asked whether to stop: at its begin, then every expr.StopEvery
 	work    int          // steps of expressions that they took
 	left    int          // of the inputs, those that it was not given
@@ -63,20 +65,31 @@ func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, er
 			}
 			return f.give(ctx, in)
 		})
-		var no *core.Rejected
-		var changed *RevisionError
+		if err == nil {
+			continue
+		}
+		changed, stale := errors.AsType[*RevisionError](err)
+		no, refused := errors.AsType[*core.Rejected](err)
 		switch {
-		case errors.As(err, &changed):
+		case stale:
 			rejected = changed
-		case errors.As(err, &no) && in.message == 0:
+		case refused && in.message == 0:
 			rejected = no
-		case errors.As(err, &no):
+		case refused:
 			f.c.Taken = append(f.c.Taken, in.message)
-		case err != nil:
+		default:
 			return i, nil, err
 		}
 	}
 	return 0, rejected, nil
+}
+
+// identity names the instance for ever.
+func (f *fold) identity() string {
+	if f.named == "" {
+		f.named = identity(&f.l.row)
+	}
+	return f.named
 }
 
 // isAt says that the instance is not at a revision any more: it changed before, or in what
@@ -95,14 +108,13 @@ func (f *fold) isAt(rev int64) error {
 // broken invariants.
 func (f *fold) give(ctx context.Context, in input) error {
 	res, err := f.step(ctx, in.in)
-	var rejected *core.Rejected
-	switch {
-	case errors.As(err, &rejected), errors.Is(err, core.ErrStopped):
-		return err
-	case err != nil:
-		return &brokenError{err}
+	if err == nil {
+		return f.take(ctx, in, res)
 	}
-	return f.take(ctx, in, res)
+	if _, rejected := errors.AsType[*core.Rejected](err); rejected || errors.Is(err, core.ErrStopped) {
+		return err
+	}
+	return &brokenError{err}
 }
 
 // take notes the outcome of one input.
@@ -130,8 +142,13 @@ func (f *fold) take(ctx context.Context, in input, res core.Result) error {
 		f.given = append(f.given, in.in)
 	}
 	f.changes++
-	for _, r := range res.Records {
-		f.c.Records = append(f.c.Records, f.l.told(r))
+	for i := range res.Records {
+		f.l.redactRecord(&res.Records[i])
+	}
+	if len(f.c.Records) == 0 {
+		f.c.Records = res.Records // nobody else has them
+	} else {
+		f.c.Records = append(f.c.Records, res.Records...)
 	}
 	if reply, ok := in.in.(core.Reply); ok && in.event && !reply.Ticket.Standing() {
 		f.unsubscribe(reply.Ticket)
@@ -151,9 +168,11 @@ func (f *fold) changed() bool {
 // held reports whether the instance stays held: its definition is paused, and only what a caller asked for was given.
 func (f *fold) held() bool { return f.l.row.Held && f.e.holds(f.l.row.Definition) }
 
-// finish completes the commit with what the state says of itself.
-func (f *fold) finish() store.Commit {
+// finish completes the commit with what the state says of itself. Its records must not change any more if
+// they tell chunks.
+func (f *fold) finish(tell bool) error {
 	f.describe(&f.c.Instance)
+	f.boundHistory()
 	f.c.Instance.Children = f.l.row.Children
 	for i := range f.c.Children {
 		if f.c.Children[i].Instance.Parent == f.l.id {
@@ -161,9 +180,29 @@ func (f *fold) finish() store.Commit {
 		}
 	}
 	if f.l.state != nil {
+		if row := &f.c.Instance; tell {
+			f.c.Chunks = f.l.state.Tell(f.e.cfg.ChunkBytes, f.c.Records, row.Records+int64(len(f.c.Records)), row.Output)
+		}
 		f.c.Pages = f.l.state.TakeDirty(f.l.sealer())
 	}
-	return f.c
+	return nil
+}
+
+// HistoryRecords is how many records an instance writes before it is paused, once for each so many ("history-records").
+const HistoryRecords = 1_000_000
+
+// historyActor is the actor in the history that pauses an instance because of it.
+const historyActor = "history-records"
+
+// boundHistory pauses an instance that wrote another HistoryRecords. A person decides: resume lets it write as many again.
+func (f *fold) boundHistory() {
+	limit, row := f.e.cfg.HistoryRecords, &f.c.Instance
+	total := f.l.row.Records + int64(len(f.c.Records))
+	if total/limit == f.l.row.Records/limit || row.Status.Final() || row.Status == core.Paused {
+		return
+	}
+	f.warn("the history has %d records: the instance pauses after each %d (limit history-records); resume lets it write as many again, continueAs begins a new history", total, limit)
+	f.message(f.l.id, core.Control{Verb: core.VerbSuspend, Actor: historyActor})
 }
 
 // describe fills a row with what the state says of itself.
@@ -182,8 +221,8 @@ func (f *fold) describe(row *store.Instance) {
 	switch {
 	case !row.Status.Final():
 		row.Ended = 0
-	case row.Ended == 0:
-		row.Ended = f.now
+	case row.Ended == 0 || slices.ContainsFunc(f.c.Records, func(r core.Record) bool { return r.Type == core.RecFinished }):
+		row.Ended = f.now // also of one that had failed, and has ended again by one request
 	}
 	row.Held = row.Held && !row.Status.Final()
 	if f.l.prog.Job {
@@ -213,7 +252,7 @@ func (f *fold) command(ctx context.Context, c core.Command) error {
 		}
 		call := store.Call{Instance: f.l.id, Shard: f.shard, Invoke: c}
 		if f.l.row.Reusable {
-			call.Key = callKey(identity(&f.l.row), c.Ticket)
+			call.Key = callKey(f.identity(), c.Ticket)
 		}
 		f.c.Calls = append(f.c.Calls, call)
 	case core.Subscribe:
@@ -279,7 +318,7 @@ func (f *fold) emit(c core.Emit) {
 		return
 	}
 	ev := event.Event{
-		ID: callKey(identity(&f.l.row), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
+		ID: callKey(f.identity(), c.Ticket), Source: c.Source, Type: c.Type, Time: f.now.String(),
 		Data: c.Data, HasData: c.HasData,
 	}
 	if ev.Source == "" {

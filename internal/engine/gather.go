@@ -59,7 +59,7 @@ func (r *router) gather(d *decision, def *definition, slots []int) {
 		}
 		arrivals = sorted
 	}
-	r.create(d, def, deriveID("events", cause...), arrivals)
+	r.create(d, def, plain(deriveID("events", cause...)), arrivals)
 	r.rest(d, g, used)
 }
 

@@ -23,8 +23,8 @@ const policyPause = core.Time(250 * time.Millisecond)
 var errHeld = errors.New("the definition is paused")
 
 // followPolicies reads what other nodes decided, every now and then.
-func (e *Engine) followPolicies(ctx context.Context, now core.Time) error {
-	if e.shared == nil || now >= e.cluster.policies && now < e.cluster.policies+policyPause {
+func (e *Engine) followPolicies(ctx context.Context, now core.Time, work store.Glance) error {
+	if e.shared == nil || work.Deployments >= 0 && e.deployedAt(work.Deployments) || now >= e.cluster.policies && now < e.cluster.policies+policyPause {
 		return nil
 	}
 	e.cluster.policies = now
@@ -35,6 +35,15 @@ func (e *Engine) followPolicies(ctx context.Context, now core.Time) error {
 // instance has secrets, answers are not stored: errHeld says to keep them in memory. What a caller
 // asks for is left in extra.
 func (e *Engine) hold(ctx context.Context, l *live, extra *[]input) error {
+	return e.undecided(func() error {
+		if !e.holds(l.row.Definition) { // it was resumed meanwhile
+			return fmt.Errorf("hold instance %s: %w", l.id, store.ErrConflict)
+		}
+		return e.holdNow(ctx, l, extra)
+	})
+}
+
+func (e *Engine) holdNow(ctx context.Context, l *live, extra *[]input) error {
 	e.mu.Lock()
 	c := store.Commit{Instance: l.row, Deployed: e.cluster.deployments}
 	e.mu.Unlock()

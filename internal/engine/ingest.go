@@ -105,17 +105,16 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 	return i.out, e.withoutDamage(ctx, i.damaged)
 }
 
-// put stores the event and does what it is routed to do. decide sees the routing inside the transaction;
-// after an error of it nothing has happened.
-func (i *ingestion) put(ctx context.Context, decide func(*store.Routing) error) error {
-	stored, err := i.e.store.Ingest(ctx, i.row, i.emit, i.router(decide))
+// put stores the event and does what it is routed to do.
+func (i *ingestion) put(ctx context.Context) error {
+	stored, err := i.e.store.Ingest(ctx, i.row, i.emit, i.router(func(*store.Routing) error { return nil }))
 	if errors.Is(err, store.ErrDuplicate) {
 		i.out = ingested{earlier: stored.Event}
 	}
 	return err
 }
 
-// router routes the event inside a transaction.
+// router routes the event. decide sees the routing; after an error of it nothing has happened.
 func (i *ingestion) router(decide func(*store.Routing) error) store.EventRouter {
 	return func(ev store.Event, v store.View) (store.Routing, error) {
 		err := guard(func() error {

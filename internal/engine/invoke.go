@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,8 @@ func (e *Engine) invoke(ctx context.Context, row store.Call) (effect.Outcome, er
 	case err != nil:
 		return effect.Outcome{}, fmt.Errorf("call %s of %s: %w", f.Name, row.Instance, err)
 	}
-	ctx = e.traceCall(ctx, &row)
+	seen := new(effect.Exchanges)
+	ctx = effect.WithExchanges(e.traceCall(ctx, &row), seen)
 	out := e.guarded(row, &with, func() effect.Outcome {
 		return e.cfg.Invoker.Invoke(ctx, effect.Call{
 			Key: CallKey(row), Instance: row.Instance,
@@ -57,10 +59,16 @@ func (e *Engine) invoke(ctx context.Context, row store.Call) (effect.Outcome, er
 		})
 	})
 	if wait := out.Wait; wait != nil {
+		row, with := row, with // what it keeps; most calls have their answer by now
 		out.Wait = func(ctx context.Context) effect.Outcome {
-			return e.guarded(row, &with, func() effect.Outcome { return awaited(ctx, wait(ctx)) })
+			out := e.guarded(row, &with, func() effect.Outcome {
+				return awaited(effect.WithExchanges(ctx, seen), wait(effect.WithExchanges(ctx, seen)))
+			})
+			out.Exchange = cmp.Or(out.Exchange, seen.Last())
+			return out
 		}
 	}
+	out.Exchange = cmp.Or(out.Exchange, seen.Last())
 	return out, nil
 }
 

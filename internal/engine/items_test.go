@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,6 +120,7 @@ func TestRetryOfAllItems(t *testing.T) {
 		t.Errorf("%s after %d calls", row.Status, s.calls.Load())
 	}
 	pages, err := h.store.Pages(t.Context(), id)
+	pages = slices.DeleteFunc(pages, func(p core.Page) bool { return p.Chunk != 0 })
 	if err != nil || len(pages) > 2 {
 		t.Errorf("%d pages are left, %v", len(pages), err)
 	}

@@ -22,11 +22,11 @@ type JobImport struct {
 	History    []JobVersion
 }
 
-// JobVersion is what a change of a job replaced, oldest first.
+// JobVersion is a change of a job, oldest first, as wfx tells it.
 type JobVersion struct {
-	At         core.Time  // since when it held
-	Status     expr.Value // null: another part was changed
-	Definition expr.Value // null: another part was changed, or there was none
+	At         core.Time  // since when that held which it replaced
+	Status     expr.Value // which it replaced, with the hash of its definition; null: it changed the tags
+	Definition expr.Value // which it set; null: it changed another part
 }
 
 // Imported says what became of a job that was imported.
@@ -142,7 +142,10 @@ func (e *Engine) importCommit(ctx context.Context, l *live, d *definition, j *Jo
 		}
 	}
 	l.prog = d.prog
-	c := f.finish()
+	if err := f.finish(false); err != nil {
+		return store.Commit{}, err
+	}
+	c := f.c
 	if c.Instance.Job.State != state.Str() {
 		return store.Commit{}, cannotImport("a job does not stay in its state %q", state.Str())
 	}
@@ -160,12 +163,24 @@ func (e *Engine) onTopOf(ctx context.Context, c *store.Commit, before store.Inst
 		return fmt.Errorf("import job %s: %w", before.ID, err)
 	}
 	for _, old := range pages {
-		if !slices.ContainsFunc(c.Pages, func(p core.Page) bool { return p.Frame == old.Frame && p.Part == old.Part }) {
+		if old.Chunk == 0 && !slices.ContainsFunc(c.Pages, func(p core.Page) bool { return p.Frame == old.Frame && p.Part == old.Part }) {
 			c.Pages = append(c.Pages, core.Page{Frame: old.Frame, Part: old.Part})
 		}
 	}
 	c.Instance.Rev, c.Instance.Created, c.Deployed = before.Rev, before.Created, 0
 	c.Records = slices.DeleteFunc(c.Records, func(r core.Record) bool { return r.Time <= before.Updated })
+	first := slices.IndexFunc(c.Records, func(r core.Record) bool { return r.Type == core.RecControl && r.Name == string(core.VerbAmend) })
+	if first < 0 {
+		return nil
+	}
+	// Here it is known what the first change of the definition since then replaced.
+	job, ok, err := e.jobAt(ctx, before)
+	if err != nil {
+		return err
+	}
+	if r := &c.Records[first]; ok && !job.Content.IsNull() {
+		r.Data = r.Data.With(jobdata.Replaced, job.Content)
+	}
 	return nil
 }
 
@@ -194,14 +209,21 @@ func startingAt(p *core.Program, entry ir.NodeID) *core.Program {
 func (j *JobImport) records(stepped []core.Record) []core.Record {
 	n := len(j.History)
 	statuses, definitions := make([]expr.Value, n+1), make([]expr.Value, n+1) // that held with each version
-	statuses[n], definitions[n] = j.Status, j.Definition
+	statuses[n] = j.Status
 	for i, v := range slices.Backward(j.History) {
-		statuses[i], definitions[i] = statuses[i+1], definitions[i+1]
+		statuses[i] = statuses[i+1]
 		if !v.Status.IsNull() {
 			statuses[i] = v.Status
 		}
+	}
+	// What the first change of the definition replaced is known to nobody.
+	if !slices.ContainsFunc(j.History, func(v JobVersion) bool { return !v.Definition.IsNull() }) {
+		definitions[0] = j.Definition
+	}
+	for i, v := range j.History {
+		definitions[i+1] = definitions[i]
 		if !v.Definition.IsNull() {
-			definitions[i] = v.Definition
+			definitions[i+1] = v.Definition
 		}
 	}
 	at := j.Created
@@ -216,11 +238,15 @@ func (j *JobImport) records(stepped []core.Record) []core.Record {
 		if at = j.Updated; i+1 < n {
 			at = j.History[i+1].At
 		}
-		if !v.Status.IsNull() {
+		// A change of the definition has the status, too, because of the hash in it.
+		if !v.Status.IsNull() && (v.Definition.IsNull() || !expr.Equal(withoutHash(statuses[i]), withoutHash(statuses[i+1]))) {
 			out = append(out, moved(at, statuses[i], statuses[i+1])...)
 		}
 		if !v.Definition.IsNull() {
-			change := expr.Object(expr.Member{Key: jobdata.Definition, Value: definitions[i+1]}, expr.Member{Key: jobdata.Replaced, Value: v.Definition})
+			change := expr.Object(expr.Member{Key: jobdata.Definition, Value: v.Definition})
+			if !definitions[i].IsNull() {
+				change = change.With(jobdata.Replaced, definitions[i])
+			}
 			out = append(out, core.Record{Time: at, Type: core.RecControl, Name: string(core.VerbAmend), Data: change, HasData: true})
 		}
 		if v.Status.IsNull() && v.Definition.IsNull() { // wfx does not say which tags it had
@@ -233,6 +259,13 @@ func (j *JobImport) records(stepped []core.Record) []core.Record {
 		}
 	}
 	return append(out, core.Record{Time: max(j.Created, j.Updated), Type: core.RecControl, Name: verbImport, Text: "the job was imported in this state"})
+}
+
+func withoutHash(status expr.Value) expr.Value {
+	if !status.IsObject() {
+		return status
+	}
+	return status.Without(jobdata.Hash)
 }
 
 // moved are the records of a status that replaced another.

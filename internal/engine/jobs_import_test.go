@@ -16,8 +16,10 @@ func imported(t testing.TB) JobImport {
 		JobRequest: JobRequest{ID: "j1", Workflow: "board", Client: "car", Tags: []string{"b", "a"}, Definition: parse(t, `{"n":2}`)},
 		Created:    1000, Updated: 4000, Status: parse(t, `{"state":"PROGRESS","progress":7}`),
 		History: []JobVersion{
-			{At: 1000, Status: parse(t, `{"state":"NEW","clientId":"car"}`)},
-			{At: 2000, Definition: parse(t, `{"n":1}`)},
+			{At: 1000, Status: parse(t, `{"state":"NEW","clientId":"car","definitionHash":"of 0"}`)},
+			{At: 1500, Status: parse(t, `{"state":"PROGRESS","progress":1}`), Definition: parse(t, `{"n":1}`)},
+			{At: 1700},
+			{At: 2000, Status: parse(t, `{"state":"PROGRESS","progress":1,"definitionHash":"of 2"}`), Definition: parse(t, `{"n":2}`)},
 			{At: 3000, Status: parse(t, `{"state":"PROGRESS","progress":1}`)},
 		},
 	}
@@ -66,7 +68,7 @@ func TestImportJob(t *testing.T) {
 		if job.Created != 1000 || job.Updated != 4000 || strings.Join(job.Tags(), " ") != "a b" || job.Content.String() != `{"n":2}` || job.Job.Client != "car" {
 			t.Errorf("the job is %+v", job)
 		}
-		h.wantHistory("j1", `3000 {"progress":1,"state":"PROGRESS"} {"n":2}`, `2000 null {"n":1}`, `1000 {"clientId":"car","state":"NEW"} {"n":1}`)
+		h.wantHistory("j1", `3000 {"progress":1,"state":"PROGRESS"} {"n":2}`, `2000 null {"n":1}`, `1000 {"clientId":"car","definitionHash":"of 0","state":"NEW"} null`)
 		h.importJob(j, ImportUnchanged)
 
 		// It goes on there, and is imported again.
@@ -74,8 +76,14 @@ func TestImportJob(t *testing.T) {
 		j.Status, j.Updated, j.Tags = parse(t, `{"state":"VALIDATE"}`), 5000, nil
 		h.importJob(j, ImportUpdated)
 		h.wantJob(h.job("j1"), `{"state":"VALIDATE"}`, "VALIDATE", "OPEN")
-		h.wantHistory("j1", `4000 {"progress":7,"state":"PROGRESS"} {"n":2}`, `3000 {"progress":1,"state":"PROGRESS"} {"n":2}`, `2000 null {"n":1}`, `1000 {"clientId":"car","state":"NEW"} {"n":1}`)
+		h.wantHistory("j1", `4000 {"progress":7,"state":"PROGRESS"} {"n":2}`, `3000 {"progress":1,"state":"PROGRESS"} {"n":2}`, `2000 null {"n":1}`, `1000 {"clientId":"car","definitionHash":"of 0","state":"NEW"} null`)
 		h.importJob(j, ImportUnchanged)
+
+		// What the definition was is known here, though not there.
+		j.History = append(j.History, JobVersion{At: 5000, Status: j.Status, Definition: parse(t, `{"n":3}`)})
+		j.Updated, j.Definition = 5500, parse(t, `{"n":3}`)
+		h.importJob(j, ImportUpdated)
+		h.wantHistory("j1", `5000 null {"n":2}`, `4000 {"progress":7,"state":"PROGRESS"} {"n":2}`, `3000 {"progress":1,"state":"PROGRESS"} {"n":2}`, `2000 null {"n":1}`, `1000 {"clientId":"car","definitionHash":"of 0","state":"NEW"} null`)
 
 		// It goes on here: what the other system says does not count any more.
 		h.move("j1", "WFX", `{"state":"DONE"}`)

@@ -24,6 +24,9 @@ func (r *StartRequest) checkLabels() error {
 	if len(r.Labels) > ir.MaxLabels {
 		return &LabelError{fmt.Sprintf("%d labels are more than %d (limit instance-labels)", len(r.Labels), ir.MaxLabels)}
 	}
+	if len(r.Labels) == 0 {
+		return nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
 		problem := ir.CheckLabelName(name)
 		if problem == "" && !utf8.ValidString(r.Labels[name]) {

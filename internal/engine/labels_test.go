@@ -156,6 +156,18 @@ func TestPlainIDs(t *testing.T) {
 	ctx := context.Background()
 	h := newHarness(t, nil)
 	h.deploy(build("w").main(delay(time.Hour)))
+	if _, err := h.store.DeleteNote(ctx, noteKind, plainNote); err != nil {
+		t.Fatal(err)
+	}
+	h.Engine.ids.Store(int32(idsUnknown)) // as a store that a version before left
+	before := deriveID(keyed, "w", "old")
+	d, err := h.find(ctx, "w", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.create(ctx, d, 0, newRow(d, before, h.now()), core.Start{Data: object(t, `{}`)}, nil); err != nil {
+		t.Fatal(err)
+	}
 	id, _, err := h.StartOnce(ctx, StartRequest{Definition: "w"}, "k")
 	if err != nil || len(id) != 16 || !validID(id) {
 		t.Errorf("%q: %v", id, err)
@@ -167,19 +179,21 @@ func TestPlainIDs(t *testing.T) {
 	if row, _ := h.Get(ctx, auto); err != nil || row.Key != "" {
 		t.Errorf("%+v: %v", row, err)
 	}
-	before := deriveID(keyed, "w", "old")
-	d, err := h.find(ctx, "w", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.create(ctx, d, 0, newRow(d, before, h.now()), core.Start{Data: object(t, `{}`)}, nil); err != nil {
-		t.Fatal(err)
-	}
 	if id, again, err := h.StartOnce(ctx, StartRequest{Definition: "w"}, "old"); id != before || !again || err != nil {
 		t.Errorf("%s, %t, %v", id, again, err)
 	}
 	var conflict *KeyConflictError
 	if _, _, err := h.StartOnce(ctx, StartRequest{Definition: "w", Input: object(t, `{"a":1}`)}, "old"); !errors.As(err, &conflict) {
 		t.Error(err)
+	}
+	if plain, err := h.onlyPlainIDs(ctx); plain || err != nil {
+		t.Errorf("a store that is older: %t, %v", plain, err)
+	}
+	fresh := newHarness(t, nil)
+	if plain, err := fresh.onlyPlainIDs(ctx); !plain || err != nil {
+		t.Errorf("a store that was empty: %t, %v", plain, err)
+	}
+	if _, err := fresh.store.Note(ctx, noteKind, plainNote); err != nil {
+		t.Errorf("the next process: %v", err)
 	}
 }

@@ -83,6 +83,9 @@ type pageID struct {
 // note takes notice of pages that are stored.
 func (p *pageSizes) note(pages []core.Page) {
 	for _, page := range pages {
+		if page.Chunk != 0 {
+			continue // the state counts them
+		}
 		id, n := pageID{page.Frame, page.Part}, len(page.Data)
 		if n <= smallPage {
 			n = 0
@@ -234,6 +237,9 @@ func (c *cache) inUse(l *live) {
 // release unlocks an instance, and forgets it if it is not worth keeping.
 func (c *cache) release(l *live) {
 	worth, size := l.loaded && !l.row.Status.Final(), l.large.bytes
+	if l.state != nil {
+		size += l.state.ChunkSize()
+	}
 	<-l.lock
 	c.mu.Lock()
 	defer c.mu.Unlock()

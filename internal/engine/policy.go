@@ -67,15 +67,23 @@ func (e *Engine) readPolicies(ctx context.Context) (map[string]storedPolicy, err
 	}
 	out := make(map[string]storedPolicy, len(rows))
 	for _, row := range rows {
-		p := storedPolicy{rev: row.Rev}
-		if err := json.Unmarshal([]byte(row.Data), &p.policy); err != nil {
-			// A definition whose policy is unknown stays paused until an operator decides anew.
-			e.report(fmt.Errorf("the policy of definition %s is %w: %w", row.Definition, store.ErrDamaged, err))
-			p.policy = policy{Paused: &Mark{Reason: "its policy is damaged"}}
+		p, err := parsePolicy(row)
+		if err != nil {
+			e.report(err)
 		}
 		out[row.Definition] = p
 	}
 	return out, nil
+}
+
+// parsePolicy reads one. A definition whose policy is damaged counts as paused until an operator decides anew.
+func parsePolicy(row store.Policy) (storedPolicy, error) {
+	p := storedPolicy{rev: row.Rev}
+	if err := json.Unmarshal([]byte(row.Data), &p.policy); err != nil {
+		p.policy = policy{Paused: &Mark{Reason: "its policy is damaged"}}
+		return p, fmt.Errorf("the policy of definition %s is %w: %w", row.Definition, store.ErrDamaged, err)
+	}
+	return p, nil
 }
 
 // setPolicies replaces what is known. The caller holds mu.
@@ -116,11 +124,19 @@ func (e *Engine) retired(id string) *Mark {
 
 // retiredNow is retired for callers that hold mu.
 func (e *Engine) retiredNow(id string) *Mark {
-	mark := e.policies[id].Retired
-	if d := e.byID[aliasKey{id, ""}]; mark == nil || d != nil && d.row.Deployed > mark.At {
+	p, d := e.policies[id], e.byID[aliasKey{id, ""}]
+	if d == nil {
+		return p.Retired
+	}
+	return p.retiredAt(d.row.Deployed)
+}
+
+// retiredAt is since when a definition is retired whose current version was deployed at a time.
+func (p *policy) retiredAt(deployed core.Time) *Mark {
+	if p.Retired == nil || deployed > p.Retired.At {
 		return nil
 	}
-	return mark
+	return p.Retired
 }
 
 // startable says why no instance of a definition may be started now.
@@ -155,7 +171,16 @@ func (e *Engine) decide(ctx context.Context, id string, change func(*policy) (bo
 		if err != nil {
 			return fmt.Errorf("decide about %s: %w", id, err)
 		}
-		err = e.store.SetPolicy(ctx, store.Policy{Definition: id, Rev: p.rev, Data: string(data)})
+		err = e.decided(func() error {
+			return e.store.SetPolicy(ctx, store.Policy{Definition: id, Rev: p.rev, Data: string(data)})
+		}, func() {
+			p.rev++
+			e.mu.Lock()
+			all = maps.Clone(e.policies)
+			all[id] = p
+			e.setPolicies(all)
+			e.mu.Unlock()
+		})
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			continue
@@ -164,16 +189,33 @@ func (e *Engine) decide(ctx context.Context, id string, change func(*policy) (bo
 		case err != nil:
 			return fmt.Errorf("decide about %s: %w", id, err)
 		}
-		p.rev++
-		e.mu.Lock()
-		all = maps.Clone(e.policies)
-		all[id] = p
-		e.setPolicies(all)
-		e.mu.Unlock()
 		e.wakeUp()
 		return nil
 	}
 	return fmt.Errorf("decide about %s: %w, %d times", id, store.ErrConflict, maxConflicts)
+}
+
+// undecided does what depends on decisions, and lets new ones wait until it is stored. Where nodes share the store, the
+// commit names the count of the decisions that it is after, and is refused after another one.
+func (e *Engine) undecided(do func() error) error {
+	if e.shared == nil {
+		e.cfg.Probe.readLock(&e.decisions)
+		defer e.decisions.RUnlock()
+	}
+	return do()
+}
+
+// decided stores a decision and then follows it.
+func (e *Engine) decided(store func() error, follow func()) error {
+	if e.shared == nil {
+		e.cfg.Probe.lock(&e.decisions)
+		defer e.decisions.Unlock()
+	}
+	err := store()
+	if err == nil {
+		follow()
+	}
+	return err
 }
 
 // mark is a decision of now.

@@ -38,18 +38,20 @@ type source struct {
 	kind    string
 	list    func(ctx context.Context, now core.Time, limit int) ([]task, error)
 	abreast bool // they may be done side by side
+	// has reports whether the list may have something by what a shared store said; nil: the store does not know.
+	has func(store.Glance) bool
 }
 
 // sources are the kinds of work, in the order in which a pass does them.
 func (e *Engine) sources() []source {
 	return []source{
-		{kind: "schedules", list: e.schedules, abreast: true},
-		{kind: "gatherings", list: e.expired},
-		{kind: "events", list: e.unrouted},
-		{kind: "subscriptions", list: e.fresh, abreast: true},
-		{kind: "instances", list: e.ready, abreast: true},
+		{kind: "schedules", list: e.schedules, abreast: true, has: func(w store.Glance) bool { return w.Schedules }},
+		{kind: "gatherings", list: e.expired, has: func(w store.Glance) bool { return w.Gatherings }},
+		{kind: "events", list: e.unrouted, has: func(w store.Glance) bool { return w.Events }},
+		{kind: "subscriptions", list: e.fresh, abreast: true, has: func(w store.Glance) bool { return w.Subscriptions }},
+		{kind: "instances", list: e.ready, abreast: true, has: func(w store.Glance) bool { return w.Instances || e.calls.holds() }},
 		{kind: "instances", list: e.released, abreast: true},
-		{kind: "produced", list: e.produced},
+		{kind: "produced", list: e.produced, has: func(w store.Glance) bool { return w.Emits }},
 	}
 }
 
@@ -107,10 +109,14 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 	now := e.now()
 	e.troubles.sweep(now)
 	var unread []error
-	if err := e.takeCalls(ctx, now); err != nil {
+	work, err := e.glance(ctx, now)
+	if err != nil {
 		unread = append(unread, err)
 	}
-	if err := e.followPolicies(ctx, now); err != nil {
+	if err := e.takeCalls(ctx, now, work); err != nil {
+		unread = append(unread, err)
+	}
+	if err := e.followPolicies(ctx, now, work); err != nil {
 		unread = append(unread, err)
 	}
 	e.unshelveResumed()
@@ -120,6 +126,10 @@ func (e *Engine) pass(ctx, calls context.Context, wait time.Duration, tell func(
 	e.setDamagedAside(ctx)
 	done := 0
 	for _, s := range e.work {
+		if done == 0 && s.has != nil && !s.has(work) { // what was done may have made more
+			e.figures.due[s.kind].Store(0)
+			continue
+		}
 		tasks, err := e.tasks(ctx, s, now, batch)
 		if err != nil {
 			unread = append(unread, err)
@@ -327,6 +337,11 @@ func (e *Engine) later(ctx context.Context, now core.Time) (time.Time, bool) {
 	if err != nil {
 		return now.Std(), true
 	}
+	return e.sooner(now, at, ok)
+}
+
+// sooner is the next instant after one at which there is something to do, where that is what the store has.
+func (e *Engine) sooner(now, at core.Time, ok bool) (time.Time, bool) {
 	sooner := func(t core.Time, there bool) {
 		if there && (!ok || t < at) {
 			at, ok = t, true

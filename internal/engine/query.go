@@ -74,22 +74,9 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 		return Waiting{}, err
 	}
 	out := Waiting{Instance: row}
-	pages, err := e.store.Pages(ctx, id)
-	if err != nil && (row.Quarantine == "" || !errors.Is(err, store.ErrDamaged)) {
-		return Waiting{}, err
-	}
-	prog, err := e.program(ctx, row.Digest)
+	err = e.look(ctx, &row, func(prog *core.Program, state *core.State) { out.Open = state.Open(prog) })
 	if err != nil {
 		return Waiting{}, err
-	}
-	if len(pages) > 0 && row.Quarantine == "" {
-		state, err := decode(prog, pages, nil)
-		if err == nil {
-			err = guard(func() error { out.Open = state.Open(prog); return nil })
-		}
-		if err != nil {
-			return Waiting{}, fmt.Errorf("instance %s: %w", id, err)
-		}
 	}
 	out.Subscriptions, err = e.store.Subscriptions(ctx, id)
 	if err = e.withoutDamage(ctx, err); err != nil {
@@ -101,6 +88,41 @@ func (e *Engine) Waiting(ctx context.Context, id string) (Waiting, error) {
 	misses, err := e.nearMisses(ctx, out.Subscriptions)
 	out.NearMisses, out.Others = closest(misses)
 	return out, err
+}
+
+// look shows the stored state of an instance, if it has one that can be trusted.
+func (e *Engine) look(ctx context.Context, row *Instance, at func(*core.Program, *core.State)) error {
+	pages, err := e.store.Pages(ctx, row.ID)
+	if err != nil && (row.Quarantine == "" || !errors.Is(err, store.ErrDamaged)) {
+		return err
+	}
+	prog, err := e.program(ctx, row.Digest)
+	if err != nil || len(pages) == 0 || row.Quarantine != "" {
+		return err
+	}
+	state, err := decode(prog, pages, nil)
+	if err == nil {
+		err = guard(func() error { at(prog, state); return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("instance %s: %w", row.ID, err)
+	}
+	return nil
+}
+
+// Items lists items of a foreach that an instance runs or failed in, and the index that the next page begins
+// with; 0: there is none. Without such a foreach it is a *[NotFoundError].
+func (e *Engine) Items(ctx context.Context, id string, q core.ItemQuery) (out []core.ListedItem, next int, err error) {
+	row, err := e.Get(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	known := false
+	err = e.look(ctx, &row, func(prog *core.Program, state *core.State) { out, next, known = state.Items(prog, q) })
+	if err == nil && !known {
+		err = &NotFoundError{Kind: "foreach", ID: q.State}
+	}
+	return out, next, err
 }
 
 // nearMisses compares subscriptions with the newest kept events of their types.
@@ -150,6 +172,11 @@ func missed(ev store.Event, s store.Subscription) string {
 
 // Wait blocks until an instance is over, or set aside.
 func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
+	return e.WaitUntil(ctx, id, nil, nil)
+}
+
+// WaitUntil is Wait up to a time, or until stop is closed: then it returns the instance as it is.
+func (e *Engine) WaitUntil(ctx context.Context, id string, late <-chan time.Time, stop <-chan struct{}) (Instance, error) {
 	for mayWait := true; ; {
 		w := e.watch(id)
 		var row Instance
@@ -157,7 +184,12 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 		if e.cacheIsCurrent() {
 			row, known = e.live.idleRow(id)
 		} else if mayWait && e.live.has(id) {
-			if e.changesSoon(ctx, w) {
+			changed, ended := e.changesSoon(ctx, w, late, stop)
+			if ended {
+				e.unwatch(id, w)
+				return e.Get(ctx, id)
+			}
+			if changed {
 				if w.over() {
 					return *w.row, nil
 				}
@@ -186,6 +218,12 @@ func (e *Engine) Wait(ctx context.Context, id string) (Instance, error) {
 				return *w.row, nil
 			}
 			mayWait = w.row != nil
+		case <-late:
+			e.unwatch(id, w)
+			return e.Get(ctx, id)
+		case <-stop:
+			e.unwatch(id, w)
+			return e.Get(ctx, id)
 		case <-ctx.Done():
 			e.unwatch(id, w)
 			return row, ctx.Err()
@@ -210,17 +248,21 @@ func (w *watch) over() bool {
 // end before that, which saves a query.
 const readDelay = 100 * time.Millisecond
 
-// changesSoon waits readDelay for a change, and reports whether one came.
-func (e *Engine) changesSoon(ctx context.Context, w *watch) bool {
+// changesSoon waits readDelay for a change, and reports whether one came, or whether the wait is to end.
+func (e *Engine) changesSoon(ctx context.Context, w *watch, late <-chan time.Time, stop <-chan struct{}) (changed, ended bool) {
 	alarm := time.NewTimer(readDelay)
 	defer alarm.Stop()
 	select {
 	case <-w.changed:
-		return true
+		return true, false
+	case <-late:
+		return false, true
+	case <-stop:
+		return false, true
 	case <-alarm.C:
 	case <-ctx.Done():
 	}
-	return false
+	return false, false
 }
 
 func (e *Engine) watch(id string) *watch {
@@ -254,7 +296,10 @@ func (e *Engine) wakeWatchers(id string, row *Instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w := e.watches[id]; w != nil {
-		w.row = row
+		if w.row = nil; row != nil {
+			own := *row // it changes with the next step
+			w.row = &own
+		}
 		close(w.changed)
 		delete(e.watches, id)
 	}

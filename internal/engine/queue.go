@@ -30,11 +30,13 @@ func (q *callQueue) init(perEndpoint int) {
 }
 
 func (q *callQueue) push(c *call) {
-	key := endpoint(&c.row.Function, c.row.Args)
-	l := q.lanes[key]
+	if c.endpoint == "" {
+		c.endpoint = endpoint(&c.row.Function, c.row.Args)
+	}
+	l := q.lanes[c.endpoint]
 	if l == nil {
-		l = &lane{key: key}
-		q.lanes[key] = l
+		l = &lane{key: c.endpoint}
+		q.lanes[c.endpoint] = l
 	}
 	if len(l.calls) == 0 {
 		q.waiting = append(q.waiting, l)
@@ -74,7 +76,7 @@ func (q *callQueue) pop(live func(*call) bool) *call {
 
 // landed notes that a call which pop gave is not in flight any more.
 func (q *callQueue) landed(c *call) {
-	if l := q.lanes[endpoint(&c.row.Function, c.row.Args)]; l != nil {
+	if l := q.lanes[c.endpoint]; l != nil {
 		l.flying--
 		q.forget(l)
 	}

@@ -54,6 +54,107 @@ func TestForkBomb(t *testing.T) {
 	}
 }
 
+// TestQuotaOfATree: it bounds what one instance brings about, however deep, and keeps others from nothing.
+func TestQuotaOfATree(t *testing.T) {
+	for _, wait := range []bool{true, false} {
+		h := newHarness(t, nil, withQuotas(Quotas{TreeInstances: 40}))
+		b := build("bomb")
+		fan := &ir.Fan{Join: ir.JoinMerge}
+		for _, name := range []string{"One", "Two"} {
+			branch := b.region(ir.Region{Name: name, Collect: true}, spawn("bomb", wait))
+			fan.Branches = append(fan.Branches, ir.FanBranch{Region: branch.op.(*ir.Enter).Region})
+		}
+		h.deploy(b.main(stepOp{"Both", fan}, delay(time.Hour)), build("leaf").main(delay(time.Hour)), build("other").main(spawn("leaf", true)))
+		h.start("bomb", `{}`)
+		h.poll()
+		if got := len(h.list()); got > 41 {
+			t.Errorf("wait %t: %d instances", wait, got)
+		}
+		id := h.start("other", `{}`)
+		h.poll()
+		h.want(id, core.Waiting, "")
+		h.run(24 * time.Hour)
+		h.want(id, core.Completed, "")
+		if got := h.open(); got != 0 {
+			t.Errorf("wait %t: %d instances are left", wait, got)
+		}
+		var refused int64
+		h.QuotaRefusals(func(quota string, n int64) {
+			if quota == quotaTree {
+				refused = n
+			}
+		})
+		if refused == 0 {
+			t.Errorf("wait %t: nothing was refused", wait)
+		}
+	}
+}
+
+// TestRefusedChildIsInTheHistory: an instance that does not wait for a child has in its history why that was not started.
+func TestRefusedChildIsInTheHistory(t *testing.T) {
+	h := newHarness(t, nil, withQuotas(Quotas{DefinitionInstances: 1}))
+	h.deploy(build("leaf").main(delay(time.Hour)), build("root").main(spawn("leaf", false), spawn("leaf", false)))
+	id := h.start("root", `{}`)
+	h.poll()
+	h.want(id, core.Completed, "")
+	var told []string
+	records, _ := h.History(t.Context(), id)
+	for _, r := range records {
+		if r.Type == core.RecWarning {
+			told = append(told, r.Text)
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], `workflow "leaf" is not started`) || !strings.Contains(told[0], "limit quota-definition-instances") {
+		t.Errorf("warnings %q", told)
+	}
+}
+
+// TestQuotaOfATreeAcrossLives: what an instance started counts for the one that it goes on as, and frees its place
+// when it ends.
+func TestQuotaOfATreeAcrossLives(t *testing.T) {
+	h := newHarness(t, nil, withQuotas(Quotas{TreeInstances: 3}))
+	h.deploy(build("leaf").main(delay(150*time.Minute)), build("root").main(spawn("leaf", false), delay(time.Hour), continueAs("root")))
+	h.start("root", `{}`)
+	most := int64(0)
+	for range 12 {
+		h.run(time.Hour)
+		most = max(most, h.open())
+	}
+	started := 0
+	for _, row := range h.list() {
+		if row.Definition == "leaf" {
+			started++
+		}
+	}
+	if most != 3 || started < 4 || started > 10 {
+		t.Errorf("%d were open, %d leaves were started", most, started)
+	}
+}
+
+// TestQuotaOfALargeTree: it is known as large until the store says that it is not.
+func TestQuotaOfALargeTree(t *testing.T) {
+	h := newHarness(t, nil, withQuotas(Quotas{TreeInstances: 2}))
+	h.deploy(build("leaf").main(delay(time.Hour)), build("root").main(spawn("leaf", false), spawn("leaf", false), spawn("leaf", false), delay(2*time.Hour), spawn("leaf", true)))
+	id := h.start("root", `{}`)
+	h.poll()
+	if got := h.open(); got != 3 {
+		t.Fatalf("%d are open", got)
+	}
+	row := h.get(id)
+	if over, err := h.quotas.checkTree(t.Context(), h.store, treeOf(&row), "next", 0); over == nil || err != nil {
+		t.Fatalf("%v %v", over, err)
+	}
+	if len(h.quotas.trees) != 1 {
+		t.Fatalf("trees %v", h.quotas.trees)
+	}
+	h.run(90 * time.Minute)
+	if err := h.quotas.readTrees(t.Context(), h.store); err != nil || len(h.quotas.trees) != 0 {
+		t.Errorf("%v %v", h.quotas.trees, err)
+	}
+	h.run(4 * time.Hour)
+	h.want(id, core.Completed, "")
+}
+
 // TestQuotaOfADefinition: it keeps other definitions from nothing, and ends with the instances.
 func TestQuotaOfADefinition(t *testing.T) {
 	h := newHarness(t, nil, withQuotas(Quotas{Instances: 4, DefinitionInstances: 2}))
@@ -77,7 +178,7 @@ func TestQuotaOfADefinition(t *testing.T) {
 	h.start("full", `{}`)
 	var counts []int64
 	h.QuotaRefusals(func(_ string, n int64) { counts = append(counts, n) })
-	if !slices.Equal(counts, []int64{1, 1}) {
+	if !slices.Equal(counts, []int64{1, 1, 0}) {
 		t.Errorf("refusals %v", counts)
 	}
 }

@@ -43,7 +43,8 @@ type relay struct {
 	accepted map[string]bool
 	due      time.Time // nothing is old enough before
 	failures int
-	reported time.Time
+	reported time.Time // the last failure
+	refused  time.Time // the last refusal that was reported
 
 	counts relayCounts
 }

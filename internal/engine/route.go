@@ -247,7 +247,7 @@ func (r *router) start(d *decision, def *definition) {
 		return
 	}
 	ev := d.row.Event
-	id := deriveID("event", def.row.ID, ev.Source, ev.ID, d.row.Received.String())
+	id := plain(deriveID("event", def.row.ID, ev.Source, ev.ID, d.row.Received.String()))
 	r.create(d, def, id, []arrival{{def.prog.Start.Events[slots[0]], ev}})
 	d.row.Used = append(slices.Clone(d.row.Used), def.row.ID)
 }
@@ -266,7 +266,7 @@ func (r *router) slots(d *decision, def *definition) []int {
 		case ok:
 			out = append(out, i)
 		case decl.Type == d.row.Event.Type:
-			d.why = append(d.why, fmt.Sprintf("definition %q starts with %q: %s", def.row.ID, decl.Name, why))
+			d.why = append(d.why, Miss{Definition: def.row.ID, Name: decl.Name, Differs: why}.String())
 		}
 	}
 	return out
@@ -377,7 +377,7 @@ func (d *decision) nearMisses() {
 			continue
 		}
 		if ok, why := s.Filter.Match(d.row.Event); !ok {
-			d.why = append(d.why, fmt.Sprintf("instance %q waits for %q: %s", s.Instance, s.Name, why))
+			d.why = append(d.why, Miss{Instance: s.Instance, Name: s.Name, Differs: why}.String())
 		}
 	}
 	if len(d.why) == 0 {

@@ -26,6 +26,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	guarded, unguard := context.WithCancel(context.WithoutCancel(ctx))
 	defer unguard()
 	go e.guardSteps(guarded)
+	defer e.storeLastTallies(ctx)
 	leave := e.join(ctx)
 	background := e.background(ctx)
 	if !e.cfg.Inline {
@@ -88,7 +89,7 @@ func (e *Engine) keepPolling(ctx, calls context.Context) {
 			continue
 		case e.shared != nil:
 			pause = e.idlePause(false)
-			if at, ok := e.later(ctx, e.now()); ok {
+			if at, ok := e.laterHere(ctx); ok {
 				pause = min(pause, max(0, at.Sub(e.cfg.Clock.Now())))
 			}
 		default:

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -73,6 +72,14 @@ func (e *Engine) Schedules(ctx context.Context, after string, limit int) ([]Sche
 	return out, nil
 }
 
+// Scheduled reports whether the current version of a definition has a schedule that starts instances.
+func (e *Engine) Scheduled(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d := e.byID[aliasKey{id: id}]
+	return d != nil && d.schedule.fires()
+}
+
 // Schedule returns the schedule of a definition with its next fire times.
 func (e *Engine) Schedule(ctx context.Context, id string, next int) (Schedule, error) {
 	d, row, err := e.scheduleOf(ctx, id)
@@ -116,7 +123,8 @@ func (e *Engine) viewSchedule(ctx context.Context, d *definition, row store.Sche
 		Rules: ScheduleRules{p.Schedule.Overlap, p.Schedule.Missed, p.Schedule.Window},
 	}
 	s.When.Zone = d.schedule.zone.String()
-	f := readFires(row.Fires)
+	f := readFires(row)
+	queued := f.queued(row.Next)
 	f = f[max(0, len(f)-last):]
 	if _, err := e.settle(ctx, d, f, last); err != nil {
 		return s, fmt.Errorf("schedule of %s: %w", d.row.ID, err)
@@ -131,16 +139,20 @@ func (e *Engine) viewSchedule(ctx context.Context, d *definition, row store.Sche
 		return s, nil
 	}
 	if d.schedule.after != nil {
-		if _, err := e.store.Instance(ctx, scheduledID(d.row.ID, row.Next)); errors.Is(err, store.ErrNotFound) {
-			s.Next = []core.Time{row.Next}
-		} else if err != nil {
+		if _, there, err := e.fired(ctx, d, row.Next); err != nil {
 			return s, fmt.Errorf("schedule of %s: %w", d.row.ID, err)
+		} else if !there {
+			s.Next = []core.Time{row.Next}
 		}
 		return s, nil
 	}
 	at := &row.Next
-	if resumed := p.Schedule.Resumed; *at < resumed {
-		at = d.schedule.next(resumed - 1)
+	switch {
+	case queued: // those that come before it starts are left out
+		s.Next = append(s.Next, *at)
+		at = d.schedule.next(max(*at, e.now()))
+	case *at < r.resumed:
+		at = d.schedule.next(r.resumed - 1)
 	}
 	for ; at != nil && len(s.Next) < next; at = d.schedule.next(*at) {
 		s.Next = append(s.Next, *at)
@@ -212,4 +224,39 @@ func (e *Engine) decideSchedule(ctx context.Context, id string, change func(*sch
 		return err
 	}
 	return e.decide(ctx, id, func(p *policy) (bool, error) { return change(&p.Schedule), nil })
+}
+
+// DueSchedules lists the schedules in a store that fire once an engine runs with it: those that are due, without what
+// operators keep from firing.
+func DueSchedules(ctx context.Context, s store.Store, now core.Time) ([]store.Schedule, error) {
+	rows, err := s.Policies(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read policies: %w", err)
+	}
+	policies := make(map[string]storedPolicy, len(rows))
+	for _, row := range rows {
+		policies[row.Definition], _ = parsePolicy(row) // a damaged one is told of when an engine runs
+	}
+	due, err := s.Schedules(ctx, now)
+	if err != nil {
+		return nil, fmt.Errorf("read schedules: %w", err)
+	}
+	var out []store.Schedule
+	for _, x := range due {
+		p := policies[x.Definition]
+		if p.Paused != nil || p.Schedule.Paused != nil {
+			continue
+		}
+		if p.Retired != nil {
+			d, err := s.Definition(ctx, x.Definition, "")
+			if err != nil {
+				return nil, err
+			}
+			if p.retiredAt(d.Deployed) != nil {
+				continue
+			}
+		}
+		out = append(out, x)
+	}
+	return out, nil
 }

@@ -18,19 +18,27 @@ import (
 
 // fireAfter starts the instance of a schedule with after, or sets the time of the next start once it ended.
 func (e *Engine) fireAfter(ctx context.Context, d *definition, deployed int64, s store.Schedule, now core.Time, r rules) error {
-	id, f := scheduledID(d.row.ID, s.Next), readFires(s.Fires)
-	e.chains.wait(s, id, e.nextLook(d.schedule, now)) // first: it may end before the row is read
-	row, err := e.store.Instance(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	f := readFires(s)
+	id, there, err := e.fired(ctx, d, s.Next)
+	if err != nil {
+		return err
+	}
+	if !there {
 		e.chains.drop(s.Definition)
 		if s.Next < now-onTime && r.missed == MissedNone {
 			return e.advance(ctx, s, d.schedule.again(now, s.Next), f.with(Fire{At: s.Next, Outcome: FireMissed}))
 		}
-		if err := e.scheduledStart(ctx, d, deployed, s.Next); err != nil && !e.outdated(ctx, err) {
+		if _, err := e.scheduledStart(ctx, d, deployed, s.Next); err != nil && !e.outdated(ctx, err) {
 			return err
 		}
 		e.figures.ScheduleLag.Observe(time.Duration(now - s.Next))
+		return nil
+	}
+	e.chains.wait(s, id, e.nextLook(d.schedule, now)) // first: it may end before the row is read
+	row, err := e.store.Instance(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // it was deleted meanwhile: it is started again
+		e.chains.drop(s.Definition)
 		return nil
 	case err != nil:
 		e.chains.drop(s.Definition)
@@ -39,7 +47,7 @@ func (e *Engine) fireAfter(ctx context.Context, d *definition, deployed int64, s
 		return nil
 	}
 	e.chains.drop(s.Definition)
-	return e.advance(ctx, s, d.schedule.again(row.Ended, s.Next), f.with(Fire{At: s.Next, Outcome: FireStarted, Status: row.Status}))
+	return e.advance(ctx, s, d.schedule.again(row.Ended, s.Next), f.with(Fire{At: s.Next, Outcome: FireStarted, Status: row.Status, Instance: id}))
 }
 
 // again is the start that follows the end of the instance of another one.

@@ -58,30 +58,66 @@ func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) erro
 	if e.silent(s.Definition) {
 		return nil // another node was told so
 	}
-	decided := e.policyOf(s.Definition).Schedule
-	rules := e.rulesOf(decided)
+	rules := e.rulesOf(e.policyOf(s.Definition).Schedule)
 	if d.schedule.after != nil {
 		return e.fireAfter(ctx, d, deployed, s, now, rules)
 	}
-	f := readFires(s.Fires)
-	if s.Next < decided.Resumed {
-		next := d.schedule.next(decided.Resumed - 1)
-		return e.advance(ctx, s, next, f.with(Fire{At: s.Next, Until: endOfGap(next, now), Outcome: FirePaused}))
-	}
+	f := readFires(s)
+	paused := s.Next < rules.resumed
 	at := &s.Next
-	queued := f.queued(s.Next)
-	if !queued {
-		if at = rules.madeUp(d.schedule, s.Next, now); at == nil || *at > s.Next {
-			f = f.with(Fire{At: s.Next, Until: endOfGap(at, now), Outcome: FireMissed})
-		}
+	switch {
+	case f.queued(s.Next): // it was due before any pause or outage
+	case paused:
+		at = d.schedule.next(rules.resumed - 1)
+	default:
+		at = rules.madeUp(d.schedule, s.Next, now)
 	}
-	if at == nil {
-		return e.advance(ctx, s, d.schedule.next(now), f)
+	if at != nil && *at == s.Next {
+		return e.fireAt(ctx, d, deployed, s, f, *at, now, rules)
 	}
-	if *at > now {
+	if id, there, err := e.fired(ctx, d, s.Next); err != nil {
+		return err
+	} else if there {
+		return e.advance(ctx, s, d.schedule.next(s.Next), f.with(Fire{At: s.Next, Outcome: FireStarted, Instance: id}))
+	}
+	gap := Fire{At: s.Next, Until: endOfGap(at, now), Outcome: FireMissed}
+	if paused {
+		gap.Outcome = FirePaused
+	}
+	f = f.with(gap)
+	if paused || at == nil || *at > now {
 		return e.advance(ctx, s, at, f)
 	}
 	return e.fireAt(ctx, d, deployed, s, f, *at, now, rules)
+}
+
+// fired is the id of the instance of a fire time, and whether that exists. It may though the schedule has not moved on:
+// its node ended, or an operator's change was stored, in between. The id is the plain one, unless a caller chose that
+// for an instance of theirs, or a version before this one started the instance: then it is the one that nobody can
+// choose, also after the other instance is deleted.
+func (e *Engine) fired(ctx context.Context, d *definition, at core.Time) (id string, there bool, err error) {
+	if d.startsByEvents() {
+		return "", false, nil
+	}
+	long := scheduledID(d.row.ID, at)
+	id = plain(long)
+	row, err := e.store.Instance(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return "", false, err
+	case row.Definition == d.row.ID && row.Parent == "" && row.Job.State == "" && !row.Reusable: // nobody chose it
+		return id, true, nil
+	default:
+		id = long
+	}
+	switch _, err = e.store.Instance(ctx, long); {
+	case err == nil:
+		return long, true, nil
+	case errors.Is(err, store.ErrNotFound):
+		return id, false, nil
+	}
+	return "", false, err
 }
 
 // endOfGap is the end of the fire times that are left out before the next one.
@@ -110,18 +146,23 @@ func (e *Engine) fireAt(ctx context.Context, d *definition, deployed int64, s st
 	} else if going {
 		return nil // chains tell when it is over
 	}
-	if err := e.scheduledStart(ctx, d, deployed, at); err != nil {
+	id, err := e.scheduledStart(ctx, d, deployed, at)
+	if err != nil {
 		if e.outdated(ctx, err) {
 			return nil // and so is its schedule
 		}
 		return err
 	}
 	e.figures.ScheduleLag.Observe(time.Duration(now - at))
-	f = f.with(Fire{At: at, Outcome: FireStarted})
+	f = f.with(Fire{At: at, Outcome: FireStarted, Instance: id})
 	next := d.schedule.next(at)
 	if queued && next != nil && *next < now { // at most one waits
 		after := d.schedule.next(now - 1)
-		f = f.with(Fire{At: *next, Until: endOfGap(after, now), Outcome: FireSkipped})
+		gap := Fire{At: *next, Until: endOfGap(after, now), Outcome: FireSkipped}
+		if *next < r.resumed {
+			gap.Outcome = FirePaused
+		}
+		f = f.with(gap)
 		next = after
 	}
 	return e.advance(ctx, s, next, f)
@@ -129,11 +170,7 @@ func (e *Engine) fireAt(ctx context.Context, d *definition, deployed int64, s st
 
 // overlaps reports whether an instance that the schedule started is not over, other than that of this fire time.
 func (e *Engine) overlaps(ctx context.Context, d *definition, s store.Schedule, f fires, at, now core.Time) (bool, error) {
-	_, err := e.store.Instance(ctx, scheduledID(d.row.ID, at))
-	if err == nil {
-		return false, nil // it was started before a crash
-	}
-	if !errors.Is(err, store.ErrNotFound) {
+	if _, there, err := e.fired(ctx, d, at); err != nil || there {
 		return false, err
 	}
 	running, err := e.settle(ctx, d, f, keptFires)
@@ -155,22 +192,34 @@ func (e *Engine) advance(ctx context.Context, s store.Schedule, next *core.Time,
 	return err
 }
 
-// scheduledID is the id of the instance of a fire time.
+// scheduledID is the id that the one of the instance of a fire time is made of.
 func scheduledID(definition string, at core.Time) string {
 	return deriveID("schedule", definition, at.String())
 }
 
 // scheduledStart creates the instance of one fire time; its id is derived from that,
 // so there is one, ever. Where events start the definition, they are sent instead.
-func (e *Engine) scheduledStart(ctx context.Context, d *definition, deployed int64, at core.Time) error {
+func (e *Engine) scheduledStart(ctx context.Context, d *definition, deployed int64, at core.Time) (id string, err error) {
 	if d.startsByEvents() {
-		return e.scheduledEvents(ctx, d, "schedule", at)
+		return "", e.scheduledEvents(ctx, d, "schedule", at)
 	}
-	_, err := e.startAs(ctx, d, deployed, scheduledID(d.row.ID, at))
-	if errors.As(err, new(*ExistsError)) {
-		return nil
+	for range maxConflicts {
+		var there bool
+		if id, there, err = e.fired(ctx, d, at); there || err != nil {
+			return id, err
+		}
+		err = e.undecided(func() error {
+			if e.silent(d.row.ID) {
+				return fmt.Errorf("start of %s: %w", at, store.ErrOutdated) // it was paused meanwhile
+			}
+			_, err := e.startAs(ctx, d, deployed, id)
+			return err
+		})
+		if !errors.As(err, new(*ExistsError)) { // else another node's instance, or a caller's
+			break
+		}
 	}
-	return err
+	return id, err
 }
 
 // generation is the one that the definitions and policies in memory are of; 0: nobody else changes them.
@@ -186,7 +235,7 @@ func (e *Engine) startAs(ctx context.Context, d *definition, deployed int64, id 
 	if err := e.checkQuota(d.row.ID); err != nil {
 		return "", err
 	}
-	return e.create(ctx, d, deployed, newRow(d, id, e.now()), core.Start{Data: e.startInput(d.row.ID)}, nil)
+	return e.createNow(ctx, d, deployed, newRow(d, id, e.now()), core.Start{Data: e.startInput(d.row.ID)}, nil)
 }
 
 // scheduledEvents sends the events that start a definition.

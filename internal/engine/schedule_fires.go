@@ -29,8 +29,9 @@ type Fire struct {
 	Until   core.Time   `json:"u,omitempty"` // not 0: the fire times from At until then, without it
 	Outcome Outcome     `json:"o"`
 	Status  core.Status `json:"s,omitempty"` // of the instance, once it is known to be over
-	// Instance is the id of the instance; "": there is none, or events started it.
-	Instance string `json:"-"`
+	Gone    bool        `json:"g,omitempty"` // the instance was deleted before its end was known
+	// Instance is the id of the instance; "": there is none, events started it, or a version before this one did.
+	Instance string `json:"i,omitempty"`
 }
 
 // keptFires is how many fire times are kept of a schedule ("schedule-fires").
@@ -40,9 +41,14 @@ const keptFires = 20
 type fires []Fire
 
 // readFires reads what the store has. What cannot be read is left out: nothing depends on it but what people see, and
-// whether instances overlap.
-func readFires(text string) (out fires) {
-	_ = json.Unmarshal([]byte(text), &out)
+// whether instances overlap. A fire time that waited when another version was deployed waits no more.
+func readFires(row store.Schedule) (out fires) {
+	_ = json.Unmarshal([]byte(row.Fires), &out)
+	for i := range out {
+		if out[i].Outcome == FireQueued && out[i].At != row.Next {
+			out[i].Outcome = FireSkipped
+		}
+	}
 	return out
 }
 
@@ -51,24 +57,36 @@ func (f fires) text() string {
 	return string(text)
 }
 
-// with adds one, in the place of what is there of the same time.
+// with adds one, in the place of what is there of the same fire time. A trigger is at no fire time.
 func (f fires) with(x Fire) fires {
-	f = slices.DeleteFunc(slices.Clone(f), func(o Fire) bool { return o.At == x.At && (o.Outcome == x.Outcome || o.Outcome == FireQueued) })
+	f = slices.DeleteFunc(slices.Clone(f), func(o Fire) bool {
+		return o.At == x.At && (o.Outcome == x.Outcome || o.Outcome == FireQueued && x.Outcome != FireTriggered)
+	})
 	f = append(f, x)
 	for len(f) > keptFires {
-		i := f.oldest()
+		i := f.expendable()
 		f = slices.Delete(f, i, i+1)
 	}
 	return f
 }
 
-// oldest is the index of the entry to give up. A start whose instance is not known to be over stays as long as there is
-// a skipped fire time to give up instead: without it, the next fire time would start a second instance.
-func (f fires) oldest() int {
-	if f[0].Outcome == FireStarted && f[0].Status == "" {
-		return max(0, slices.IndexFunc(f, func(x Fire) bool { return x.Outcome == FireSkipped }))
+// expendable is the index of the entry to give up. Overlaps are found by the entries, so one whose instance is not known
+// to be over stays while there is another to give up instead, and those of fire times outlast those of triggers.
+// The newest entry, and the fire time that waits, stay always.
+func (f fires) expendable() int {
+	first := func(ok func(Fire) bool) int { return slices.IndexFunc(f[:len(f)-1], ok) }
+	if i := first(func(x Fire) bool { return x.Outcome != FireQueued && !x.open() }); i >= 0 {
+		return i
 	}
-	return 0
+	if i := first(func(x Fire) bool { return x.Outcome == FireTriggered }); i >= 0 {
+		return i
+	}
+	return max(0, first(func(x Fire) bool { return x.Outcome != FireQueued }))
+}
+
+// open reports whether an instance was started that is not known to be over.
+func (x Fire) open() bool {
+	return (x.Outcome == FireStarted || x.Outcome == FireTriggered) && x.Status == "" && !x.Gone
 }
 
 // queued reports whether a fire time waits for the end of an instance.
@@ -79,13 +97,13 @@ func (f fires) queued(at core.Time) bool {
 // instanceOf is the instance of a fire time; "": there is none.
 func (x Fire) instanceOf(d *definition) string {
 	switch {
-	case d.startsByEvents():
+	case x.Instance != "" || d.startsByEvents():
 	case x.Outcome == FireStarted:
 		return scheduledID(d.row.ID, x.At)
 	case x.Outcome == FireTriggered:
-		return triggeredID(d.row.ID, x.At)
+		return deriveID("trigger", d.row.ID, x.At.String())
 	}
-	return ""
+	return x.Instance
 }
 
 // startsByEvents reports whether the schedule sends events, which start instances.
@@ -98,13 +116,14 @@ func (d *definition) startsByEvents() bool {
 func (e *Engine) settle(ctx context.Context, d *definition, f fires, most int) (running string, err error) {
 	for i := len(f) - 1; i >= 0 && most > 0; i-- {
 		id := f[i].instanceOf(d)
-		if id == "" || f[i].Status != "" {
+		if id == "" || !f[i].open() {
 			continue
 		}
 		most--
 		row, err := e.store.Instance(ctx, id)
 		switch {
-		case errors.Is(err, store.ErrNotFound): // it was deleted
+		case errors.Is(err, store.ErrNotFound):
+			f[i].Gone = true
 		case err != nil:
 			return "", err
 		case row.Status.Final():

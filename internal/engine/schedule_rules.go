@@ -61,11 +61,12 @@ type rules struct {
 	overlap Overlap
 	missed  MissedFires
 	window  time.Duration // missed fire times that are longer ago are not made up for; 0: no limit
+	resumed core.Time     // fire times before it were during a pause, unless they were queued before
 }
 
 // rulesOf are those of operators, else those of the engine.
 func (e *Engine) rulesOf(s scheduleRules) rules {
-	out := rules{overlap: cmp.Or(s.Overlap, OverlapAllow), missed: cmp.Or(s.Missed, e.cfg.MissedFires)}
+	out := rules{overlap: cmp.Or(s.Overlap, OverlapAllow), missed: cmp.Or(s.Missed, e.cfg.MissedFires), resumed: s.Resumed}
 	if out.missed == MissedAll {
 		out.window = e.cfg.EventWindow
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,135 @@ func TestSkipWhileOneRunsLong(t *testing.T) {
 	h.rules(ScheduleRules{Overlap: OverlapSkip})
 	h.run(28 * time.Hour)
 	h.expect("began", h.began(), "60")
+}
+
+// TestTriggersWhileOneRuns: the instance of a fire time counts as running however many are triggered meanwhile, and so
+// does a fire time that waits for it.
+func TestTriggersWhileOneRuns(t *testing.T) {
+	for _, c := range []struct {
+		overlap Overlap
+		ended   bool // each before the next is triggered
+		fires   string
+	}{
+		{OverlapSkip, true, "60 started"},
+		{OverlapSkip, false, "60 started"},
+		{OverlapQueue, true, "60 started, 120 queued"},
+		{OverlapQueue, false, "60 started, 120 queued"},
+	} {
+		h := newHarness(t, nil)
+		h.deploy(hourly(10 * time.Hour))
+		h.rules(ScheduleRules{Overlap: c.overlap})
+		h.run(130 * time.Minute)
+		var ids []string
+		end := func() {
+			for _, id := range ids {
+				if err := h.Control(t.Context(), id, core.Control{Verb: core.VerbTerminate}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ids = nil
+		}
+		for range keptFires + 5 {
+			id, err := h.Trigger(t.Context(), "w")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+			if c.ended {
+				end()
+			}
+			h.run(time.Second)
+		}
+		end()
+		h.run(3 * time.Hour)
+		began := slices.DeleteFunc(strings.Fields(h.began()), func(at string) bool { return at == "130" })
+		h.expect("began", strings.Join(began, " "), "60")
+		fires := slices.DeleteFunc(strings.Split(h.fires(), ", "), func(f string) bool {
+			return strings.Contains(f, "triggered") || strings.Contains(f, "skipped")
+		})
+		h.expect("fires", strings.Join(fires, ", "), c.fires)
+	}
+}
+
+// TestQueuedBeforePause: a fire time that waits when the schedule, or its definition, is paused still waits when that is
+// resumed.
+func TestQueuedBeforePause(t *testing.T) {
+	for _, c := range []struct {
+		definition   bool
+		resumed      int // minutes
+		began, fires string
+	}{
+		// The fire time of 2:00 waits for an instance that ends at 2:40, and starts one that ends 100 minutes later.
+		{false, 150, "60 160", "60 started completed, 120 started, 180 queued"},
+		{false, 310, "60 310", "60 started completed, 120 started, 180 paused until 310"},
+		{true, 310, "60 310", "60 started completed, 120 started, 180 paused until 310"},
+	} {
+		h := newHarness(t, nil)
+		h.deploy(hourly(100 * time.Minute))
+		h.rules(ScheduleRules{Overlap: OverlapQueue})
+		h.run(130 * time.Minute)
+		pause := h.PauseSchedule
+		if c.definition {
+			pause = h.PauseDefinition
+		}
+		if err := pause(t.Context(), "w", "", ""); err != nil {
+			t.Fatal(err)
+		}
+		h = h.again()
+		resume := h.ResumeSchedule
+		if c.definition {
+			resume = h.ResumeDefinition
+		}
+		h.run(t0.Add(time.Duration(c.resumed) * time.Minute).Sub(h.clock.Now()))
+		h.expect("while paused", h.began(), "60")
+		if err := resume(t.Context(), "w"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := h.Schedule(t.Context(), "w", 2)
+		if err != nil || len(s.Next) != 2 || s.Next[0] != core.TimeOf(t0.Add(2*time.Hour)) || s.Next[1] < core.TimeOf(h.clock.Now()) {
+			t.Errorf("next %v %v", s.Next, err)
+		}
+		h.run(45 * time.Minute)
+		h.expect("began", h.began(), c.began)
+		h.expect("fires", h.fires(), c.fires)
+	}
+}
+
+// TestStartedBeforeOutage: a node ends after it started an instance, and before the schedule moved on. It is neither
+// missed nor forgotten when the next one starts long after, or after a pause.
+func TestStartedBeforeOutage(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		h := newHarness(t, nil)
+		h.deploy(hourly(100 * time.Minute))
+		h.rules(ScheduleRules{Overlap: OverlapSkip})
+		d, row, err := h.scheduleOf(t.Context(), "w")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.clock.Advance(t0.Add(time.Hour))
+		if _, err := h.scheduledStart(t.Context(), d, 0, row.Next); err != nil {
+			t.Fatal(err)
+		}
+		if paused {
+			if err := h.PauseSchedule(t.Context(), "w", "", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.clock.Advance(t0.Add(130 * time.Minute))
+		if paused {
+			if err := h.ResumeSchedule(t.Context(), "w"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h = h.again()
+		h.run(55 * time.Minute) // 3:05
+		h.expect("began", h.began(), "60 180")
+		what := "skipped"
+		if paused {
+			what = "paused until 130"
+		}
+		h.expect("fires", h.fires(), "60 started completed, 120 "+what+", 180 started")
+	}
 }
 
 // TestQueueOne: at most one fire time waits; the others of that time are left out.
@@ -276,4 +406,72 @@ func TestBackfill(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// TestDueSchedules: what operators keep from firing is not due in a store that no engine runs with.
+func TestDueSchedules(t *testing.T) {
+	h := newHarness(t, nil)
+	for _, id := range []string{"fires", "paused", "stopped", "retired", "again"} {
+		h.deploy(scheduled(id, ir.Schedule{Cron: "0 * * * *"}))
+	}
+	h.pause("stopped")
+	for _, err := range []error{
+		h.PauseSchedule(t.Context(), "paused", "", ""), h.RetireDefinition(t.Context(), "retired", "", ""), h.RetireDefinition(t.Context(), "again", "", ""),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.clock.Advance(t0.Add(time.Second))
+	next := scheduled("again", ir.Schedule{Cron: "0 * * * *"})
+	next.Version = "2"
+	h.deploy(next)
+	due, err := DueSchedules(t.Context(), h.store, core.TimeOf(t0.Add(2*time.Hour)))
+	if err != nil || len(due) != 2 || due[0].Definition != "again" || due[1].Definition != "fires" {
+		t.Errorf("due: %v %v", due, err)
+	}
+}
+
+// TestScheduleOfADeletedDefinition: what operators decided goes with the last version. One that is deployed later fires.
+func TestScheduleOfADeletedDefinition(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(hourly(time.Minute))
+	h.rules(ScheduleRules{Overlap: OverlapSkip})
+	if err := h.PauseSchedule(t.Context(), "w", "ada", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.DeleteDefinition(t.Context(), "w", ""); err != nil {
+		t.Fatal(err)
+	}
+	var missing *NotFoundError
+	for what, err := range map[string]error{"resume": h.ResumeSchedule(t.Context(), "w"), "pause": h.PauseSchedule(t.Context(), "w", "", "")} {
+		if !errors.As(err, &missing) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := h.Trigger(t.Context(), "w"); !errors.As(err, &missing) {
+		t.Errorf("trigger: %v", err)
+	}
+	h.run(90 * time.Minute)
+	h.expect("began", h.began(), "")
+	h.deploy(hourly(time.Minute))
+	h.run(time.Hour)
+	h.expect("began", h.began(), "120")
+	if s, err := h.Schedule(t.Context(), "w", 1); err != nil || s.Paused != nil || s.Overlap != OverlapAllow {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+// TestBackfillOfAMillion is refused at once, and starts nothing.
+func TestBackfillOfAMillion(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(scheduled("w", ir.Schedule{Cron: "* * * * * *"}))
+	var bad *InvalidError
+	now := core.TimeOf(t0)
+	for _, dry := range []bool{true, false} {
+		if _, err := h.Backfill(t.Context(), "w", now-core.Time(time.Second*1_000_000), now, dry); !errors.As(err, &bad) || !strings.Contains(bad.Msg, "backfill-fires") {
+			t.Errorf("%v", err)
+		}
+	}
+	h.expect("began", h.began(), "")
 }

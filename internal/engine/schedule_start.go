@@ -12,11 +12,6 @@ import (
 // MaxBackfill is how many fire times one request starts ("backfill-fires").
 const MaxBackfill = 1000
 
-// triggeredID is the id of an instance that an operator started by a schedule.
-func triggeredID(definition string, at core.Time) string {
-	return deriveID("trigger", definition, at.String())
-}
-
 // Trigger starts an instance as the schedule of a definition would, now, also where the schedule is paused, the
 // definition does not allow other starts, or another instance is not over. The id is "" where the schedule sends events.
 func (e *Engine) Trigger(ctx context.Context, id string) (instance string, err error) {
@@ -34,7 +29,7 @@ func (e *Engine) Trigger(ctx context.Context, id string) (instance string, err e
 		if d.startsByEvents() {
 			err = e.scheduledEvents(ctx, d, "trigger", at)
 		} else {
-			instance, err = e.startAs(ctx, d, deployed, triggeredID(id, at))
+			instance, err = e.startNow(ctx, d, deployed, plain(deriveID("trigger", id, at.String())))
 		}
 		switch {
 		case errors.As(err, new(*ExistsError)): // two at one instant
@@ -43,20 +38,38 @@ func (e *Engine) Trigger(ctx context.Context, id string) (instance string, err e
 		case err != nil:
 			return "", err
 		default:
-			e.noteTrigger(ctx, row, at)
+			e.noteTrigger(ctx, d, row, Fire{At: at, Outcome: FireTriggered, Instance: instance})
 			return instance, nil
 		}
 	}
 	return "", err
 }
 
-// noteTrigger adds a start to the last fire times. It is for people: where that fails it is left out.
-func (e *Engine) noteTrigger(ctx context.Context, row store.Schedule, at core.Time) {
+// startNow is startAs, unless the definition is paused or retired.
+func (e *Engine) startNow(ctx context.Context, d *definition, deployed int64, id string) (instance string, err error) {
+	err = e.undecided(func() (err error) {
+		if err = e.startable(d.row.ID); err == nil {
+			instance, err = e.startAs(ctx, d, deployed, id)
+		}
+		return err
+	})
+	return instance, err
+}
+
+// noteTrigger adds a start to the last fire times. The instance is started: where that fails, it is reported, and fire
+// times do not wait for the instance.
+func (e *Engine) noteTrigger(ctx context.Context, d *definition, row store.Schedule, x Fire) {
 	for range maxConflicts {
 		if row.Digest == "" {
 			return // the schedule is over
 		}
-		err := e.store.Advance(ctx, row, &row.Next, readFires(row.Fires).with(Fire{At: at, Outcome: FireTriggered}).text())
+		f := readFires(row)
+		if len(f) == keptFires { // what is over is given up first
+			if _, err := e.settle(ctx, d, f, keptFires); err != nil {
+				e.report(err)
+			}
+		}
+		err := e.store.Advance(ctx, row, &row.Next, f.with(x).text())
 		if !errors.Is(err, store.ErrConflict) {
 			e.report(err)
 			return
@@ -68,6 +81,7 @@ func (e *Engine) noteTrigger(ctx context.Context, row store.Schedule, at core.Ti
 		}
 		row = rows[row.Definition]
 	}
+	e.report(fmt.Errorf("schedule of %s: a trigger could not be noted: %w", row.Definition, store.ErrConflict))
 }
 
 // Backfilled is a fire time of a backfill.
@@ -94,11 +108,8 @@ func (e *Engine) Backfill(ctx context.Context, id string, from, to core.Time, dr
 	tasks := make([]task, len(list))
 	for i := range list {
 		x := &list[i]
-		if !d.startsByEvents() {
-			x.Instance = scheduledID(id, x.At)
-		}
 		tasks[i].do = func(ctx context.Context) (err error) {
-			x.Existing, err = e.backfill(ctx, d, x.At, dry)
+			x.Instance, x.Existing, err = e.backfill(ctx, d, x.At, dry)
 			return err
 		}
 	}
@@ -129,39 +140,25 @@ func (d *definition) fireTimes(from, to, now core.Time) (out []Backfilled, err e
 }
 
 // backfill starts the instance of one fire time, unless it exists.
-func (e *Engine) backfill(ctx context.Context, d *definition, at core.Time, dry bool) (existing bool, err error) {
+func (e *Engine) backfill(ctx context.Context, d *definition, at core.Time, dry bool) (id string, existing bool, err error) {
 	if d.startsByEvents() {
 		if !dry {
 			err = e.scheduledEvents(ctx, d, "schedule", at)
 		}
-		return false, err
-	}
-	id := scheduledID(d.row.ID, at)
-	if _, err = e.store.Instance(ctx, id); err == nil {
-		return true, nil
-	}
-	if !errors.Is(err, store.ErrNotFound) || dry {
-		return false, notFoundIsFine(err)
+		return "", false, err
 	}
 	for range maxConflicts {
+		if id, existing, err = e.fired(ctx, d, at); existing || dry || err != nil {
+			break
+		}
 		deployed := e.generation()
 		if err := e.startable(d.row.ID); err != nil {
-			return false, err
+			return id, false, err
 		}
-		_, err = e.startAs(ctx, d, deployed, id)
-		if !e.outdated(ctx, err) {
+		_, err = e.startNow(ctx, d, deployed, id)
+		if !e.outdated(ctx, err) && !errors.As(err, new(*ExistsError)) {
 			break
 		}
 	}
-	if errors.As(err, new(*ExistsError)) {
-		return true, nil
-	}
-	return false, err
-}
-
-func notFoundIsFine(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
+	return id, existing, err
 }

@@ -77,8 +77,8 @@ func (l *live) redact(v expr.Value) expr.Value {
 	return l.secrets.Redact(v)
 }
 
-// told is a record for others.
-func (l *live) told(r core.Record) core.Record {
+// redactRecord takes the secrets out of a record.
+func (l *live) redactRecord(r *core.Record) {
 	if l.secrets != nil {
 		r.Data, r.Fault = l.secrets.Redact(r.Data), r.Fault.Redacted(l.secrets)
 		if r.Type != core.RecControl && r.Type != core.RecTask { // their names are words of ours
@@ -86,7 +86,6 @@ func (l *live) told(r core.Record) core.Record {
 		}
 		r.Text = l.secrets.Message(r.Text)
 	}
-	return r
 }
 
 // sent is a command without secrets but that of a call, whose arguments are sealed.

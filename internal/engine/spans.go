@@ -84,7 +84,10 @@ func (e *Engine) export(ctx context.Context, r *relay, spans []trace.Span) error
 			r.counts.sent.Add(int64(len(part)))
 		case errors.As(err, &no) && no.Refused():
 			r.counts.refused.Add(int64(len(part)))
-			e.report(fmt.Errorf("%d spans are dropped: %w", len(part), err))
+			if now := e.cfg.Clock.Now(); r.refused.IsZero() || now.Sub(r.refused) >= tellAgain { // every part may be
+				r.refused = now
+				e.report(fmt.Errorf("spans are dropped: %w", err))
+			}
 		default:
 			r.counts.failed.Add(int64(len(part)))
 			return err
@@ -103,6 +106,10 @@ type traced struct {
 	states []*openState   // in the order in which they began
 	calls  map[callPlace]*openCall
 	over   bool
+
+	// A retry or a skip goes on in the states that were open when the instance failed, without entering them again.
+	failed  []*openState
+	resumed core.Time
 }
 
 func (t *traced) sampled() bool { return t != nil && t.place.Sampled() }
@@ -116,6 +123,7 @@ type openState struct {
 	start core.Time
 
 	id, parent trace.SpanID
+	was        trace.SpanID // its span before the instance failed, if it was open then
 }
 
 // callPlace is where a call is made: a retry makes it there again.
@@ -152,7 +160,7 @@ func (e *Engine) tracedOf(ctx context.Context, known *traced, item *store.FeedIt
 	t.row = store.Instance{ID: row.ID, Definition: row.Definition, Version: row.Version, Created: row.Created, RestartOf: row.RestartOf}
 	t.name = lifeOf(row.ID, row.Created)
 	t.place, _ = e.traceOf(row.ID, row.Trace, row.Created)
-	if parent, ok := trace.Parse(row.Trace); ok {
+	if parent, ok := trace.ParseText(row.Trace); ok {
 		t.parent = parent.Span
 	}
 	begins := len(item.Records) > 0 && item.Records[0].Type == core.RecStarted
@@ -197,8 +205,17 @@ func (t *traced) record(r *core.Record) []trace.Span {
 	switch r.Type {
 	case core.RecStarted:
 		t.over = false
+		return nil
+	case core.RecControl:
+		t.resumed = r.Time
+		return nil
 	case core.RecEntered:
 		return t.entered(r)
+	}
+	if s := atPlace(t.failed, r); s != nil {
+		t.reopen(s)
+	}
+	switch r.Type {
 	case core.RecLeft:
 		return t.left(r)
 	case core.RecCalled:

@@ -33,9 +33,15 @@ func (t *traced) around(r *core.Record) trace.SpanID { return t.innermost(r.Fram
 // inside of which. But a frame has a greater id than those around it, and what is inside of a state comes after its
 // beginning in the document. Among iterations of one state that is a guess.
 func (t *traced) innermost(frame core.FrameID, pos ir.Pos, depth int) trace.SpanID {
-	var best *openState
+	if s := innermostOf(t.states, frame, pos, depth); s != nil {
+		return s.id
+	}
+	return t.place.Span
+}
+
+func innermostOf(states []*openState, frame core.FrameID, pos ir.Pos, depth int) (best *openState) {
 	inside := func(s *openState) bool { return compare(s.pos, pos) <= 0 }
-	for _, s := range t.states {
+	for _, s := range states {
 		if s.frame > frame || s.depth >= depth {
 			continue
 		}
@@ -43,10 +49,7 @@ func (t *traced) innermost(frame core.FrameID, pos ir.Pos, depth int) trace.Span
 			best = s
 		}
 	}
-	if best == nil {
-		return t.place.Span
-	}
-	return best.id
+	return best
 }
 
 func compare(a, b ir.Pos) int {
@@ -61,11 +64,33 @@ func (t *traced) entered(r *core.Record) (out []trace.Span) {
 	if s := t.state(r); s != nil {
 		out = t.endState(s, r.Time, interrupted)
 	}
-	t.states = append(t.states, &openState{
-		frame: r.Frame, depth: r.Depth, node: r.Node, pos: r.Pos, start: r.Time, parent: t.innermost(r.Frame, r.Pos, r.Depth),
-		id: trace.SpanOf(t.name, "state", strconv.Itoa(int(r.Frame)), r.Node, strconv.Itoa(r.Pos.Line), strconv.Itoa(r.Pos.Column), strconv.FormatInt(int64(r.Time), 10)),
-	})
+	t.failed = slices.DeleteFunc(slices.Clone(t.failed), func(f *openState) bool { return f.depth >= r.Depth })
+	if around := innermostOf(t.failed, r.Frame, r.Pos, r.Depth); around != nil {
+		t.reopen(around)
+	}
+	t.begin(openState{frame: r.Frame, depth: r.Depth, node: r.Node, pos: r.Pos, parent: t.innermost(r.Frame, r.Pos, r.Depth)}, r.Time)
 	return out
+}
+
+// begin adds an open state.
+func (t *traced) begin(s openState, now core.Time) *openState {
+	s.start = now
+	s.id = trace.SpanOf(t.name, "state", strconv.Itoa(int(s.frame)), s.node, strconv.Itoa(s.pos.Line), strconv.Itoa(s.pos.Column), strconv.FormatInt(int64(now), 10))
+	t.states = append(t.states, &s)
+	return &s
+}
+
+// reopen begins a state again, with those around it, in which a retry goes on.
+func (t *traced) reopen(s *openState) *openState {
+	t.failed = slices.DeleteFunc(slices.Clone(t.failed), func(f *openState) bool { return f == s })
+	again := *s
+	if i := slices.IndexFunc(t.failed, func(f *openState) bool { return f.id == s.parent }); i >= 0 {
+		again.parent = t.reopen(t.failed[i]).id
+	} else if i := slices.IndexFunc(t.states, func(o *openState) bool { return o.was == s.parent }); i >= 0 {
+		again.parent = t.states[i].id
+	}
+	again.was = s.id
+	return t.begin(again, t.resumed)
 }
 
 // left ends a state.
@@ -78,8 +103,11 @@ func (t *traced) left(r *core.Record) []trace.Span {
 }
 
 // state is the open state of a record.
-func (t *traced) state(r *core.Record) *openState {
-	for _, s := range slices.Backward(t.states) {
+func (t *traced) state(r *core.Record) *openState { return atPlace(t.states, r) }
+
+// atPlace is the last of the states at the place of a record.
+func atPlace(states []*openState, r *core.Record) *openState {
+	for _, s := range slices.Backward(states) {
 		if s.frame == r.Frame && s.node == r.Node && s.pos == r.Pos {
 			return s
 		}
@@ -183,6 +211,10 @@ func (t *traced) finished(r *core.Record) (out []trace.Span) {
 		err = r.Fault.Name
 	} else if r.Status != core.Completed {
 		err = string(r.Status)
+	}
+	t.failed = nil
+	if r.Fault != nil {
+		t.failed = t.states
 	}
 	for len(t.states) > 0 {
 		out = append(out, t.endState(t.states[0], r.Time, cmp.Or(err, interrupted))...)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/pgtest"
 	"github.com/lockstep-workflows/lockstep/internal/store/postgres"
@@ -95,6 +97,53 @@ func TestSpansOfBranches(t *testing.T) {
 			}
 		}
 		b.mu.Unlock()
+	}
+}
+
+// TestSpansOfRetries: what a retry does is below the states in which it goes on, which have a span for each try, also when
+// what was in memory is lost.
+func TestSpansOfRetries(t *testing.T) {
+	const kid = "run: {workflow: {namespace: test, name: kid, version: 1.0.0}}"
+	for tasks, want := range map[string][]string{
+		"- pack: {" + kid + "}\n": {
+			"broken < test.kid", "broken < test.kid", "pack < test.w", "pack < test.w", "pack < test.w", "start test.kid < pack", "start test.kid < pack",
+			"test.kid < start test.kid", "test.kid < start test.kid", "test.w < none",
+		},
+		"- outer: {do: [{a: {set: {n: 1}}}, {b: {" + kid + "}}]}\n- last: {set: {n: 2}}\n": {
+			"broken < test.kid", "broken < test.kid", "last < test.w", "outer < test.w", "outer < test.w", "outer < test.w", "outer/a < outer", "outer/a < outer",
+			"outer/b < outer", "outer/b < outer", "start test.kid < outer/b", "start test.kid < outer/b",
+			"test.kid < start test.kid", "test.kid < start test.kid", "test.w < none",
+		},
+	} {
+		for _, forgets := range []bool{false, true} {
+			b := &spanBox{}
+			h := newHarness(t, nil, func(cfg *Config) {
+				cfg.Languages, cfg.Tracing = languages.All(), &Tracing{Export: b.take, Ratio: 1}
+			})
+			pass := func() {
+				t.Helper()
+				h.run(time.Second)
+				if forgets {
+					h.spans.begun = false
+				}
+				for more, err := true, error(nil); more; {
+					if more, err = h.relayPart(t.Context(), h.spans); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			pass()
+			h.deploy(openWorkflow(t, "kid", failing), openWorkflow(t, "w", tasks))
+			id := h.start("test.w", `{}`)
+			pass()
+			for _, c := range []core.Control{{Verb: core.VerbRetry}, {Verb: core.VerbSkip, Data: expr.EmptyObject, HasData: true}} {
+				if err := h.Control(t.Context(), id, c); err != nil {
+					t.Fatal(err)
+				}
+				pass()
+			}
+			wantLines(t, fmt.Sprint(tasks, "forgets: ", forgets), b.lines(), want...)
+		}
 	}
 }
 

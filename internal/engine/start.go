@@ -132,9 +132,19 @@ func newRow(d *definition, id string, now core.Time) store.Instance {
 	}
 }
 
-// create starts an instance under an id that must be new. It fails if definitions changed since
-// deployed; 0: that does not matter. a, if not nil, gets the new job.
-func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row store.Instance, start core.Start, a *ask) (string, error) {
+// create starts an instance under an id that must be new, unless operators do not allow that. It fails if definitions
+// changed since deployed; 0: that does not matter. a, if not nil, gets the new job.
+func (e *Engine) create(ctx context.Context, d *definition, deployed int64, row store.Instance, start core.Start, a *ask) (id string, err error) {
+	err = e.undecided(func() (err error) {
+		if err = e.startable(d.row.ID); err == nil {
+			id, err = e.createNow(ctx, d, deployed, row, start, a)
+		}
+		return err
+	})
+	return id, err
+}
+
+func (e *Engine) createNow(ctx context.Context, d *definition, deployed int64, row store.Instance, start core.Start, a *ask) (string, error) {
 	id, how := row.ID, ordinary
 	if a != nil {
 		how = onRequest

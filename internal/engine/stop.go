@@ -60,20 +60,19 @@ func (f *fold) step(ctx context.Context, in core.Input) (res core.Result, err er
 			err = &stoppedError{&BusyError{f.l.id}}
 		}
 	}()
-	var why error
 	f.asks = 0
-	host := core.Host{ID: f.l.id, Created: f.l.row.Created, Awaited: f.l.row.Awaited, Identity: identity(&f.l.row)}
-	host.Parks = f.e.parks
+	host := core.Host{ID: f.l.id, Created: f.l.row.Created, Awaited: f.l.row.Awaited, Identity: f.identity()}
+	host.Parks = f.e.parking
 	if f.l.secrets != nil {
 		host.Secrets, host.Sealer = f.l.secrets.Values, f.l.secrets
 	}
 	host.Stop = func() bool {
-		why = f.stop(ctx, w)
-		return why != nil
+		f.stopped = f.stop(ctx, w)
+		return f.stopped != nil
 	}
 	res, err = core.StepFor(host, f.l.prog, f.l.state, f.now, in)
 	if f.work += res.Spent; errors.Is(err, core.ErrStopped) {
-		err = &stoppedError{why}
+		err = &stoppedError{f.stopped}
 	}
 	return res, err
 }

@@ -23,28 +23,29 @@ type Tracing struct {
 
 // traceFrom is the trace context that a new instance continues, from the context of the request; "": none.
 func traceFrom(ctx context.Context) string {
-	c, ok := trace.Parse(effect.Traceparent(ctx))
+	c, ok := trace.ParseBoth(effect.Traceparent(ctx), effect.Tracestate(ctx))
 	if !ok {
 		return ""
 	}
-	return c.String()
+	return c.Text()
 }
 
 // traceOfEvent is the trace context of an event (CloudEvents Distributed Tracing extension); "": none.
 func traceOfEvent(ev *event.Event) string {
-	text, _ := ev.Attribute(trace.Header)
-	c, ok := trace.Parse(text)
+	parent, _ := ev.Attribute(trace.Header)
+	state, _ := ev.Attribute(trace.StateHeader)
+	c, ok := trace.ParseBoth(parent, state)
 	if !ok {
 		return ""
 	}
-	return c.String()
+	return c.Text()
 }
 
 // traceOf is the place of an instance's own span; false: the instance belongs to no trace. An instance that nothing
 // traced started begins a trace, whose id follows from its own and need not be stored.
 func (e *Engine) traceOf(id, given string, created core.Time) (trace.Context, bool) {
 	name := lifeOf(id, created)
-	c, ok := trace.Parse(given)
+	c, ok := trace.ParseText(given)
 	switch {
 	case ok:
 	case e.cfg.Tracing != nil:
@@ -60,14 +61,20 @@ func ticketSpan(id string, created core.Time, t core.Ticket) trace.SpanID {
 	return trace.SpanOf(lifeOf(id, created), "ticket", t.String())
 }
 
-// traceAt is the trace context that goes out with what the instance does under a ticket; "": none.
-func (f *fold) traceAt(t core.Ticket) string {
+// traceAt is the trace context that goes out with what the instance does under a ticket; false: none.
+func (f *fold) traceAt(t core.Ticket) (trace.Context, bool) {
 	row := &f.l.row
 	c, ok := f.e.traceOf(row.ID, row.Trace, row.Created)
+	return c.At(ticketSpan(row.ID, row.Created, t)), ok
+}
+
+// childTrace is traceAt as the row of a child has it.
+func (f *fold) childTrace(t core.Ticket) string {
+	c, ok := f.traceAt(t)
 	if !ok {
 		return ""
 	}
-	return c.At(ticketSpan(row.ID, row.Created, t)).String()
+	return c.Text()
 }
 
 // traceEvent adds the trace context to an event that is produced under a ticket, unless the definition gave it one.
@@ -75,8 +82,13 @@ func (f *fold) traceEvent(ev *event.Event, t core.Ticket) {
 	if _, given := ev.Attribute(trace.Header); given {
 		return
 	}
-	if text := f.traceAt(t); text != "" {
-		ev.Put(trace.Header, expr.String(text))
+	c, ok := f.traceAt(t)
+	if !ok {
+		return
+	}
+	ev.Put(trace.Header, expr.String(c.String()))
+	if _, given := ev.Attribute(trace.StateHeader); !given && c.State != "" {
+		ev.Put(trace.StateHeader, expr.String(c.State))
 	}
 }
 
@@ -94,5 +106,6 @@ func (e *Engine) traceCall(ctx context.Context, row *store.Call) context.Context
 	if !ok {
 		return ctx
 	}
-	return effect.WithTraceparent(ctx, c.At(ticketSpan(row.Instance, row.Created, row.Ticket)).String())
+	c = c.At(ticketSpan(row.Instance, row.Created, row.Ticket))
+	return effect.WithTracestate(effect.WithTraceparent(ctx, c.String()), c.State)
 }

@@ -252,6 +252,11 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
+func isBroken(err error) bool {
+	_, ok := errors.AsType[*brokenError](err)
+	return ok
+}
+
 // guard makes a panic a brokenError: it is one instance's trouble, or one event's.
 func guard(f func() error) (err error) {
 	defer func() {

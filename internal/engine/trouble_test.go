@@ -61,6 +61,13 @@ func (p *picky) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	})
 }
 
+func (p *picky) Preview(ctx context.Context, e store.Event, route func(store.Event, store.View) (store.Routing, error)) error {
+	return p.Store.Preview(ctx, e, func(e store.Event, v store.View) (store.Routing, error) {
+		defer p.passing()
+		return route(e, p.view(v))
+	})
+}
+
 func (p *picky) Route(ctx context.Context, route store.Router) error {
 	return p.Store.Route(ctx, func(v store.View) (store.Routing, error) {
 		defer p.passing()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // compile reads the definitions of a file. The report gets everything that is
@@ -64,14 +65,24 @@ func compile(ctx context.Context, f *File, o Options, report *Report) []Definiti
 	return out
 }
 
-// checkMocks reports mocks that answer no call.
-func checkMocks(r *dialect.Reporter, f *File, all []Definition) {
-	called := map[string]bool{}
-	for _, d := range all {
-		for _, fn := range d.Program.Functions {
-			called[fn.Name] = true
+// functionsOf are the names of the functions that programs call.
+func functionsOf(programs []*ir.Program) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range programs {
+		for _, fn := range p.Functions {
+			out[fn.Name] = true
 		}
 	}
+	return out
+}
+
+// checkMocks reports mocks that answer no call.
+func checkMocks(r *dialect.Reporter, f *File, all []Definition) {
+	programs := make([]*ir.Program, len(all))
+	for i, d := range all {
+		programs[i] = d.Program
+	}
+	called := functionsOf(programs)
 	names := slices.Sorted(maps.Keys(called))
 	for _, s := range f.Scenarios {
 		for _, name := range slices.Sorted(maps.Keys(s.Mocks)) {

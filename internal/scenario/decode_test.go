@@ -188,6 +188,7 @@ none: {result: null}
 		}
 	}
 	for text, says := range map[string]string{
+		`{"workflow": "f", "scenarios": []}`: `TS103 this is a scenario file, not a file of mocks; "lockstep test" runs it`,
 		`[]`:                                 `TS102 a file of mocks must be an object, not an array`,
 		`{"f": 1}`:                           `TS102 a mock's answer must be an object, not a number`,
 		`{"f": []}`:                          `TS103 the mock of "f" must not be empty`,

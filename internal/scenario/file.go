@@ -129,7 +129,7 @@ func Parse(path string, src []byte) (*File, error) {
 	d := newDecoder(path)
 	switch root := doc.Root; {
 	case root == nil:
-	case root.Get("states") != nil && root.Get("scenarios") == nil:
+	case (root.Get("states") != nil || root.Get("do") != nil) && root.Get("scenarios") == nil:
 		ext := filepath.Ext(path)
 		d.Errorf(root.Pos(), codeMissing, "this is a definition, not a scenario file").
 			WithHint("scenarios stand beside it, in %s", strings.TrimSuffix(filepath.Base(path), ext)+"_test"+ext)

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,8 +15,12 @@ import (
 // Recording is an instance with its whole history.
 type Recording struct {
 	Instance api.Instance
+	File     string // of the definition; "": it was deployed without a name
 	Records  []api.Record
 }
+
+// file is the name of the definition's file.
+func (r Recording) file() string { return cmp.Or(r.File, r.Instance.Definition.ID+".yaml") }
 
 // CanRecord reports whether a run can be written as a scenario, which knows neither cancelling nor skipping.
 func CanRecord(in api.Instance) bool {
@@ -27,13 +32,13 @@ func CanRecord(in api.Instance) bool {
 func Recorded(run Recording, children []Recording) (name string, text []byte) {
 	in := run.Instance
 	part := cut(run.Records)
-	files := []string{in.Definition.ID + ".yaml"}
+	files := []string{run.file()}
 	for _, c := range children {
-		if file := c.Instance.Definition.ID + ".yaml"; !slices.Contains(files, file) {
+		if file := c.file(); !slices.Contains(files, file) {
 			files = append(files, file)
 		}
 	}
-	name = fileName(in.Definition.ID)
+	name = FileName(in.Definition.ID)
 	var b recording
 	b.line("# Recorded from instance %s of %s@%s.", in.ID, in.Definition.ID, in.Definition.Version)
 	b.line("# Put it beside %s and run: lockstep test %s", strings.Join(files, " and "), name)
@@ -62,7 +67,8 @@ func Recorded(run Recording, children []Recording) (name string, text []byte) {
 	return name, b.Bytes()
 }
 
-func fileName(id string) string {
+// FileName is the name of a scenario file of a definition.
+func FileName(id string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
 			return r

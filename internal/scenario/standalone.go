@@ -18,7 +18,9 @@ func ReadMocks(file string, text []byte) (mock.Mocks, *dialect.Document, dialect
 	doc, found := dialect.Read(file, text)
 	d := newDecoder(file)
 	var mocks mock.Mocks
-	if f := d.Fields(doc.Root, "a file of mocks"); f != nil {
+	if doc.Root.Get("scenarios") != nil && doc.Root.Get("workflow") != nil {
+		d.Errorf(doc.Root.Pos(), codeMissing, "this is a scenario file, not a file of mocks; \"lockstep test\" runs it")
+	} else if f := d.Fields(doc.Root, "a file of mocks"); f != nil {
 		root := doc.Root
 		if f.Peek("mocks") != nil {
 			root = f.Typed("mocks", expr.KindObject)

@@ -78,6 +78,11 @@ func TestDefinitionIsNotAScenarioFile(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
+	want = "dir/order.yaml:1:1 error TS103 this is a definition, not a scenario file; scenarios stand beside it, in order_test.yaml"
+	_, err = scenario.Parse("dir/order.yaml", []byte("document: {dsl: 1.0.3, namespace: default, name: order, version: 1.0.0}\ndo: [{a: {set: {b: 1}}}]\n"))
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
 }
 
 // TestNamesCannotCommandATerminal has escape sequences where authors choose names.

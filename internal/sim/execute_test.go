@@ -48,7 +48,8 @@ func (k *kernel) build(ctx context.Context) error {
 	}
 	answers := mock.New(k.c.Answers(), nil)
 	k.run, err = trial.New(trial.Config{Clock: engine.NewVirtualClock(Epoch), History: true, Engine: engine.Config{
-		Languages: languages.All(),
+		Languages:  languages.All(),
+		ChunkBytes: 16, // most values are large
 		Invoker: effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
 			k.out.Calls = append(k.out.Calls, Call{At: k.run.Clock.Now().Sub(Epoch), Function: call.Function, Args: call.Args})
 			return answers.Invoke(ctx, call)

@@ -66,7 +66,7 @@ var plants10 = []plant{
 	{
 		name: "each iteration begins with what the loop was given", in: "internal/core",
 		old: "	case op.Join == ir.JoinLast:\n",
-		new: "	case op.Join == ir.JoinLast && fan.ended < fan.need:\n	case op.Join == ir.JoinLast:\n",
+		new: "	case op.Join == ir.JoinLast && fan.ended+1 < fan.need:\n	case op.Join == ir.JoinLast:\n",
 	},
 	{
 		name: "while is not asked before the first iteration", in: "internal/core",

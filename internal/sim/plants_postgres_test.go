@@ -80,7 +80,7 @@ var plantsPostgres = []plant{
 	},
 	{
 		name: "a node that hears nothing looks for nothing", in: "internal/engine", by: "internal/engine TestNodesFollow",
-		old: "	longestLook  = 100 * time.Millisecond\n",
+		old: "	longestLook  = 250 * time.Millisecond\n",
 		new: "	longestLook  = time.Hour\n",
 	},
 	{

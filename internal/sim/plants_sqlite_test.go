@@ -30,8 +30,8 @@ var plantsSQLite = []plant{
 	},
 	{
 		name: "a timer has no row", in: "internal/store/sqlite",
-		old: `{"wake", func(r *instanceRow) any { return r.wake }},`,
-		new: `{"wake", func(r *instanceRow) any { return nil }},`,
+		old: `{"wake", func(st *sqlite.Stmt, param int, r *instanceRow) { bind(st, param, r.wake) }},`,
+		new: `{"wake", func(st *sqlite.Stmt, param int, _ *instanceRow) { bind(st, param, nil) }},`,
 	},
 	{
 		name: "a start does not read calls", in: "internal/engine",

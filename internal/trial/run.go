@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -70,6 +71,9 @@ func New(c Config) (*Run, error) {
 			created++
 			return fmt.Sprintf("instance-%d", created)
 		}
+	}
+	if !c.History {
+		cfg.ChunkBytes = math.MaxInt // chunks are stored with the history
 	}
 	var err error
 	r.Engine, err = engine.New(cfg)

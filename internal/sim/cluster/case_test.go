@@ -63,6 +63,7 @@ const (
 	ActRestart  ActKind = "restart"  // an instance like the one with the key What
 	ActDrop     ActKind = "drop"     // the job What, or that of the client Actor, whatever it does
 	ActFollow   ActKind = "follow"   // what happens, while it does
+	ActSchedule ActKind = "schedule" // that of the definition rounds is paused, resumed, triggered…: What says which
 )
 
 // Fault is something that goes wrong at a node.
@@ -99,7 +100,7 @@ const (
 
 var faultKinds = []FaultKind{FaultCrash, FaultDie, FaultFail, FaultLose, FaultPause, FaultSlow, FaultCut, FaultLag, FaultStep, FaultHang, FaultBreak, FaultAgain, FaultSink}
 
-var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate, ActRead, ActDevice, ActAnswer, ActUndeploy, ActRestart, ActDrop, ActFollow}
+var actKinds = []ActKind{ActStart, ActEvent, ActControl, ActDelete, ActDeploy, ActCron, ActJob, ActUpdate, ActRead, ActDevice, ActAnswer, ActUndeploy, ActRestart, ActDrop, ActFollow, ActSchedule}
 
 // outside are the faults of those whom nodes ask.
 var outside = []FaultKind{FaultHang, FaultBreak, FaultAgain, FaultSink}
@@ -150,6 +151,9 @@ func Generate(seed uint64) *Case {
 			g.fault()
 		}
 		g.stall()
+	}
+	if g.c.Retain == 0 && seed%8 == 6 || g.c.Retain == 0 && seed%16 == 8 { // 8: on SQLite
+		g.roundsOps()
 	}
 	slices.SortStableFunc(g.c.Acts, func(a, b Act) int { return int(a.At - b.At) })
 	return g.c

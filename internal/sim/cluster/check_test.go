@@ -45,6 +45,7 @@ type ledger struct {
 	definitions map[life]string
 	replays     replays
 	fires       fires
+	rounds      rounds
 	produced    []sim.Produced
 	replies     []sim.Reply // to updates of the generated job
 }
@@ -93,6 +94,9 @@ func (l *ledger) committed(node string, before *store.Instance, c *store.Commit)
 		l.definitions[me] = in.Definition
 	}
 	l.ended[me] = in.Ended
+	if in.Definition == "rounds" {
+		l.rounds.committed(w, me, in.Status.Final())
+	}
 	now, last := core.TimeOf(w.latest()), core.Time(0)
 	if n := len(l.history[me]); n > 0 {
 		last = l.history[me][n-1].Time
@@ -258,7 +262,7 @@ func (w *world) fixedRules(ctx context.Context) error {
 		in := &rows[i]
 		records := l.history[life{in.ID, in.Created}]
 		switch in.Definition {
-		case "timer", "retry", "parent", "gather", "nudged", "fragile", "question", "bells", "brief", "slow":
+		case "timer", "retry", "parent", "gather", "nudged", "fragile", "question", "bells", "brief", "slow", "rounds":
 			w.check(Ends)
 			if !in.Status.Final() && in.Status != core.Paused && !w.heldUp(ctx, in) && !w.unasked(in) {
 				return fmt.Errorf("%s instance %s is %s for ever", in.Definition, in.ID, in.Status)
@@ -288,6 +292,9 @@ func (w *world) fixedRules(ctx context.Context) error {
 		late += w.outage()
 	}
 	if err := l.fires.check(w, l.count("cron", rows, w.c.Retain > 0 || w.faults[FaultStep] > 0), late); err != nil {
+		return err
+	}
+	if err := l.rounds.check(w); err != nil {
 		return err
 	}
 	if err := w.eachOnce(got, pairs); err != nil {

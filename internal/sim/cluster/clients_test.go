@@ -179,6 +179,8 @@ func (c *client) do(p *process) error {
 		return err
 	case ActDevice:
 		return c.device(p)
+	case ActSchedule:
+		return c.schedule(p)
 	}
 	panic("unknown act " + a.Kind)
 }

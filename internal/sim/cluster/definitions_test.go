@@ -165,6 +165,14 @@ version: "2"
 states:
 - {name: Tick, type: inject, data: {}, start: {kind: default}, end: {kind: default}}
 `,
+	// A start every twenty seconds, while the one before is not over.
+	"rounds": `
+id: rounds
+name: rounds
+version: "1"
+states:
+- {name: Walk, type: delay, start: {kind: scheduled, schedule: {cron: "*/20 * * * * *", directInvoke: deny}}, timeDelay: PT30S, end: {kind: default}}
+`,
 	// A job that a device and an operator advance.
 	"device": `
 name: device

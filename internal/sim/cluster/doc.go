@@ -19,7 +19,7 @@
 //	world, node, thread        the loop, one process, its coroutines
 //	clients, operators         the callers of a node: clients, operators, receivers of events
 //	check, replay, invariants  what must hold; replaying the inputs; how often each rule was exercised
-//	answers, keys, gone, follow, events, schedules, jobs, registry
+//	answers, keys, gone, follow, events, schedules, rounds, jobs, registry
 //	                           the invariants of each subject
 //	shrink, diagram            the smallest case that fails, and a drawing of it
 package cluster

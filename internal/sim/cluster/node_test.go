@@ -207,7 +207,10 @@ func (p *process) comeUp() (err error) {
 		OnEmit: func(_ string, e event.Event) { w.ledger.produced = append(w.ledger.produced, sim.ProducedAt(w.now, e)) },
 		Sink:   func(_ context.Context, e event.Event) error { return w.ledger.sink.take(p, e) },
 		Node:   store.Member{Name: p.n.name},
-		Probe:  engine.Probe{Yield: p.block, Fold: func(c *store.Commit, inputs []core.Input) { w.ledger.folding(p.session.node, c, inputs) }},
+
+		ChunkBytes: 16, // most values are large
+
+		Probe: engine.Probe{Yield: p.block, Fold: func(c *store.Commit, inputs []core.Input) { w.ledger.folding(p.session.node, c, inputs) }},
 	})
 	if err != nil {
 		return err

@@ -58,6 +58,9 @@ func (s *Session) CallShard(instance string) int {
 	return p + 1
 }
 
+// Chunks reports that all nodes can read chunks.
+func (s *Session) Chunks() bool { return true }
+
 // HasShard reports whether the calls of a shard are this node's.
 func (s *Session) HasShard(part int) bool { return s.leases.held(part - 1) }
 
@@ -66,6 +69,11 @@ func (s *Session) Leased() bool { return s.leases.leased(s.link.local()) }
 
 // ShardChanges counts changes of what this node has.
 func (s *Session) ShardChanges() int64 { return s.leases.count }
+
+// Glance knows nothing: every list is read, each at a moment of its own.
+func (s *Session) Glance(context.Context, core.Time) (store.Glance, error) {
+	return store.Anything, nil
+}
 
 // Handed lists the calls that became this node's.
 func (s *Session) Handed(ctx context.Context) ([]store.Call, error) {

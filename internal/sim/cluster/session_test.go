@@ -121,6 +121,12 @@ func (s *Session) Ingest(ctx context.Context, e store.Event, emit int64, route f
 	return write(s, ctx, op, func() (store.Event, error) { return s.db.Store.Ingest(ctx, e, emit, route) })
 }
 
+// Preview routes an event without taking it.
+func (s *Session) Preview(ctx context.Context, e store.Event, route func(store.Event, store.View) (store.Routing, error)) error {
+	_, err := read(s, ctx, "preview "+e.Event.ID, func() (struct{}, error) { return struct{}{}, s.db.Store.Preview(ctx, e, route) })
+	return err
+}
+
 // Route decides again about events that are kept.
 func (s *Session) Route(ctx context.Context, route store.Router) error {
 	for range s.db.looks {
@@ -442,6 +448,16 @@ func (s *Session) Held(ctx context.Context, definition string, limit int) ([]str
 // ListSchedules lists all schedules.
 func (s *Session) ListSchedules(ctx context.Context) ([]store.Schedule, error) {
 	return read(s, ctx, "all schedules", func() ([]store.Schedule, error) { return s.db.Store.ListSchedules(ctx) })
+}
+
+// AddTallies counts what happened in some hours.
+func (s *Session) AddTallies(ctx context.Context, hours []store.Hour, oldest core.Time) error {
+	return change(s, ctx, "tallies", func() error { return s.db.Store.AddTallies(ctx, hours, oldest) })
+}
+
+// ListTallies lists what happened in some hours.
+func (s *Session) ListTallies(ctx context.Context, from, until core.Time) ([]store.Hour, error) {
+	return read(s, ctx, "all tallies", func() ([]store.Hour, error) { return s.db.Store.ListTallies(ctx, from, until) })
 }
 
 // PutNote stores a note.
