@@ -12,6 +12,7 @@ type Bundle struct {
 type DeployedDefinition struct {
 	Definition Definition `json:"definition"`
 	Change     Change     `json:"change"`
+	Before     string     `json:"before,omitempty"` // the digest of the version that was current; "": there was none
 }
 
 // Change is what a deployment did to a definition, or would do.

@@ -70,10 +70,12 @@ var types = map[string]reflect.Type{
 	"HistoryPage": reflect.TypeFor[api.Page[api.Record]](), "Wait": reflect.TypeFor[api.Wait](), "Why": reflect.TypeFor[api.Why](),
 	"RestartRequest": reflect.TypeFor[api.RestartRequest](), "CallAnswer": reflect.TypeFor[api.CallAnswer](),
 	"Call": reflect.TypeFor[api.Call](), "CallPage": reflect.TypeFor[api.Page[api.Call]](),
-	"EventsAccepted": reflect.TypeFor[api.EventsAccepted](), "KeptEvent": reflect.TypeFor[api.KeptEvent](),
+	"EventsAccepted": reflect.TypeFor[api.EventsAccepted](), "KeptEvent": reflect.TypeFor[api.KeptEvent](), "Miss": reflect.TypeFor[api.Miss](),
 	"EventPage": reflect.TypeFor[api.Page[api.KeptEvent]](), "StreamChange": reflect.TypeFor[api.StreamChange](),
-	"StreamRecord": reflect.TypeFor[api.StreamRecord](), "Node": reflect.TypeFor[api.Node](), "Stats": reflect.TypeFor[api.Stats](),
+	"StreamRecord": reflect.TypeFor[api.StreamRecord](), "Node": reflect.TypeFor[api.Node](), "Stats": reflect.TypeFor[api.Stats](), "Nodes": reflect.TypeFor[api.Nodes](),
+	"Hours": reflect.TypeFor[api.Hours](), "HourStats": reflect.TypeFor[api.HourStats](), "DefinitionHours": reflect.TypeFor[api.DefinitionHours](),
 	"Session": reflect.TypeFor[api.Session](), "PlayRequest": reflect.TypeFor[api.PlayRequest](),
+	"PlayFile": reflect.TypeFor[api.PlayFile](), "PlayScenario": reflect.TypeFor[api.PlayScenario](),
 	"PlayResult": reflect.TypeFor[api.PlayResult](), "PlayRun": reflect.TypeFor[api.PlayRun](),
 	"Decision": reflect.TypeFor[api.Decision](), "DecisionRequest": reflect.TypeFor[api.DecisionRequest](),
 	"Schedule": reflect.TypeFor[api.Schedule](), "SchedulePage": reflect.TypeFor[api.Page[api.Schedule]](),
@@ -85,6 +87,8 @@ var types = map[string]reflect.Type{
 	"DeployedDefinition": reflect.TypeFor[api.DeployedDefinition](), "DefinitionFile": reflect.TypeFor[api.DefinitionFile](),
 	"DefinitionFilePage": reflect.TypeFor[api.Page[api.DefinitionFile]](),
 	"Progress":           reflect.TypeFor[api.Progress](), "FailedItem": reflect.TypeFor[api.FailedItem](),
+	"ForeachItem": reflect.TypeFor[api.ForeachItem](), "ForeachItemPage": reflect.TypeFor[api.Page[api.ForeachItem]](),
+	"Exchange": reflect.TypeFor[api.Exchange](),
 }
 
 // untyped are schemas that are no struct: text, any JSON value, and the four bodies of which
@@ -119,6 +123,8 @@ func TestTypesAreTheSchemas(t *testing.T) {
 	}{
 		"BulkRequest":    {doc.request(t, "/api/v1/instances/bulk"), reflect.TypeFor[api.BulkRequest]()},
 		"BulkResults":    {doc.answer(t, "/api/v1/instances/bulk", "post", "200"), reflect.TypeFor[api.BulkResults]()},
+		"StartsRequest":  {doc.request(t, "/api/v1/definitions/{definition}/instances/bulk"), reflect.TypeFor[api.StartsRequest]()},
+		"StartResults":   {doc.answer(t, "/api/v1/definitions/{definition}/instances/bulk", "post", "200"), reflect.TypeFor[api.StartResults]()},
 		"JobsRequest":    {doc.request(t, "/api/v1/jobs"), reflect.TypeFor[api.JobsRequest]()},
 		"JobsCreated":    {doc.answer(t, "/api/v1/jobs", "post", "201"), reflect.TypeFor[api.JobsCreated]()},
 		"SessionRequest": {doc.request(t, "/api/v1/session"), reflect.TypeFor[api.SessionRequest]()},

@@ -12,13 +12,15 @@ type Definition struct {
 	Name        string       `json:"name,omitempty"`
 	Dialect     string       `json:"dialect"`
 	Digest      string       `json:"digest"`
-	Deployed    time.Time    `json:"deployed,omitzero"` // zero in the answer to a dry run
-	Current     bool         `json:"current"`           // events and schedules start this version
-	Diagnostics []Diagnostic `json:"diagnostics"`       // warnings; an error says why the server cannot load it
-	Paused      *Decision    `json:"paused,omitempty"`  // nothing of the definition starts or continues
-	Retired     *Decision    `json:"retired,omitempty"` // no instance of the definition is started any more
-	Path        string       `json:"path,omitempty"`    // of the document in its bundle
-	Bundle      string       `json:"bundle,omitempty"`  // digest of the bundle that it was last deployed with
+	Deployed    time.Time    `json:"deployed,omitzero"`     // zero in the answer to a dry run
+	Current     bool         `json:"current"`               // events and schedules start this version
+	Scheduled   bool         `json:"scheduled,omitempty"`   // it is current, and its schedule starts instances
+	Diagnostics []Diagnostic `json:"diagnostics"`           // warnings; an error says why the server cannot load it
+	Paused      *Decision    `json:"paused,omitempty"`      // nothing of the definition starts or continues
+	Retired     *Decision    `json:"retired,omitempty"`     // no instance of the definition is started any more
+	Path        string       `json:"path,omitempty"`        // of the document in its bundle
+	Bundle      string       `json:"bundle,omitempty"`      // digest of the bundle that it was last deployed with
+	InputSchema Data         `json:"inputSchema,omitempty"` // JSON Schema of the input; only of a definition that is read alone
 }
 
 // SetAside reports whether the server cannot load the definition, because it exceeds a limit that

@@ -26,6 +26,21 @@ type EventResult struct {
 	Matched []string `json:"matched,omitempty"` // instances that get it
 	Started []string `json:"started,omitempty"` // instances that it started
 	Why     []string `json:"why,omitempty"`     // why no instance got it, or why it was refused
+	Misses  []Miss   `json:"misses,omitempty"`  // those of Why that are near misses
+}
+
+// Miss is what kept an event from an instance that waits for one of its type, or from a definition that starts
+// with one.
+type Miss struct {
+	Why        string `json:"why"` // the sentence, as among the reasons of the event
+	Instance   string `json:"instance,omitempty"`
+	Definition string `json:"definition,omitempty"`
+	Name       string `json:"name"`    // of the event in the definition
+	Differs    string `json:"differs"` // what differs, in words
+
+	Attribute string `json:"attribute,omitempty"` // whose value differs; "": something else does
+	Has       string `json:"has,omitempty"`
+	Wants     string `json:"wants,omitempty"`
 }
 
 // KeptEvent is an event in the server's store.
@@ -35,7 +50,8 @@ type KeptEvent struct {
 	Until    time.Time `json:"until"` // when it is deleted
 	Taken    bool      `json:"taken"` // an instance has got it
 	Producer string    `json:"producer,omitempty"`
-	For      []string  `json:"for,omitempty"`  // instances to which it will be delivered
-	Used     []string  `json:"used,omitempty"` // definitions that started an instance with it
-	Why      []string  `json:"why,omitempty"`  // what differed from the subscriptions
+	For      []string  `json:"for,omitempty"`    // instances to which it will be delivered
+	Used     []string  `json:"used,omitempty"`   // definitions that started an instance with it
+	Why      []string  `json:"why,omitempty"`    // what differed from the subscriptions
+	Misses   []Miss    `json:"misses,omitempty"` // those of Why that are near misses
 }

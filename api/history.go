@@ -46,6 +46,24 @@ type Record struct {
 	Error   *Fault    `json:"error,omitempty"`
 	Text    string    `json:"text,omitempty"`
 	Status  Status    `json:"status,omitempty"`
+
+	Index    *int      `json:"index,omitempty"`    // of the item of a foreach that it is about, from 0
+	Key      string    `json:"key,omitempty"`      // of a call: its idempotency key
+	Exchange *Exchange `json:"exchange,omitempty"` // of an answer of a call over HTTP
+}
+
+// Exchange is how a call was carried out over HTTP.
+type Exchange struct {
+	Method  string   `json:"method"`
+	Address string   `json:"address"`           // without user, query and fragment; the path is left out where it may hold a secret
+	Status  int      `json:"status,omitempty"`  // of the answer; 0: none came
+	Headers []Header `json:"headers,omitempty"` // of an answer that is a failure; none that may hold a credential
+}
+
+// Header is a header of an answer.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Why explains why an instance does not continue.

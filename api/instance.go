@@ -86,6 +86,26 @@ type FailedItem struct {
 	Error *Fault `json:"error"`
 }
 
+// Statuses of an item of a foreach.
+const (
+	ItemPending   = "pending"
+	ItemInFlight  = "inFlight"
+	ItemDone      = "done"
+	ItemFailed    = "failed"
+	ItemCancelled = "cancelled"
+)
+
+// ForeachItem is an item of a foreach that an instance runs or failed in.
+type ForeachItem struct {
+	Index   int      `json:"index"` // from 0
+	Status  string   `json:"status"`
+	Item    Data     `json:"item,omitempty"`
+	Cut     bool     `json:"cut,omitempty"` // Item is the beginning of its text
+	Error   *Fault   `json:"error,omitempty"`
+	Attempt int      `json:"attempt,omitempty"` // of an item in flight
+	Tickets []string `json:"tickets,omitempty"` // what an item in flight waits for: the first ones
+}
+
 // InstanceJob is what a job has in addition to other instances. [Job] is the job as wfx shows it.
 type InstanceJob struct {
 	Client  string `json:"client"`
@@ -166,12 +186,44 @@ type RestartRequest struct {
 
 // BulkRequest is one intervention in several instances, at most 1000.
 type BulkRequest struct {
-	Verb       string       `json:"verb"` // retry, pause, resume, cancel or terminate
+	Verb       string       `json:"verb"` // retry, skip, pause, resume, cancel, terminate or delete
 	Instances  []BulkTarget `json:"instances"`
 	Reason     string       `json:"reason,omitempty"`
 	Compensate bool         `json:"compensate,omitempty"` // of cancel
 
 	FailedItems bool `json:"failedItems,omitempty"` // of retry
+	Output      Data `json:"output,omitempty"`      // of skip, which needs it
+}
+
+// StartsRequest asks for many instances of a definition.
+type StartsRequest struct {
+	Version string     `json:"version,omitempty"` // empty: the current one
+	Starts  []OneStart `json:"starts"`
+}
+
+// OneStart is one of them.
+type OneStart struct {
+	Input  Data              `json:"input,omitempty"`
+	Key    string            `json:"key,omitempty"` // an idempotency key
+	ID     string            `json:"id,omitempty"`  // not together with Key
+	Name   string            `json:"name,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// StartResults is the answer to a StartsRequest, with an item for each start in the order of the request.
+type StartResults struct {
+	Started int           `json:"started"`
+	Found   int           `json:"found"` // had started before
+	Refused int           `json:"refused"`
+	Items   []StartResult `json:"items"`
+}
+
+// StartResult is the result of one start: the instance, or the code of a problem.
+type StartResult struct {
+	ID     string `json:"id,omitempty"`
+	Found  bool   `json:"found,omitempty"` // it had started before
+	Code   Code   `json:"code,omitempty"`
+	Detail string `json:"detail,omitempty"`
 }
 
 // BulkTarget is one of the instances. If Rev is set and the instance has changed since, nothing
@@ -188,7 +240,7 @@ type BulkResults struct {
 	Items   []BulkResult `json:"items"`
 }
 
-// BulkResult is the result of one instance: its new status, or the code of a problem.
+// BulkResult is the result of one instance: its new status (none once deleted), or the code of a problem.
 type BulkResult struct {
 	ID     string `json:"id"`
 	Status Status `json:"status,omitempty"`

@@ -15,6 +15,9 @@ type PlayRequest struct {
 	Until      time.Time `json:"until,omitzero"` // when it ends
 	Steps      *int      `json:"steps,omitempty"`
 	Run        *bool     `json:"run,omitempty"` // false: only check and draw the definition
+
+	Files    map[string]string `json:"files,omitempty"`    // texts beside the definition, by path: sub-workflows and what definitions refer to
+	Scenario string            `json:"scenario,omitempty"` // a name: the answer has the run as a scenario file
 }
 
 // PlayResult is the answer to a PlayRequest.
@@ -25,7 +28,26 @@ type PlayResult struct {
 	Job         bool         `json:"job"`
 	Diagnostics []Diagnostic `json:"diagnostics"`
 	Graph       string       `json:"graph,omitempty"`
+	Files       []PlayFile   `json:"files,omitempty"` // the definitions among the files
 	Run         *PlayRun     `json:"run,omitempty"`
+
+	Scenario *PlayScenario `json:"scenario,omitempty"`
+}
+
+// PlayFile is a definition among the files of a PlayRequest.
+type PlayFile struct {
+	Path    string `json:"path"`
+	ID      string `json:"id,omitempty"` // empty: it has errors
+	Version string `json:"version,omitempty"`
+	Dialect string `json:"dialect,omitempty"`
+	Graph   string `json:"graph,omitempty"`
+}
+
+// PlayScenario is a run as a scenario file, which lies beside the definition and its files.
+type PlayScenario struct {
+	File       string `json:"file"`       // its name
+	Definition string `json:"definition"` // the name of the definition's file
+	Text       string `json:"text"`
 }
 
 // Statuses of a run, in addition to the final statuses of an instance.

@@ -16,6 +16,42 @@ type DefinitionStats struct {
 	Statuses map[string]int64 `json:"statuses"`
 }
 
+// Hours say what happened in each of the last hours.
+type Hours struct {
+	From        time.Time         `json:"from"` // the beginning of the first hour
+	Hours       []HourStats       `json:"hours"`
+	Definitions []DefinitionHours `json:"definitions"` // over all of these hours
+}
+
+// HourStats counts what happened to instances in one hour.
+type HourStats struct {
+	At        time.Time `json:"at"` // its beginning
+	Started   int64     `json:"started"`
+	Completed int64     `json:"completed"`
+	Failed    int64     `json:"failed"`    // each time that one failed
+	Cancelled int64     `json:"cancelled"` // or terminated
+}
+
+// DefinitionHours counts what happened to the instances of one definition, as [HourStats] does.
+type DefinitionHours struct {
+	ID        string   `json:"id"` // "": of all other definitions
+	Started   int64    `json:"started"`
+	Completed int64    `json:"completed"`
+	Failed    int64    `json:"failed"`
+	Cancelled int64    `json:"cancelled"`
+	P50       *float64 `json:"p50,omitempty"` // seconds: the median duration of those that completed
+	P95       *float64 `json:"p95,omitempty"` // seconds: what 95 % of them did not exceed
+}
+
+// Nodes are the servers that share a store.
+type Nodes struct {
+	Items      []Node `json:"items"`
+	StoreBytes *int64 `json:"storeBytes,omitempty"` // that the store takes on disk
+
+	QueuedCalls int      `json:"queuedCalls"`       // calls of the server that answers, waiting for a place among those in flight
+	Unready     []string `json:"unready,omitempty"` // why the server that answers is not ready
+}
+
 // Node is one of the servers that share a store.
 type Node struct {
 	ID      string    `json:"id,omitempty"`
@@ -46,10 +82,10 @@ type AuditEntry struct {
 	Who       string    `json:"who"`
 	Role      string    `json:"role,omitempty"`
 	Address   string    `json:"address"`
-	Operation string    `json:"operation"` // of the API
-	Target    string    `json:"target"`    // a path of the API
-	Before    string    `json:"before,omitempty"`
-	After     string    `json:"after,omitempty"` // digests
+	Operation string    `json:"operation"`        // of the API
+	Target    string    `json:"target"`           // a path of the API
+	Before    string    `json:"before,omitempty"` // the digest of what was replaced or deleted, or the settings
+	After     string    `json:"after,omitempty"`  // likewise, of what there is now
 	Reason    string    `json:"reason,omitempty"`
 	Status    int       `json:"status"` // of the answer
 	TraceID   string    `json:"traceId,omitempty"`
@@ -60,6 +96,7 @@ type AuditEntry struct {
 type RevokeRequest struct {
 	Token       string `json:"token,omitempty"`
 	Certificate string `json:"certificate,omitempty"`
+	Issuer      string `json:"issuer,omitempty"` // of the certificate, as RFC 2253 writes names; "": any
 	Reason      string `json:"reason,omitempty"`
 }
 
@@ -68,6 +105,7 @@ type Revocation struct {
 	ID          string    `json:"id"`
 	Token       string    `json:"token,omitempty"`       // its name
 	Certificate string    `json:"certificate,omitempty"` // its serial number, in hexadecimal digits
+	Issuer      string    `json:"issuer,omitempty"`      // "": certificates of all authorities with this number
 	By          string    `json:"by"`
 	At          time.Time `json:"at"`
 	Reason      string    `json:"reason,omitempty"`

@@ -23,6 +23,9 @@ type Options struct {
 	HTTP      *http.Client // default: one that follows no redirects
 	UserAgent string
 	Attempts  int // how often a request is sent at most; default: 4
+
+	// OnRetry, if it is set, is told of each request that is sent again, before the wait for that.
+	OnRetry func(err error, wait time.Duration)
 }
 
 // Client talks to one server. It is safe for concurrent use.
@@ -35,6 +38,7 @@ type Client struct {
 	attempts int
 	pause    func(attempt int) time.Duration
 	problem  func(*http.Response) *Problem // reads an answer that is an error
+	onRetry  func(err error, wait time.Duration)
 }
 
 // maxAnswer is how many bytes of an answer are read (the limit answer-bytes).
@@ -51,7 +55,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		base: base, shown: shown, token: o.Token, http: o.HTTP, agent: o.UserAgent, attempts: o.Attempts, pause: backoff,
-		problem: readProblem,
+		problem: readProblem, onRetry: o.OnRetry,
 	}
 	if c.http == nil {
 		c.http = &http.Client{
@@ -166,6 +170,9 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 		wait := c.pause(attempt)
 		if problem != nil && problem.RetryAfter > 0 {
 			wait = min(problem.RetryAfter, maxPause)
+		}
+		if c.onRetry != nil {
+			c.onRetry(err, wait)
 		}
 		if err := rest(ctx, wait); err != nil {
 			return nil, err

@@ -97,8 +97,13 @@ func TestInterventionsAreNotRepeatedBlindly(t *testing.T) {
 		t.Errorf("%v after %d requests", err, len(got()))
 	}
 	c, got = serve(t, says(429, `{"code":"busy"}`), says(200, `{"id":"i"}`))
+	var why []error
+	c.onRetry = func(err error, _ time.Duration) { why = append(why, err) }
 	if _, err := c.RetryInstance(t.Context(), "i", nil, Control{}); err != nil || len(got()) != 2 {
 		t.Errorf("429: %v after %d requests", err, len(got()))
+	}
+	if problem := new(Problem); len(why) != 1 || !errors.As(why[0], &problem) || problem.Status != 429 {
+		t.Errorf("OnRetry was told %v", why)
 	}
 }
 

@@ -169,6 +169,12 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 		_, _ = c.ListInstances(t.Context(), client.InstanceQuery{Paging: page, Filter: "status:failed", Oldest: true, Fold: true})
 	},
 	"countInstances": func(t *testing.T, c *client.Client) { _, _ = c.CountInstances(t.Context(), "status:failed") },
+	"startInstances": func(t *testing.T, c *client.Client) {
+		_, _ = c.StartInstances(t.Context(), odd, api.StartsRequest{Version: "1", Starts: []api.OneStart{
+			{Key: "k", Name: "n", Labels: map[string]string{"l": "v"}, Input: api.Data(`{"a":1}`)}, {ID: "i"}, {},
+		}}, "")
+		_, _ = c.StartInstances(t.Context(), odd, api.StartsRequest{Starts: []api.OneStart{{}}}, "k")
+	},
 	"controlInstances": func(t *testing.T, c *client.Client) {
 		_, _ = c.ControlInstances(t.Context(), api.BulkRequest{Verb: "cancel", Instances: []api.BulkTarget{{ID: "a", Rev: 3}, {ID: "b"}}, Reason: "because", Compensate: true})
 	},
@@ -178,6 +184,9 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"getHistory": func(t *testing.T, c *client.Client) {
 		_, _ = c.GetHistory(t.Context(), odd, page)
 		_, _ = c.GetLatestHistory(t.Context(), odd, page)
+	},
+	"listItems": func(t *testing.T, c *client.Client) {
+		_, _ = c.ListItems(t.Context(), odd, "Score", []string{"failed", "inFlight"}, page)
 	},
 	"getWhy":      func(t *testing.T, c *client.Client) { _, _ = c.GetWhy(t.Context(), odd) },
 	"getScenario": func(t *testing.T, c *client.Client) { _, _ = c.GetScenario(t.Context(), odd) },
@@ -221,7 +230,7 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 		_, _ = c.SendEvents(t.Context(), one, one)
 	},
 	"listEvents": func(t *testing.T, c *client.Client) {
-		_, _ = c.ListEvents(t.Context(), client.EventQuery{Paging: page, Unmatched: true, Type: "paid"})
+		_, _ = c.ListEvents(t.Context(), client.EventQuery{Paging: page, Unmatched: true, Outside: true, Near: true, Type: "paid"})
 	},
 	"stream": func(t *testing.T, c *client.Client) {
 		for range c.Stream(t.Context(), client.StreamQuery{Instance: "i", Definition: "d", Filter: "status:failed", After: "3"}) {
@@ -238,6 +247,7 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	},
 	"restore":     func(t *testing.T, c *client.Client) { _ = c.Restore(t.Context(), "certificate-3a") },
 	"listNodes":   func(t *testing.T, c *client.Client) { _, _ = c.ListNodes(t.Context()) },
+	"getHours":    func(t *testing.T, c *client.Client) { _, _ = c.GetHours(t.Context(), 1, "d") },
 	"getStats":    func(t *testing.T, c *client.Client) { _, _ = c.GetStats(t.Context()) },
 	"healthz":     func(t *testing.T, c *client.Client) { _ = c.Healthz(t.Context()) },
 	"readyz":      func(t *testing.T, c *client.Client) { _ = c.Readyz(t.Context()) },

@@ -33,11 +33,13 @@ func batch(events []api.Data) []byte {
 type EventQuery struct {
 	Paging
 	Unmatched bool // only events that no instance got
+	Outside   bool // only events that no instance produced
+	Near      bool // only events that no instance got although one nearly waits for them
 	Type      string
 }
 
 // ListEvents lists the events that are kept, newest first.
 func (c *Client) ListEvents(ctx context.Context, q EventQuery) (api.Page[api.KeptEvent], error) {
-	r := q.add(get("/api/v1/events")).with("unmatched", flag(q.Unmatched)).with("type", q.Type)
+	r := q.add(get("/api/v1/events")).with("unmatched", flag(q.Unmatched)).with("outside", flag(q.Outside)).with("near", flag(q.Near)).with("type", q.Type)
 	return call[api.Page[api.KeptEvent]](ctx, c, r)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/api"
@@ -41,6 +42,18 @@ func (c *Client) StartInstance(ctx context.Context, definition string, s Start) 
 		r = r.adding("label", name+"="+value)
 	}
 	return call[api.Instance](ctx, c, r)
+}
+
+// StartInstances starts many instances of a definition in one request, at most 1000. An error means that none was started;
+// otherwise each start has its own result. key is the Idempotency-Key of starts that have neither a key nor an
+// id; if it is empty the client makes one.
+func (c *Client) StartInstances(ctx context.Context, definition string, s api.StartsRequest, key string) (api.StartResults, error) {
+	if key == "" {
+		key = newKey()
+	}
+	path := pathOf("api", "v1", "definitions", definition, "instances", "bulk")
+	r := request{method: http.MethodPost, path: path, repeatable: true}.withHeader("Idempotency-Key", key)
+	return call[api.StartResults](ctx, c, r.withJSON(s))
 }
 
 // CreateJobs creates the same job for many clients. The server checks everything before it creates
@@ -103,6 +116,13 @@ func (c *Client) GetLatestHistory(ctx context.Context, id string, p Paging) (api
 // GetWhy asks why an instance does not continue.
 func (c *Client) GetWhy(ctx context.Context, id string) (api.Why, error) {
 	return call[api.Why](ctx, c, get(instancePath(id, "why")))
+}
+
+// ListItems lists items of a foreach that an instance runs or failed in, by their index. state is its name, ""
+// for the first one; with statuses, only items that have one of them.
+func (c *Client) ListItems(ctx context.Context, id, state string, statuses []string, p Paging) (api.Page[api.ForeachItem], error) {
+	r := p.add(get(instancePath(id, "items"))).with("state", state).with("status", strings.Join(statuses, ","))
+	return call[api.Page[api.ForeachItem]](ctx, c, r)
 }
 
 // GetOutput reads the output of an instance.

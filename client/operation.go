@@ -14,10 +14,15 @@ func (c *Client) GetStats(ctx context.Context) (api.Stats, error) {
 	return call[api.Stats](ctx, c, get("/api/v1/stats"))
 }
 
+// GetHours reads what happened in each of the last hours, the current one included; hours 0: 24. With a definition it counts
+// only the instances of that one.
+func (c *Client) GetHours(ctx context.Context, hours int, definition string) (api.Hours, error) {
+	return call[api.Hours](ctx, c, get("/api/v1/stats/hours").with("hours", number(hours)).with("definition", definition))
+}
+
 // ListNodes lists the servers that share the store.
-func (c *Client) ListNodes(ctx context.Context) ([]api.Node, error) {
-	list, err := call[api.Page[api.Node]](ctx, c, get("/api/v1/nodes"))
-	return list.Items, err
+func (c *Client) ListNodes(ctx context.Context) (api.Nodes, error) {
+	return call[api.Nodes](ctx, c, get("/api/v1/nodes"))
 }
 
 // AuditQuery selects entries of the audit log.

@@ -53,11 +53,31 @@ type visit struct {
 	who   admit.Holder
 	safe  bool // the method changes nothing, so the request can be refused even at its end
 
+	allowed func() bool // whether its credential is still valid, for requests that last; nil: it needs none
+
+	starts string // the definition of which it starts an instance; "": it does not
+
 	place, heavy *admit.Place // while the request is served
 	body, bytes  *admit.Place // until it ends
 	pending      *admit.Place // unsent bytes of the response
 
 	answered bool // a part of the response was written
+
+	room [5]admit.Place // for those that most requests take
+	used int            // of room
+}
+
+// take takes a place of a pool.
+func (v *visit) take(p *admit.Pool, n int64) (*admit.Place, error) {
+	if v.used == len(v.room) {
+		return p.Take(v.who, n)
+	}
+	place := &v.room[v.used]
+	if err := p.TakeInto(place, v.who, n); err != nil {
+		return nil, err
+	}
+	v.used++
+	return place, nil
 }
 
 type visitKey struct{}
@@ -73,7 +93,7 @@ func (v *visit) leave() {
 	if v == nil {
 		return
 	}
-	for _, place := range []*admit.Place{v.place, v.heavy, v.body, v.bytes, v.pending} {
+	for _, place := range [...]*admit.Place{v.place, v.heavy, v.body, v.bytes, v.pending} {
 		place.Release()
 	}
 }
@@ -105,7 +125,7 @@ func (v *visit) admit(w *recorder, r *http.Request, cost cost, most int64) error
 	if err != nil {
 		return err
 	}
-	if v.place, err = v.pools.requests.Take(v.who, 1); err != nil {
+	if v.place, err = v.take(v.pools.requests, 1); err != nil {
 		return full(err)
 	}
 	if cost == heavy {
@@ -148,7 +168,7 @@ const smallAnswer = 16 << 10
 // free while the client reads. If a client has too much that it does not read, a large response is
 // refused if the request changed nothing. Other requests are answered, and keep their places until then.
 func (v *visit) reserve(n int64) error {
-	place, err := v.pools.pendingBytes.Take(v.who, n)
+	place, err := v.take(v.pools.pendingBytes, n)
 	if err != nil {
 		if v.safe && n > smallAnswer {
 			return full(err)
@@ -204,7 +224,21 @@ func (s *Server) deviceHolder(client string, r *http.Request) admit.Holder {
 // addressOf is the holder of a request without a credential. IPv6 addresses count by network (/64), since
 // one machine has all of its addresses.
 func addressOf(r *http.Request) admit.Holder {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if known, ok := r.Context().Value(addressKey{}).(admit.Holder); ok {
+		return known
+	}
+	return addressHolder(r.RemoteAddr)
+}
+
+// addressKey is what a connection has its address under, as a holder: it is the same for all of its requests.
+type addressKey struct{}
+
+func withAddress(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, addressKey{}, addressHolder(c.RemoteAddr().String()))
+}
+
+func addressHolder(remote string) admit.Holder {
+	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		return admit.Holder{Key: "address local"} // a unix socket
 	}
@@ -220,17 +254,17 @@ func addressOf(r *http.Request) admit.Holder {
 }
 
 // newVisit is the visit of a request to one side.
-func (s *Server) newVisit(side wfx.Side, who admit.Holder, r *http.Request) *visit {
+func (s *Server) newVisit(side wfx.Side, who admit.Holder, r *http.Request) visit {
 	p := s.north
 	if side == wfx.South {
 		p = s.south
 	}
-	return &visit{s: s, pools: p, who: who, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}
+	return visit{s: s, pools: p, who: who, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}
 }
 
 // openVisit is the visit of a request that needs no credential.
 func (s *Server) openVisit(r *http.Request) *visit {
 	v := s.newVisit(wfx.North, addressOf(r), r)
 	v.pools = s.open
-	return v
+	return &v
 }

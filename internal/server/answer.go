@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/lockstep-workflows/lockstep/internal/server/web"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -62,15 +63,14 @@ func (p *page) parts() ([][]byte, error) {
 	return append(out, end), nil
 }
 
-// encode writes JSON without HTML escapes.
+// encode is a value as JSON.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	e := encoders.Get().(*encoder)
+	defer e.free()
+	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("%w: write JSON: %w", errInternal, err)
 	}
-	return b.Bytes(), nil
+	return bytes.Clone(e.text.Bytes()), nil
 }
 
 // answer writes an answer in JSON.
@@ -82,11 +82,36 @@ func answer(w http.ResponseWriter, status int, v any) error {
 		}
 		return answerParts(w, status, "application/json", parts)
 	}
-	text, err := encode(v)
-	if err != nil {
-		return err
+	e := encoders.Get().(*encoder)
+	defer e.free()
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("%w: write JSON: %w", errInternal, err)
 	}
-	return answerText(w, status, "application/json", text)
+	return answerText(w, status, mediaJSON, e.text.Bytes())
+}
+
+// encoder writes JSON without HTML escapes.
+type encoder struct {
+	*json.Encoder
+	text bytes.Buffer
+}
+
+// encoders are used again, with their memory.
+var encoders = sync.Pool{New: func() any {
+	e := new(encoder)
+	e.Encoder = json.NewEncoder(&e.text)
+	e.SetEscapeHTML(false)
+	return e
+}}
+
+// keptText is the size up to which the memory of an encoder is kept.
+const keptText = 16 << 10
+
+func (e *encoder) free() {
+	if e.text.Cap() <= keptText {
+		e.text.Reset()
+		encoders.Put(e)
+	}
 }
 
 // answerText writes an answer that clients must not cache: the next one may differ.
@@ -105,11 +130,15 @@ func answerParts(w http.ResponseWriter, status int, media string, parts [][]byte
 		return err
 	}
 	h := w.Header()
-	h.Set("Content-Type", media)
-	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "no-store")
+	if media == mediaJSON {
+		h["Content-Type"] = inJSON
+	} else {
+		h.Set("Content-Type", media)
 	}
-	h.Set("Content-Length", itoa(int64(n)))
+	if h.Get("Cache-Control") == "" {
+		h["Cache-Control"] = notStored
+	}
+	setHeader(w, "Content-Length", itoa(int64(n)))
 	w.WriteHeader(status)
 	for i, part := range parts {
 		if _, err := w.Write(part); err != nil {
@@ -122,6 +151,6 @@ func answerParts(w http.ResponseWriter, status int, media string, parts [][]byte
 
 // answerInstance writes an instance with its revision.
 func answerInstance(w http.ResponseWriter, status int, row *store.Instance) error {
-	w.Header().Set("ETag", `"`+itoa(row.Rev)+`"`)
+	setHeader(w, "Etag", `"`+itoa(row.Rev)+`"`)
 	return answer(w, status, ViewInstance(row))
 }

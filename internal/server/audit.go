@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 // client learns that the change was made and is not in the log, which the server's own log then has.
 
 // unaudited are the operations that change something and have no entry: too many, or without effect on others.
-var unaudited = []string{"startInstance", "sendEvents", "playground"}
+var unaudited = []string{"startInstance", "startInstances", "sendEvents", "playground"}
 
 // isAudited reports whether a request to an operation has an entry.
 func (rt *route) isAudited(r *http.Request) bool {
@@ -39,9 +40,30 @@ func jobAudited(op *wfx.Operation, r *http.Request) bool {
 type deed struct {
 	who           string // if the request had no credential yet
 	target        string // default the path of the instance, or of the request
-	before, after string // digests
+	before, after string // digests, or key=value pairs: settings, a status, what was started
 	reason        string
+	none          bool // nothing was changed: no entry
 }
+
+// changed adds what one of several definitions was and is.
+func (d *deed) changed(id, before, after string) {
+	add := func(to *string, digest string) {
+		if digest != "" {
+			*to = strings.TrimPrefix(*to+" ", " ") + id + "=" + digest
+		}
+	}
+	add(&d.before, before)
+	add(&d.after, after)
+}
+
+// noteBefore notes the status of an instance before it is changed. Errors are those of the change.
+func (s *Server) noteBefore(r *request, id string) {
+	if row, err := s.engine.Get(r.Context(), id); err == nil {
+		r.deed.before = statusOf(&row)
+	}
+}
+
+func statusOf(row *store.Instance) string { return "status=" + string(row.Status) }
 
 // entryDetail is what an entry has beside who, operation and target.
 type entryDetail struct {
@@ -55,52 +77,79 @@ type entryDetail struct {
 	Missed  int64  `json:"missed,omitempty"`
 }
 
-// failureEntries is how many entries of failed requests a server adds in a minute ("audit-failures"), so that nobody
-// fills the log with wrong tokens. The next one says how many are missing.
+// failureEntries is how many entries a server adds for one credential in a minute ("audit-failures") that could fill the
+// log: of requests that it refused, and of sessions. The next one says how many are missing. Requests without a valid
+// credential count together, apart from all others.
 const failureEntries = 60
 
-// failures counts them.
+// failures counts them by credential.
 type failures struct {
 	mu     sync.Mutex
 	minute int64
-	count  int
-	missed int64
+	of     map[string]failureCount
 }
 
+type failureCount struct{ count, missed int64 }
+
 // take reports whether there is room for another one, and how many were missed before it.
-func (f *failures) take(now time.Time) (ok bool, missed int64) {
+func (f *failures) take(who string, now time.Time) (ok bool, missed int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if minute := now.Unix() / 60; minute != f.minute {
-		f.minute, f.count = minute, 0
+	if minute := now.Unix() / 60; minute != f.minute || f.of == nil {
+		f.minute = minute
+		kept := map[string]failureCount{}
+		for who, c := range f.of {
+			if c.missed > 0 {
+				kept[who] = failureCount{missed: c.missed}
+			}
+		}
+		f.of = kept
 	}
-	if f.count == failureEntries {
-		f.missed++
-		return false, 0
+	c := f.of[who]
+	ok = c.count < failureEntries
+	if ok {
+		c.count, missed, c.missed = c.count+1, c.missed, 0
+	} else {
+		c.missed++
 	}
-	f.count++
-	missed, f.missed = f.missed, 0
-	return true, missed
+	f.of[who] = c
+	return ok, missed
+}
+
+// isBounded reports whether an entry counts for failureEntries. Where the server failed, the change may have been made
+// all the same: such an entry is always stored.
+func isBounded(operation string, status int) bool {
+	refused := status >= http.StatusBadRequest && status < http.StatusInternalServerError
+	return refused || status < http.StatusBadRequest && (operation == "openSession" || operation == "closeSession")
 }
 
 // maxAuditText bounds a text of an entry, in bytes ("audit-text").
 const maxAuditText = 4096
+
+// auditText makes any text of a request one that can be stored.
+func auditText(text string) string {
+	text = strings.ReplaceAll(text[:min(len(text), maxAuditText)], "\x00", "")
+	return strings.ToValidUTF8(text, "")
+}
 
 // audit has an entry stored when the response to a request begins.
 func (s *Server) audit(w *recorder, r *http.Request, operation string, who identity, d *deed) {
 	id := rand.Text()
 	at, _ := trace.Parse(w.Header().Get(trace.Header))
 	w.audit = func(status int) error {
-		var missed int64
-		if status >= http.StatusBadRequest {
-			ok := true
-			if ok, missed = s.failures.take(time.Now()); !ok {
-				return nil
-			}
+		if d.none {
+			return nil
 		}
 		name, target := who.name, d.target
 		if d.who != "" {
 			name = d.who
+		}
+		var missed int64
+		if isBounded(operation, status) {
+			ok := true
+			if ok, missed = s.failures.take(name, time.Now()); !ok {
+				return nil
+			}
 		}
 		if id := r.PathValue("instance"); target == "" && id != "" {
 			target = instancePath(id)
@@ -109,21 +158,27 @@ func (s *Server) audit(w *recorder, r *http.Request, operation string, who ident
 			target = r.URL.Path
 		}
 		detail, err := json.Marshal(entryDetail{
-			Role: string(who.role), Address: s.remote(r), Before: d.before, After: d.after, Reason: d.reason, Status: status, Trace: at.Trace.String(), Missed: missed,
+			Role: string(who.role), Address: s.remote(r), Before: auditText(d.before), After: auditText(d.after), Reason: auditText(d.reason),
+			Status: status, Trace: at.Trace.String(), Missed: missed,
 		})
 		if err != nil {
 			return err
 		}
-		entry := store.Entry{ID: id, At: core.TimeOf(s.cfg.Clock.Now()), Who: name, Operation: operation, Target: fmt.Sprintf("%.*s", maxAuditText, target), Detail: string(detail)}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.WriteTimeout/2) // the change was made
-		defer cancel()
-		err = s.engine.AppendEntry(ctx, entry)
-		if err != nil {
-			s.log.LogAttrs(ctx, slog.LevelError, "an entry of the audit log is not stored", slog.Any("error", err), slog.String("who", name),
-				slog.String("operation", operation), slog.String("target", target), slog.String("detail", string(detail)))
-		}
-		return err
+		return s.appendEntry(r.Context(), store.Entry{ID: id, Who: name, Operation: operation, Target: auditText(target), Detail: string(detail)})
 	}
+}
+
+// appendEntry stores an entry about a change that was made, even if the client is gone.
+func (s *Server) appendEntry(ctx context.Context, entry store.Entry) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.WriteTimeout/2)
+	defer cancel()
+	entry.At = core.TimeOf(s.cfg.Clock.Now())
+	err := s.engine.AppendEntry(ctx, entry)
+	if err != nil {
+		s.log.LogAttrs(ctx, slog.LevelError, "an entry of the audit log is not stored", slog.Any("error", err), slog.String("who", entry.Who),
+			slog.String("operation", entry.Operation), slog.String("target", entry.Target), slog.String("detail", entry.Detail))
+	}
+	return err
 }
 
 // unrecorded is the problem of a change whose entry is not stored.

@@ -54,14 +54,11 @@ func digestOf(token string) []byte {
 	return sum[:]
 }
 
-// Tokens are the tokens that a server accepts. They can be replaced while it runs.
+// Tokens are the tokens that a server accepts. They can be replaced while it runs, see [Server.SetTokens].
 type Tokens struct {
 	list    atomic.Pointer[[]knownToken]
-	revoked func(digest string) bool // of the server that uses them; nil: none is
+	revoked func(digest string) (bool, error) // of the server that uses them; nil: none is
 }
-
-// Replace accepts the other tokens from now on, and no longer those from before.
-func (t *Tokens) Replace(by *Tokens) { t.list.Store(by.list.Load()) }
 
 type knownToken struct {
 	identity
@@ -105,6 +102,9 @@ func ParseTokens(text []byte) (*Tokens, error) {
 		}
 		if slices.ContainsFunc(list, func(o knownToken) bool { return o.name == known.name }) {
 			return nil, fmt.Errorf("tokens, line %d: duplicate name %q", n, known.name)
+		}
+		if i := slices.IndexFunc(list, func(o knownToken) bool { return bytes.Equal(o.digest, known.digest) }); i >= 0 {
+			return nil, fmt.Errorf("tokens, line %d: %q is the same token as %q: each needs a hash of its own", n, known.name, list[i].name)
 		}
 		list = append(list, known)
 	}
@@ -192,7 +192,14 @@ func (t *Tokens) find(digest []byte) (found knownToken, err error) {
 		return knownToken{}, problem(api.CodeUnauthorized, "unknown token")
 	case !found.expires.IsZero() && !time.Now().Before(found.expires):
 		return knownToken{}, problem(api.CodeUnauthorized, fmt.Sprintf("the token %q expired on %s", found.name, found.expires.UTC().Format(time.DateTime)))
-	case t.revoked != nil && t.revoked(found.key()):
+	case t.revoked == nil:
+		return found, nil
+	}
+	revoked, err := t.revoked(found.key())
+	switch {
+	case err != nil:
+		return knownToken{}, err
+	case revoked:
 		return knownToken{}, problem(api.CodeUnauthorized, fmt.Sprintf("the token %q was revoked", found.name))
 	}
 	return found, nil

@@ -114,6 +114,7 @@ func TestParseTokens(t *testing.T) {
 		{"# nothing\n", "is empty"},
 		{"{name: a, role: admin, hash: x}", "64 hexadecimal digits"},
 		{"\n{name: a, role: admn, hash: \"" + hash + "\"}", `line 2: role cannot be "admn"; did you mean "admin"?`},
+		{"{name: a, role: admin, hash: \"" + hash + "\"}\n{name: b, role: viewer, hash: \"" + hash + "\"}", `line 2: "b" is the same token as "a"`},
 		{"{name: a, rle: admin, hash: \"" + hash + "\"}", `unknown key "rle" in the token; did you mean "role"?`},
 		{"{role: admin, hash: \"" + hash + "\"}", `the token needs "name"`},
 		{"{name: a, role: device, hash: \"" + hash + "\"}", "client"},

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/lockstep-workflows/lockstep/api"
@@ -13,24 +14,34 @@ import (
 // maxBulk is how many instances one request may intervene in ("bulk-items").
 const maxBulk = 1000
 
+// maxBulkOutput is how many bytes of output one request may write, for all its instances together ("bulk-output"): each
+// of them keeps the whole.
+const maxBulkOutput = 16 << 20
+
 // bulkWorkers is how many of them are changed at a time, so that they share commits.
 const bulkWorkers = 8
 
-// bulkVerbs are the interventions that need no data of each instance.
+// bulkVerbs are the interventions that need no data of each instance. To skip, all get the same output.
 var bulkVerbs = map[string]core.Verb{
-	api.VerbRetry: core.VerbRetry, api.VerbPause: core.VerbSuspend, api.VerbResume: core.VerbResume,
+	api.VerbRetry: core.VerbRetry, api.VerbSkip: core.VerbSkip, api.VerbPause: core.VerbSuspend, api.VerbResume: core.VerbResume,
 	api.VerbCancel: core.VerbCancel, api.VerbTerminate: core.VerbTerminate,
 }
 
-// controlInstances makes the same intervention in many instances. An error of one is in its result and
+// bulkDeed is what a request does to each of its targets.
+type bulkDeed struct {
+	verb    string
+	control core.Control // unless the verb is delete
+}
+
+// controlInstances does the same to many instances. An error of one is in its result and
 // does not affect the others.
 func (s *Server) controlInstances(w http.ResponseWriter, r *request) error {
-	c, targets, err := s.bulkRequest(r)
+	deed, targets, err := s.bulkRequest(r)
 	if err != nil {
 		return err
 	}
 	out := api.BulkResults{Items: make([]api.BulkResult, len(targets))}
-	errs := s.controlAll(r, c, targets, out.Items)
+	errs := s.controlAll(r, deed, targets, out.Items)
 	trouble := 0
 	for i, err := range errs {
 		if err == nil {
@@ -47,73 +58,98 @@ func (s *Server) controlInstances(w http.ResponseWriter, r *request) error {
 	if trouble == len(targets) {
 		return errs[0] // nothing happened to any instance
 	}
-	s.log.InfoContext(r.Context(), "interventions", "verb", c.Verb, "done", out.Done, "refused", out.Refused, "who", r.who.name)
+	ids := make([]string, len(targets))
+	for i, t := range targets {
+		ids[i] = t.ID
+	}
+	r.deed.after = fmt.Sprintf("verb=%s done=%d refused=%d instances=%s", deed.verb, out.Done, out.Refused, strings.Join(ids, ","))
+	s.log.InfoContext(r.Context(), "interventions", "verb", deed.verb, "done", out.Done, "refused", out.Refused, "who", r.who.name)
 	return answer(w, http.StatusOK, out)
 }
 
 // controlAll changes the targets, some at a time.
-func (s *Server) controlAll(r *request, c core.Control, targets []api.BulkTarget, results []api.BulkResult) []error {
+func (s *Server) controlAll(r *request, deed bulkDeed, targets []api.BulkTarget, results []api.BulkResult) []error {
 	errs := make([]error, len(targets))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(bulkWorkers, len(targets)) {
-		workers.Go(func() {
-			for i := range next {
-				results[i].ID = targets[i].ID
-				results[i].Status, errs[i] = s.controlOne(r, c, targets[i])
-			}
-		})
-	}
-	for i := range targets {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
+	abreast(len(targets), bulkWorkers, func(i int) {
+		results[i].ID = targets[i].ID
+		results[i].Status, errs[i] = s.controlOne(r, deed, targets[i])
+	})
 	return errs
 }
 
-func (s *Server) controlOne(r *request, c core.Control, t api.BulkTarget) (api.Status, error) {
+// abreast does n things, at most so many at a time.
+func abreast(n, workers int, do func(i int)) {
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range min(workers, n) {
+		all.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+func (s *Server) controlOne(r *request, deed bulkDeed, t api.BulkTarget) (api.Status, error) {
 	if err := r.Context().Err(); err != nil {
 		return "", err
 	}
-	if err := s.controlAt(r.Context(), t.ID, c, t.Rev); err != nil {
+	if deed.verb == api.VerbDelete {
+		return "", s.engine.DeleteInstance(r.Context(), t.ID, t.Rev)
+	}
+	if err := s.controlAt(r.Context(), t.ID, deed.control, t.Rev); err != nil {
 		return "", err
 	}
 	row, err := s.engine.Get(r.Context(), t.ID)
 	return api.Status(row.Status), err
 }
 
-// bulkRequest reads the intervention and its targets.
-func (s *Server) bulkRequest(r *request) (c core.Control, targets []api.BulkTarget, err error) {
-	body, err := s.object(r, "verb", "instances", "reason", "compensate", "failedItems")
+// bulkRequest reads what is to be done, and to which instances.
+func (s *Server) bulkRequest(r *request) (deed bulkDeed, targets []api.BulkTarget, err error) {
+	body, err := s.object(r, "verb", "instances", "reason", "compensate", "failedItems", "output")
 	if err != nil {
-		return c, nil, err
+		return deed, nil, err
 	}
-	verb := body.Str("verb")
+	deed.verb = body.Str("verb")
 	if body.Err() != nil {
-		return c, nil, memberProblem(body)
+		return deed, nil, memberProblem(body)
 	}
-	c.Verb = bulkVerbs[verb]
-	if c.Verb == "" {
-		p := badMember("/verb", fmt.Sprintf("verb: %.100q cannot be applied in bulk", verb))
-		return c, nil, p.hint("the verbs are retry, pause, resume, cancel, terminate")
+	c := &deed.control
+	c.Verb = bulkVerbs[deed.verb]
+	if c.Verb == "" && deed.verb != api.VerbDelete {
+		p := badMember("/verb", fmt.Sprintf("verb: %.100q cannot be applied in bulk", deed.verb))
+		return deed, nil, p.hint("the verbs are retry, skip, pause, resume, cancel, terminate, delete")
 	}
 	c.Actor, err = r.actor(body)
 	if err != nil {
-		return c, nil, err
+		return deed, nil, err
 	}
-	if _, given := body.Get("compensate"); given && c.Verb != core.VerbCancel {
-		return c, nil, badMember("/compensate", "compensate is for cancel only")
-	}
-	if _, given := body.Get("failedItems"); given && c.Verb != core.VerbRetry {
-		return c, nil, badMember("/failedItems", "failedItems is for retry only")
+	for _, of := range [][2]string{{"compensate", api.VerbCancel}, {"failedItems", api.VerbRetry}, {"output", api.VerbSkip}} {
+		if _, given := body.Get(of[0]); given && deed.verb != of[1] {
+			return deed, nil, badMember("/"+of[0], of[0]+" is for "+of[1]+" only")
+		}
 	}
 	c.Compensate, c.Items = body.Flag("compensate", false), body.Flag("failedItems", false)
-	if body.Err() != nil {
-		return c, nil, memberProblem(body)
+	c.Data, c.HasData = body.Object("output"), deed.verb == api.VerbSkip
+	switch {
+	case body.Err() != nil:
+		return deed, nil, memberProblem(body)
+	case c.HasData && c.Data.IsNull():
+		return deed, nil, badMember("/output", "skip needs \"output\", the output that the failed states should have had")
 	}
-	targets, err = bulkTargets(body)
-	return c, targets, err
+	if targets, err = bulkTargets(body); err != nil {
+		return deed, nil, err
+	}
+	if n := len(c.Data.AppendJSON(nil)); c.HasData && n > maxBulkOutput/len(targets) {
+		return deed, nil, overLimit("bulk-output", fmt.Sprintf("an output of %d bytes for each of %d instances has more than %d bytes", n, len(targets), maxBulkOutput)).
+			hint("skip them in several requests, or with less output")
+	}
+	return deed, targets, nil
 }
 
 func bulkTargets(body *dialect.Members) ([]api.BulkTarget, error) {

@@ -38,10 +38,37 @@ func TestBulk(t *testing.T) {
 	})
 }
 
+// TestBulkSkipAndDelete: what failed gets an output, what has ended is deleted, and the others are told.
+func TestBulkSkipAndDelete(t *testing.T) {
+	eachStore(t, func(t *testing.T, s store.Store) {
+		w := newWorld(t, s, nil)
+		w.deploy("pay", "await")
+		w.answers.put("charge", failing("CardDeclined"))
+		w.answers.put("ship", ok("shipped"))
+		first := w.reach(w.start("pay", `{"amount":1}`), "failed")
+		second := w.reach(w.start("pay", `{"amount":2}`), "failed")
+		waits := w.start("await", `{"order":"1"}`)
+		both := fmt.Sprintf(`[{"id":%q,"rev":%s},{"id":%q}]`, first.str("id"), first.at("rev"), waits)
+
+		w.do("POST", "/api/v1/instances/bulk", `{"verb":"skip","output":{"paid":true},"reason":"paid in cash","instances":`+both+`}`).want(200).
+			is("done", "1").is("items.1.code", `"not-allowed-now"`)
+		w.reach(first.str("id"), "completed")
+		w.get("/api/v1/instances/" + first.str("id") + "/history").says("anonymous: paid in cash")
+
+		stale := fmt.Sprintf(`[{"id":%q,"rev":%s},{"id":%q},{"id":%q}]`, first.str("id"), first.at("rev"), second.str("id"), waits)
+		w.do("POST", "/api/v1/instances/bulk", `{"verb":"delete","instances":`+stale+`}`).want(200).
+			is("done", "1").is("refused", "2").is("items.0.code", `"changed-meanwhile"`).is("items.2.code", `"not-allowed-now"`)
+		w.get("/api/v1/instances/" + second.str("id")).problem(api.CodeNotFound)
+		w.get("/api/v1/instances/" + first.str("id")).want(200)
+	})
+}
+
 func TestBulkRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	w := newWorld(t, newMemory(), nil)
 	for body, pointer := range map[string]string{
-		`{"verb":"skip","instances":[{"id":"a"}]}`:                        "/verb",
+		`{"verb":"restart","instances":[{"id":"a"}]}`:            "/verb",
+		`{"verb":"skip","instances":[{"id":"a"}]}`:               "/output",
+		`{"verb":"delete","output":{},"instances":[{"id":"a"}]}`: "/output",
 		`{"verb":"retry"}`:                                                "/instances",
 		`{"verb":"retry","instances":[]}`:                                 "/instances",
 		`{"verb":"retry","instances":[{"rev":1}]}`:                        "/instances/0/id",
@@ -55,6 +82,17 @@ func TestBulkRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	w.do("POST", "/api/v1/instances/bulk", `{"verb":"retry","instances":["a"]}`).problem(api.CodeBadJSON)
 	many := strings.Repeat(`{"id":"a"},`, maxBulk) + `{"id":"b"}`
 	w.do("POST", "/api/v1/instances/bulk", `{"verb":"retry","instances":[`+many+`]}`).problem(api.CodeTooLarge).is("limit", `"bulk-items"`)
+
+	// Each instance keeps the output of a skip: a small request must not fill the disk.
+	var all []string
+	for i := range 200 {
+		all = append(all, fmt.Sprintf(`{"id":"i%d"}`, i))
+	}
+	skip := func(output int) answered {
+		return w.do("POST", "/api/v1/instances/bulk", fmt.Sprintf(`{"verb":"skip","output":{"x":%q},"instances":[%s]}`, strings.Repeat("x", output), strings.Join(all, ",")))
+	}
+	skip(maxBulkOutput/200).problem(api.CodeTooLarge).is("limit", `"bulk-output"`)
+	skip(maxBulkOutput/200-100).want(200).is("refused", "200")
 }
 
 // TestFailures: groups by definition, error and state, the largest first, each of which

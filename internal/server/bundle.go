@@ -20,12 +20,11 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
 
-// Limits of a bundle, besides those of a definition and "bundle-bytes".
+// Limits of a bundle, besides those of a definition and in Limits.
 const (
-	MaxBundleFiles       = 1000     // bundle-files
-	MaxBundleDefinitions = 500      // bundle-definitions
-	maxBundlePath        = 512      // bundle-path
-	maxBundlePrograms    = 64 << 20 // bundle-programs: bytes of all programs, with the files that each pins
+	MaxBundleFiles       = 1000 // bundle-files
+	MaxBundleDefinitions = 500  // bundle-definitions
+	maxBundlePath        = 512  // bundle-path
 )
 
 // Bundle is definitions that are deployed together: all of them or none.
@@ -77,7 +76,7 @@ func (s *Server) deploy(ctx context.Context, who admit.Holder, b Bundle, dry boo
 		if dry && !d.Row.Current {
 			v.Deployed = timeOf(0)
 		}
-		out.Definitions = append(out.Definitions, api.DeployedDefinition{Definition: v, Change: api.Change(d.Change)})
+		out.Definitions = append(out.Definitions, api.DeployedDefinition{Definition: v, Change: api.Change(d.Change), Before: d.Before.Digest})
 	}
 	if dry && b.Whole {
 		out.Diff, err = s.diffBundle(ctx, docs, done)
@@ -151,9 +150,13 @@ func (c *bundleCompiler) add(d Document) error {
 	def, found := s.cfg.Registry.Compile(d.Name, d.Text, files, dialect.Options{Dialect: d.Dialect, Functions: s.functionNames(), Budget: c.work.budget()})
 	p := def.Program
 	if p != nil {
-		found = append(found, builtin.Kinds.Pin(c.ctx, files, pin.Definition{
+		calls := pin.Definition{
 			File: d.Name, Program: p, Operations: def.Operations, Files: def.Files, Root: def.Document.Root, MaxTimeout: s.maxTimeout(), AllowUnreachable: c.bundle.AllowUnreachable,
-		})...)
+		}
+		found = append(found, builtin.Kinds.Pin(c.ctx, files, calls)...)
+		if s.cfg.CheckCalls != nil {
+			found = append(found, s.cfg.CheckCalls(c.ctx, calls)...)
+		}
 		if !s.cfg.AllowExec {
 			found = append(found, builtin.CheckExec(d.Name, p)...)
 		}
@@ -192,8 +195,8 @@ func (c *bundleCompiler) keep(d Document, p *ir.Program, found dialect.Diagnosti
 		if err != nil {
 			return fmt.Errorf("%w: %w", errInternal, err)
 		}
-		if c.bytes += len(text) + len(d.Text); c.bytes > maxBundlePrograms {
-			return overLimit("bundle-programs", fmt.Sprintf("the programs of the bundle, with the files that each definition uses, have more than %d bytes", maxBundlePrograms))
+		if c.bytes += len(text) + len(d.Text); c.bytes > c.s.limits.Programs {
+			return overLimit("bundle-programs", fmt.Sprintf("the programs of the bundle, with the files that each definition uses, have more than %d bytes", c.s.limits.Programs))
 		}
 	}
 	if len(out.warnings) > 0 {

@@ -46,8 +46,11 @@ func (s *Server) deployBundle(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if !dry {
-		r.deed.after = v.Digest
+		r.deed.target = r.URL.Path + "/" + v.Digest
 		for _, d := range v.Definitions {
+			if d.Change != api.ChangeUnchanged {
+				r.deed.changed(d.Definition.ID, d.Before, d.Definition.Digest)
+			}
 			s.logDeployed(r, d)
 		}
 	}
@@ -70,7 +73,7 @@ func readUpload(body []byte, boundary string) (upload, error) {
 	for {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			return out, nil
+			return out, out.folders()
 		}
 		if err != nil {
 			return out, problem(api.CodeInvalid, "the body is not multipart/form-data: "+err.Error())
@@ -114,6 +117,18 @@ func (u *upload) add(part *multipart.Part, text []byte) error {
 	}
 	if u.files[name] = text; len(u.files) > MaxBundleFiles {
 		return overLimit("bundle-files", fmt.Sprintf("the bundle has more than %d files", MaxBundleFiles))
+	}
+	return nil
+}
+
+// folders refuses a file that is a folder of another one: no folder on a disk holds both.
+func (u *upload) folders() error {
+	for _, name := range slices.Sorted(maps.Keys(u.files)) {
+		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+			if _, both := u.files[folder]; both {
+				return problem(api.CodeInvalid, fmt.Sprintf("%.100q is a file of the bundle, and the folder of %.100q", folder, name))
+			}
+		}
 	}
 	return nil
 }

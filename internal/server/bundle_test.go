@@ -148,13 +148,14 @@ func TestBundleDefinitionsThatAreNamed(t *testing.T) {
 	w.bundle(files, "", "a.txt").want(200).is("definitions.0.definition.id", `"greet"`).is("definitions.1", "null").is("unused", `["b.yaml"]`)
 	w.bundle(files, "", "c.yaml").problem(api.CodeInvalid).says("c.yaml")
 	w.bundle(files, "", "a.txt", "a.txt").problem(api.CodeInvalid).says("twice")
+	w.bundle(testFiles{"a.yaml": greeting("1.0", "x"), "x": "1", "x/y/z": "2"}, "").problem(api.CodeInvalid).says("the folder of")
 	w.bundle(testFiles{"README.md": "x"}, "").problem(api.CodeInvalid).says("no definition")
 	w.bundle(testFiles{".git/a.yaml": greeting("1.0", "x"), "a_test.yaml": "x: 1"}, "").problem(api.CodeInvalid).says("no definition")
 	w.bundle(testFiles{"a.json": "{}"}, "", "a.json").problem(api.CodeInvalid).says("DIA001")
 }
 
 func TestBundleLimits(t *testing.T) {
-	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.Bundle = 6 << 20 })
+	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.Bundle, c.Limits.Programs = 6<<20, 1<<20 })
 	files := testFiles{"greet.yaml": greeting("1.0", "x")}
 	for i := range MaxBundleFiles {
 		files[fmt.Sprintf("f%d", i)] = ""
@@ -169,8 +170,8 @@ func TestBundleLimits(t *testing.T) {
 	w.bundle(many, "").problem(api.CodeTooLarge).is("limit", `"bundle-definitions"`)
 
 	// Each definition stores the documents that it uses: many that use a large one are too much together.
-	large := testFiles{"api.yaml": shopAPI + "# " + strings.Repeat("x", 3<<20)}
-	for i := range 30 {
+	large := testFiles{"api.yaml": shopAPI + "# " + strings.Repeat("x", 60<<10)}
+	for i := range 20 {
 		text := strings.ReplaceAll(ordering("1.0"), "id: order", fmt.Sprintf("id: d%d", i))
 		text = strings.NewReplacer("apis/shop.yaml", "api.yaml", "dataInputSchema: schemas/order.json\n", "").Replace(text)
 		large[fmt.Sprintf("d%d.yaml", i)] = text
@@ -234,4 +235,16 @@ func FuzzReadUpload(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestInputSchema: a definition that is read has the schema of its input, with what it refers to; a list leaves it out.
+func TestInputSchema(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.bundle(shop("1.0").with(testFiles{"flows/schemas/order.json": `{"type": "object", "required": ["sku"]}`}), "").want(200)
+	w.get("/api/v1/definitions/order").want(200).is("inputSchema.required.0", `"sku"`)
+	w.get("/api/v1/definitions/greet").want(200).is("inputSchema", "null")
+	w.get("/api/v1/definitions").want(200).is("items.1.id", `"order"`).is("items.1.inputSchema", "null")
+	large := `{"type": "object", "description": "` + strings.Repeat("x", maxInputSchema) + `"}`
+	w.bundle(shop("1.1").with(testFiles{"flows/schemas/order.json": large}), "").want(200)
+	w.get("/api/v1/definitions/order").want(200).is("version", `"1.1"`).is("inputSchema", "null")
 }

@@ -74,6 +74,10 @@ func (s *Server) answerCall(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.deed.after = fmt.Sprintf("call=%s answer=result", ticket)
+	if out.Failure != nil {
+		r.deed.after = fmt.Sprintf("call=%s answer=error", ticket)
+	}
 	s.log.InfoContext(r.Context(), "call answered by hand", "instance", id, "ticket", ticket.String(), "who", r.who.name)
 	return answerInstance(w, http.StatusOK, &row)
 }

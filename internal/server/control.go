@@ -23,6 +23,7 @@ func (s *Server) control(w http.ResponseWriter, r *request, body *dialect.Member
 		return err
 	}
 	id := r.PathValue("instance")
+	s.noteBefore(r, id)
 	if err := s.controlAt(r.Context(), id, c, rev); err != nil {
 		return s.notAllowed(r, id, err)
 	}
@@ -30,6 +31,7 @@ func (s *Server) control(w http.ResponseWriter, r *request, body *dialect.Member
 	if err != nil {
 		return err
 	}
+	r.deed.after = statusOf(&row)
 	s.log.InfoContext(r.Context(), "intervention", "instance", id, "verb", c.Verb, "who", r.who.name)
 	return answerInstance(w, http.StatusOK, &row)
 }
@@ -56,8 +58,8 @@ func (s *Server) notAllowed(r *request, id string, err error) error {
 // maxReason bounds the reason of an intervention, in bytes ("reason").
 const maxReason = 4096
 
-// actor is who intervenes, with the reason that the body gives.
-func (r *request) actor(body *dialect.Members) (string, error) {
+// reason is the reason that the body gives, which the audit log has as well.
+func (r *request) reason(body *dialect.Members) (string, error) {
 	reason := body.Str("reason")
 	r.deed.reason = reason
 	switch {
@@ -65,8 +67,15 @@ func (r *request) actor(body *dialect.Members) (string, error) {
 		return "", memberProblem(body)
 	case len(reason) > maxReason:
 		return "", tooLarge("reason", maxReason)
-	case reason == "":
-		return r.who.name, nil
+	}
+	return reason, nil
+}
+
+// actor is who intervenes, with the reason that the body gives.
+func (r *request) actor(body *dialect.Members) (string, error) {
+	reason, err := r.reason(body)
+	if err != nil || reason == "" {
+		return r.who.name, err
 	}
 	return r.who.name + ": " + reason, nil
 }
@@ -144,12 +153,14 @@ func (s *Server) restartInstance(w http.ResponseWriter, r *request) error {
 	}
 	input, given := body.Get("input")
 	old := r.PathValue("instance")
+	s.noteBefore(r, old)
 	id, _, err := s.engine.Restart(r.Context(), old, engine.RestartRequest{
 		Input: input, HasInput: given, Version: version, Key: key, Rev: rev,
 	})
 	if err != nil {
 		return s.notAllowed(r, old, err)
 	}
+	r.deed.after = "instance=" + id
 	row, err := s.engine.Get(r.Context(), id)
 	if err != nil {
 		return fmt.Errorf("read the new instance: %w", err)

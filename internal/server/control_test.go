@@ -100,7 +100,10 @@ func TestSkip(t *testing.T) {
 		w.do("POST", at, "{}").problem(api.CodeInput).is("errors.0.pointer", `"/output"`)
 		w.do("POST", at, `{"ouptut":1}`).problem(api.CodeUnknownField).says(`did you mean \"output\"?`)
 		w.do("POST", at, `{"output":{"paid":"in cash"}}`).want(200)
-		w.reach(id, "completed").is("output", `{"paid":"in cash","shipped":true}`)
+		done := w.reach(id, "completed").is("output", `{"paid":"in cash","shipped":true}`)
+		if done.str("ended") != done.str("updated") {
+			t.Errorf("it ended when it had failed: %s", done.text)
+		}
 	})
 }
 

@@ -8,12 +8,21 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"time"
 )
 
 // CRL is what the revocation lists of a file say. They can be read again while the server runs.
 type CRL struct {
 	file, authorities string
-	revoked           atomic.Pointer[map[revokedCertificate]bool]
+	said              atomic.Pointer[revokedCertificates]
+}
+
+var _ RevocationList = (*CRL)(nil)
+
+// revokedCertificates is what the lists say.
+type revokedCertificates struct {
+	has  map[revokedCertificate]bool
+	next time.Time // the first nextUpdate of a list; zero: none has one
 }
 
 type revokedCertificate struct{ issuer, serial string }
@@ -40,7 +49,7 @@ func (c *CRL) Read() (use func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	revoked := map[revokedCertificate]bool{}
+	said := revokedCertificates{has: map[revokedCertificate]bool{}}
 	lists := [][]byte{}
 	for rest := text; bytes.Contains(rest, []byte("-----BEGIN")); {
 		var block *pem.Block
@@ -62,11 +71,14 @@ func (c *CRL) Read() (use func(), err error) {
 		if err := signedByOne(list, issuers); err != nil {
 			return nil, fmt.Errorf("revocation list %s: %w", c.file, err)
 		}
+		if next := list.NextUpdate; !next.IsZero() && (said.next.IsZero() || next.Before(said.next)) {
+			said.next = next
+		}
 		for _, entry := range list.RevokedCertificateEntries {
-			revoked[revokedCertificate{string(list.RawIssuer), entry.SerialNumber.String()}] = true
+			said.has[revokedCertificate{string(list.RawIssuer), entry.SerialNumber.String()}] = true
 		}
 	}
-	return func() { c.revoked.Store(&revoked) }, nil
+	return func() { c.said.Store(&said) }, nil
 }
 
 func readCertificates(file string) (out []*x509.Certificate, err error) {
@@ -97,11 +109,41 @@ func signedByOne(list *x509.RevocationList, issuers []*x509.Certificate) error {
 
 // Revokes reports whether a certificate of a chain was revoked by the one after it.
 func (c *CRL) Revokes(chain []*x509.Certificate) bool {
-	revoked := *c.revoked.Load()
+	revoked := c.said.Load().has
 	for _, cert := range chain {
 		if revoked[revokedCertificate{string(cert.RawIssuer), cert.SerialNumber.String()}] {
 			return true
 		}
 	}
 	return false
+}
+
+// NextUpdate is when the first of the lists says that a newer one is due.
+func (c *CRL) NextUpdate() time.Time { return c.said.Load().next }
+
+// crlWarning is how often the log is told of a list that is older than it may be.
+const crlWarning = time.Hour
+
+// warnOfCRL tells the log if a newer list of revoked certificates was due. The old one stays in force: refusing every
+// device because a file was not renewed would do more harm than what a newer list might add.
+func (s *Server) warnOfCRL() {
+	if s.cfg.CRL == nil {
+		return
+	}
+	next, now := s.cfg.CRL.NextUpdate(), s.cfg.Clock.Now()
+	last := s.crlWarned.Load()
+	if next.IsZero() || now.Before(next) || now.Unix()-last < int64(crlWarning/time.Second) || !s.crlWarned.CompareAndSwap(last, now.Unix()) {
+		return
+	}
+	s.log.Warn("the revocation list of device certificates is out of date; it stays in force", "nextUpdate", next.UTC().Format(time.RFC3339))
+}
+
+// writeCRL writes when a newer list is due.
+func (s *Server) writeCRL(x *exposition) {
+	if s.cfg.CRL == nil {
+		return
+	}
+	if next := s.cfg.CRL.NextUpdate(); !next.IsZero() {
+		x.gauge("lockstep_crl_next_update_seconds", "When a newer revocation list of device certificates is due, in Unix seconds.", next.Unix())
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/graph"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -102,12 +103,42 @@ func (s *Server) getDefinition(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	v := s.viewDeployed(row)
+	if v.InputSchema, err = inputSchema(row); err != nil {
+		return err
+	}
 	setDigest(w, row)
-	return answer(w, http.StatusOK, s.viewDeployed(row))
+	return answer(w, http.StatusOK, v)
+}
+
+// maxInputSchema is how large a schema is told with its definition ("input-schema-bytes").
+const maxInputSchema = 256 << 10
+
+// inputSchema is the schema of a definition's input; nil: it has none, or a larger one than is told.
+func inputSchema(row store.Definition) (api.Data, error) {
+	p, err := ir.Decode(row.Program)
+	if err != nil {
+		return nil, fmt.Errorf("%w: read program of %s: %w", errInternal, row.ID, err)
+	}
+	text := pin.InputSchema(p)
+	if text == "" || len(text) > maxInputSchema {
+		return nil, nil
+	}
+	return api.Data(text), nil
 }
 
 func (s *Server) deleteDefinition(w http.ResponseWriter, r *request) error {
-	if err := s.engine.DeleteDefinition(r.Context(), r.PathValue("definition"), r.query.Get("version")); err != nil {
+	id, version := r.PathValue("definition"), r.query.Get("version")
+	rows, err := s.versions(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if version == "" || version == row.Version {
+			r.deed.changed(row.ID+" "+row.Version, row.Digest, "")
+		}
+	}
+	if err := s.engine.DeleteDefinition(r.Context(), id, version); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -177,3 +177,11 @@ func TestOnlyTheCurrentVersionStartsOnEvents(t *testing.T) {
 		w.do("POST", "/api/v1/definitions/onorder/instances?version=3.0", `{}`).problem(api.CodeNotFound)
 	})
 }
+
+// TestDefinitionWithoutItsNamespace: a name without its namespace is not found, but the id is told.
+func TestDefinitionWithoutItsNamespace(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.put(strings.Replace(greeting("1", "x"), "id: greet", "id: shop.purchase", 1), "").want(201)
+	w.get("/api/v1/definitions/purchase").problem(api.CodeNotFound).says(`did you mean \"shop.purchase\"?`)
+	w.get("/api/v1/definitions/shop.purchse").problem(api.CodeNotFound).says(`did you mean \"shop.purchase\"?`)
+}

@@ -45,7 +45,7 @@ func (s *Server) deployDefinition(w http.ResponseWriter, r *request) error {
 	if dry {
 		return answer(w, http.StatusOK, v.Definition)
 	}
-	r.deed.target, r.deed.after = definitionPath(v.Definition), v.Definition.Digest
+	r.deed.target, r.deed.before, r.deed.after = definitionPath(v.Definition), v.Before, v.Definition.Digest
 	s.logDeployed(r, v)
 	status := http.StatusOK
 	if v.Change.IsNew() {

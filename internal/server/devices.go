@@ -72,7 +72,7 @@ func (d Devices) byToken(r *http.Request) (identity, error) {
 	who, err := d.Tokens.identify(r)
 	if err != nil {
 		if p, ok := errors.AsType[*problemError](err); ok {
-			return identity{}, &wfx.Refusal{Status: http.StatusUnauthorized, Message: p.Detail}
+			return identity{}, &wfx.Refusal{Status: p.Status, Message: p.Detail}
 		}
 		return identity{}, err
 	}

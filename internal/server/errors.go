@@ -79,14 +79,27 @@ func near(name string, among []string) string {
 // read do not learn of it.
 func (s *Server) suggest(who identity, err error) error {
 	missing, ok := errors.AsType[*engine.NotFoundError](err)
-	if !ok || missing.Kind != "definition" || missing.Version != "" || !slices.Contains(readers, who.role) {
+	if !ok || missing.Kind != "definition" || !slices.Contains(readers, who.role) {
 		return err
 	}
-	if name := near(missing.ID, s.engine.Names().Definitions); name != "" {
+	if missing.Version != "" {
+		p := *problemOf(err)
+		return p.hint("lockstep def versions " + missing.ID + " lists those that exist")
+	}
+	if name := nearDefinition(missing.ID, s.engine.Names().Definitions); name != "" {
 		p := *problemOf(err)
 		return p.hint(fmt.Sprintf("did you mean %q?", name))
 	}
 	return err
+}
+
+// nearDefinition is the id that was most likely meant: a name without its namespace, or one with a slip.
+func nearDefinition(name string, among []string) string {
+	among = among[:min(len(among), maxNear)]
+	if i := slices.IndexFunc(among, func(id string) bool { return strings.HasSuffix(id, "."+name) }); i >= 0 {
+		return among[i]
+	}
+	return near(name, among)
 }
 
 func firstLine(err error) string {
@@ -139,7 +152,17 @@ var engineProblems = []func(error) *problemError{
 		p.Limit, p.retry = e.Limit, int(e.Retry().Seconds())
 		return p
 	},
-	ofType[*engine.ScheduleError](api.CodeSchedule, ""),
+	func(err error) *problemError {
+		e, ok := errors.AsType[*engine.ScheduleError](err)
+		if !ok {
+			return nil
+		}
+		p := problem(api.CodeSchedule, e.Error())
+		if e.Cron != "" {
+			p = p.hint("lockstep schedule trigger " + e.Definition + " starts an instance now")
+		}
+		return p
+	},
 	ofType[*engine.NoScheduleError](api.CodeNoSchedule, "lockstep schedule ls lists the definitions that have one"),
 	ofPaused,
 	func(err error) *problemError {
@@ -172,7 +195,11 @@ var engineProblems = []func(error) *problemError{
 		if !ok {
 			return nil
 		}
-		p := problem(api.CodeInUse, fmt.Sprintf("%d instances refer to version %q of definition %q", e.Instances, e.Version, e.Definition))
+		users := fmt.Sprintf("%d instances refer", e.Instances)
+		if e.Instances == 1 {
+			users = "1 instance refers"
+		}
+		p := problem(api.CodeInUse, fmt.Sprintf("%s to version %q of definition %q", users, e.Version, e.Definition))
 		p.Count = e.Instances
 		return p.hint("delete its instances first, or keep the definition from starting any: lockstep def retire " + e.Definition)
 	},

@@ -47,7 +47,7 @@ func (s *Server) send(r *request, out *api.EventsAccepted, e event.Event, mode e
 	sent, err := s.engine.Send(r.Context(), e)
 	v := ViewSent(e, sent)
 	if !slices.Contains(readers, r.who.role) {
-		v.Matched, v.Started, v.Why = nil, nil, nil
+		v.Matched, v.Started, v.Why, v.Misses = nil, nil, nil, nil
 	}
 	_, conflict := errors.AsType[*engine.EventConflictError](err)
 	switch {
@@ -90,7 +90,7 @@ func (s *Server) meantType(typ string) []string {
 func ViewSent(e event.Event, sent engine.Sent) api.EventResult {
 	v := api.EventResult{
 		Source: e.Source, ID: e.ID, Result: api.EventAccepted,
-		Matched: sent.Matched, Started: sent.Started, Why: sent.Why,
+		Matched: sent.Matched, Started: sent.Started, Why: sent.Why, Misses: viewMisses(sent.Why),
 	}
 	if sent.Duplicate {
 		v.Result = api.EventDuplicate
@@ -101,8 +101,21 @@ func ViewSent(e event.Event, sent engine.Sent) api.EventResult {
 func viewKept(e store.Event) api.KeptEvent {
 	return api.KeptEvent{
 		Event: dataOf(e.Event.Value()), Received: e.Received.Std(), Until: e.Until.Std(), Taken: e.Taken,
-		Producer: e.Producer, For: e.For, Used: e.Used, Why: e.Why,
+		Producer: e.Producer, For: e.For, Used: e.Used, Why: e.Why, Misses: viewMisses(e.Why),
 	}
+}
+
+// viewMisses are the reasons that are near misses.
+func viewMisses(reasons []string) (out []api.Miss) {
+	for _, why := range reasons {
+		if m, ok := engine.ReadMiss(why); ok {
+			out = append(out, api.Miss{
+				Why: why, Instance: m.Instance, Definition: m.Definition, Name: m.Name, Differs: m.Differs,
+				Attribute: m.Attribute, Has: m.Has, Wants: m.Wants,
+			})
+		}
+	}
+	return out
 }
 
 func (s *Server) listEvents(w http.ResponseWriter, r *request) error {
@@ -114,20 +127,34 @@ func (s *Server) listEvents(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	outside, err := r.flag("outside")
+	if err != nil {
+		return err
+	}
+	near, err := r.flag("near")
+	if err != nil {
+		return err
+	}
 	before, err := r.afterNumber('e')
 	if err != nil {
 		return err
 	}
-	found, err := s.engine.EventPage(r.Context(), store.EventQuery{
-		Untaken: unmatched, Type: r.query.Get("type"), Newest: true, After: before, Limit: limit,
-	})
+	q := store.EventQuery{Untaken: unmatched || near, Outside: outside, Type: r.query.Get("type"), Newest: true, After: before, Limit: limit}
+	if near {
+		q.Limit = 0 // most of what the store finds is left out
+	}
+	found, err := s.engine.EventPage(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	out := s.newPage(limit)
 	next := found.Next
 	for i, row := range found.Events {
-		fits, err := out.add(viewKept(row))
+		v := viewKept(row)
+		if near && !slices.ContainsFunc(v.Misses, func(m api.Miss) bool { return m.Instance != "" }) {
+			continue
+		}
+		fits, err := out.add(v)
 		if err != nil {
 			return err
 		}

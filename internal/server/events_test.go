@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
@@ -108,6 +109,63 @@ func TestEarlyEvent(t *testing.T) {
 		w.get("/api/v1/events?limit=2&after="+a.t2("next")).want(200).is("items.0.event.id", `"1"`).is("items.0.taken", "true").is("next", "null")
 		w.get("/api/v1/instances/"+id+"/why").want(200).is("summary", `"It has ended: completed."`)
 		w.get("/api/v1/instances/none/why").problem(api.CodeNotFound)
+	})
+}
+
+// TestUnmatchedFromOutsideBehindProducedOnes: what instances produce does not hide an event that nothing took.
+func TestUnmatchedFromOutsideBehindProducedOnes(t *testing.T) {
+	eachStore(t, func(t *testing.T, s store.Store) {
+		w := newWorld(t, s, nil)
+		w.event(`{"specversion":"1.0","id":"lost","source":"shop","type":"sold"}`).want(202)
+		for i := range 210 {
+			e := store.Event{Event: event.Event{ID: fmt.Sprint(i), Source: "here", Type: "done"}, Until: 1 << 60, Producer: "i1"}
+			_, err := s.Ingest(t.Context(), e, 0, func(e store.Event, _ store.View) (store.Routing, error) {
+				return store.Routing{Events: []store.Event{e}}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.get("/api/v1/events?unmatched=true&outside=true&limit=200").want(200).is("items.0.event.id", `"lost"`).is("items.1", "null").is("next", "null")
+		w.get("/api/v1/events?outside=true&limit=1").want(200).is("items.0.event.id", `"lost"`)
+		w.get("/api/v1/events?unmatched=true&limit=200").want(200).is("items.0.producer", `"i1"`).is("items.199.producer", `"i1"`)
+		w.get("/api/v1/events?outside=yes").problem(api.CodeBadParameter)
+	})
+}
+
+// TestNearMissesAreTold: what differs has names, so that nobody has to read sentences.
+func TestNearMissesAreTold(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	w.deploy("await")
+	id := w.start("await", `{"order":"8"}`)
+	miss := `[{"why":"instance \"` + id + `\" waits for \"Paid\": orderid is \"9\", not \"8\"","instance":"` + id + `","name":"Paid","differs":"orderid is \"9\", not \"8\"","attribute":"orderid","has":"9","wants":"8"}]`
+	w.event(`{"specversion":"1.0","id":"2","source":"shop","type":"paid","orderid":"9"}`).want(202).is("events.0.misses", miss)
+	w.event(`{"specversion":"1.0","id":"3","source":"shop","type":"sold"}`).want(202).is("events.0.misses", "null").says("no instance waits")
+	w.get("/api/v1/events").want(200).is("items.0.misses", "null").is("items.1.misses", miss)
+}
+
+// TestNearMissBehindOthers: events that nobody nearly waits for do not hide one that somebody does.
+func TestNearMissBehindOthers(t *testing.T) {
+	eachStore(t, func(t *testing.T, s store.Store) {
+		w := newWorld(t, s, nil)
+		w.deploy("await")
+		w.start("await", `{"order":"8"}`)
+		near := func(id string) {
+			w.event(`{"specversion":"1.0","id":"` + id + `","source":"shop","type":"paid","orderid":"9"}`).want(202)
+		}
+		others := func(name string) {
+			for i := range 5 {
+				w.event(fmt.Sprintf(`{"specversion":"1.0","id":"%s%d","source":"shop","type":"sold"}`, name, i)).want(202)
+			}
+		}
+		near("oldest")
+		others("a")
+		near("older")
+		others("b")
+		first := w.get("/api/v1/events?near=true&outside=true&limit=1").want(200).is("items.0.event.id", `"older"`).is("items.1", "null")
+		w.get("/api/v1/events?near=true&limit=1&after="+first.str("next")).want(200).is("items.0.event.id", `"oldest"`).is("next", "null")
+		w.get("/api/v1/events?near=true&type=sold").want(200).is("items.0", "null").is("next", "null")
+		w.get("/api/v1/events?near=yes").problem(api.CodeBadParameter)
 	})
 }
 

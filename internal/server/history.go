@@ -2,6 +2,11 @@ package server
 
 import (
 	"net/http"
+	"slices"
+
+	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
 func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
@@ -26,13 +31,23 @@ func (s *Server) getHistory(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	var row engine.Instance
+	if slices.ContainsFunc(part.Records, func(r core.Record) bool { return r.Type == core.RecCalled }) {
+		if row, err = s.engine.Get(r.Context(), r.PathValue("instance")); err != nil {
+			return err
+		}
+	}
 	out := s.newPage(limit)
 	for n := range part.Records {
 		i := n
 		if newest {
 			i = len(part.Records) - 1 - n
 		}
-		fits, err := out.add(ViewRecord(part.First+int64(i), &part.Records[i]))
+		v := ViewRecord(part.First+int64(i), &part.Records[i])
+		if v.Type == api.RecordCalled {
+			v.Key = engine.KeyOf(&row, part.Records[i].Ticket)
+		}
+		fits, err := out.add(v)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,7 @@ package server
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -56,7 +56,7 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", instancePath(id))
+	setHeader(w, "Location", instancePath(id))
 	status := http.StatusAccepted
 	if row.Status.Final() {
 		status = http.StatusOK
@@ -70,29 +70,15 @@ func (s *Server) await(r *request, id string, wait time.Duration) (store.Instanc
 	if wait == 0 {
 		return s.engine.Get(r.Context(), id)
 	}
-	place, err := r.visit.pools.waiting.Take(r.visit.who, 1)
+	place, err := r.visit.take(r.visit.pools.waiting, 1)
 	if err != nil {
 		return s.engine.Get(r.Context(), id) // too many wait: the client can ask again
 	}
 	defer place.Release()
 	r.visit.place.Release()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	alarm, silence := s.cfg.Clock.After(wait)
+	late, silence := s.cfg.Clock.After(wait)
 	defer silence()
-	go func() {
-		select {
-		case <-alarm:
-		case <-s.stopping:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
-	got, err := s.engine.Wait(ctx, id)
-	if errors.Is(err, context.Canceled) && r.Context().Err() == nil {
-		return s.engine.Get(r.Context(), id)
-	}
-	return got, err
+	return s.engine.WaitUntil(r.Context(), id, late, s.stopping)
 }
 
 func (s *Server) getInstance(w http.ResponseWriter, r *request) error {
@@ -113,6 +99,9 @@ func (s *Server) deleteInstance(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	id := r.PathValue("instance")
+	if row, err := s.engine.Get(r.Context(), id); err == nil { // one that is damaged can be deleted, too
+		r.deed.before = fmt.Sprintf("definition=%s version=%s %s", row.Definition, row.Version, statusOf(&row))
+	}
 	if err := s.engine.DeleteInstance(r.Context(), id, rev); err != nil {
 		return s.notAllowed(r, id, err)
 	}

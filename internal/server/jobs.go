@@ -61,6 +61,7 @@ func (s *Server) createJobs(w http.ResponseWriter, r *request) error {
 	if out.Created == 0 && out.Failed > 0 {
 		return err
 	}
+	r.deed.after = fmt.Sprintf("workflow=%s created=%d failed=%d", requests[0].Workflow, out.Created, out.Failed)
 	s.log.InfoContext(r.Context(), "jobs created", "workflow", requests[0].Workflow, "created", out.Created, "failed", out.Failed, "who", r.who.name)
 	return answer(w, http.StatusCreated, out)
 }

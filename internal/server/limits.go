@@ -12,6 +12,7 @@ import (
 type Limits struct {
 	Definition int64 // document-bytes: a definition
 	Bundle     int64 // bundle-bytes: definitions with their files
+	Programs   int   // bundle-programs: of a bundle, with the files that each pins
 	Body       int64 // request-bytes: any other body
 	Header     int   // request-header-bytes
 	Events     eventhttp.Limits
@@ -57,6 +58,7 @@ type Limits struct {
 var DefaultLimits = Limits{
 	Definition: int64(dialect.DefaultLimits.Bytes),
 	Bundle:     16 << 20,
+	Programs:   64 << 20,
 	Body:       4 << 20,
 	Header:     64 << 10,
 	Events:     eventhttp.DefaultLimits,

@@ -194,8 +194,11 @@ func (l Listening) tls() (*tls.Config, error) {
 		return nil, nil
 	}
 	cert, err := tls.LoadX509KeyPair(l.CertFile, l.KeyFile)
-	if err != nil {
+	if _, missing := errors.AsType[*fs.PathError](err); missing { // it names the file
 		return nil, fmt.Errorf("TLS: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("TLS: certificate %s with key %s: %w", l.CertFile, l.KeyFile, err)
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	if l.ClientCAFile != "" {

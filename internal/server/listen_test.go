@@ -110,6 +110,7 @@ func TestSouthIsSafe(t *testing.T) {
 func TestListenRefuses(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := ca.issue(localhost)
+	_, other := ca.issue(localhost)
 	junk := filepath.Join(t.TempDir(), "junk")
 	if err := os.WriteFile(junk, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,6 +125,9 @@ func TestListenRefuses(t *testing.T) {
 		{Listening{Address: "unix:"}, "path"},
 		{Listening{Address: "127.0.0.1:0", CertFile: cert, KeyFile: key, ClientCAFile: junk}, "has no certificate"},
 		{Listening{Address: "127.0.0.1:0", CertFile: cert, KeyFile: key, ClientCAFile: junk + "x"}, "TLS: "},
+		{Listening{Address: "127.0.0.1:0", CertFile: cert, KeyFile: other}, "TLS: certificate " + cert + " with key " + other + ": "},
+		{Listening{Address: "127.0.0.1:0", CertFile: junk, KeyFile: key}, "TLS: certificate " + junk},
+		{Listening{Address: "127.0.0.1:0", CertFile: cert, KeyFile: junk + "x"}, "TLS: open " + junk + "x"},
 		{Listening{Address: "127.0.0.1:0", ClientCAFile: ca.file}, "need TLS"},
 		{Listening{Address: "127.0.0.1:0", KeyFile: key}, "both"},
 		{Listening{Address: "systemd:south"}, "no sockets were passed to this process"},

@@ -38,13 +38,14 @@ func (s *Server) writeEngine(ctx context.Context, x *exposition) {
 	x.histogram("lockstep_schedule_lag_seconds", f.ScheduleLag.Snapshot())
 	queued, waiting := s.engine.QueuedCalls()
 	x.gauge("lockstep_calls_queued", "Function calls waiting for a place among those in flight.", queued)
-	x.gauge("lockstep_calls_waiting", "Long function calls in flight that have given up their place.", waiting)
+	x.gauge("lockstep_calls_waiting", "Function calls in flight without a place: streams, subscriptions, programs, postponed calls.", waiting)
 	x.family("lockstep_work_due", "gauge", "Work that the last pass found due, by kind. A pass looks for about 1,000 of each, so a large number is a lower bound.")
 	f.Due(func(kind string, n int64) { x.sample("lockstep_work_due", n, "kind", kind) })
 	if size, ok := s.engine.StoreSize(ctx); ok {
 		x.gauge("lockstep_store_bytes", "Bytes that the store takes on disk, of all namespaces.", size)
 	}
 	s.writeQuotas(x)
+	s.writeCRL(x)
 	s.writeNotices(x)
 	s.writeSpans(x)
 	if relays := s.engine.RelayFigures(); len(relays) > 0 {

@@ -64,22 +64,25 @@ func (rt *route) parseQuery(raw string) (url.Values, error) {
 
 // checkTexts refuses text that the store cannot hold, in the path, the query and the headers.
 func (rt *route) checkTexts(r *http.Request, query url.Values) error {
-	values := map[string]string{}
+	worst := "" // the first by name
+	check := func(name, text string) {
+		if (worst == "" || name < worst) && !store.Storable(text) {
+			worst = name
+		}
+	}
 	for part := range strings.SplitSeq(rt.path, "/") {
 		if name := strings.Trim(part, "{}"); name != part {
-			values[name] = r.PathValue(name)
+			check(name, r.PathValue(name))
 		}
 	}
 	for name := range query {
-		values[name] = query.Get(name)
+		check(name, query.Get(name))
 	}
-	for _, name := range []string{"Idempotency-Key", "If-Match", "Last-Event-ID"} {
-		values[name] = r.Header.Get(name)
+	for _, name := range [...]string{"Idempotency-Key", "If-Match", "Last-Event-ID"} {
+		check(name, r.Header.Get(name))
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !store.Storable(values[name]) {
-			return badParameter(name, "contains NUL or is not valid UTF-8")
-		}
+	if worst != "" {
+		return badParameter(worst, "contains NUL or is not valid UTF-8")
 	}
 	return nil
 }
@@ -95,7 +98,7 @@ func (r *request) flag(name string) (bool, error) {
 
 // labels reads the labels of a new instance.
 func (r *request) labels() (map[string]string, error) {
-	out := map[string]string{}
+	var out map[string]string
 	for _, text := range r.query["label"] {
 		name, value, ok := strings.Cut(text, "=")
 		if _, twice := out[name]; twice {
@@ -103,6 +106,9 @@ func (r *request) labels() (map[string]string, error) {
 		}
 		if !ok {
 			return nil, badParameter("label", "%.100q is not key=value", text)
+		}
+		if out == nil {
+			out = map[string]string{}
 		}
 		out[name] = value
 	}
@@ -177,8 +183,15 @@ func (s *Server) wait(r *request) (time.Duration, error) {
 	if !r.query.Has("wait") {
 		return 0, nil
 	}
-	digits := strings.TrimRight(text, "ms")
-	unit := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute}[text[len(digits):]]
+	digits, unit := strings.TrimRight(text, "ms"), time.Duration(0)
+	switch text[len(digits):] {
+	case "ms":
+		unit = time.Millisecond
+	case "s":
+		unit = time.Second
+	case "m":
+		unit = time.Minute
+	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || unit == 0 || strings.HasPrefix(digits, "+") {
 		return 0, badParameter("wait", "%q is not a time such as 20s, 500ms or 1m", text)
@@ -213,8 +226,7 @@ func (r *request) idempotencyKey() (string, error) {
 		return "", nil
 	}
 	key := values[0]
-	visible := !strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' })
-	if len(values) > 1 || key == "" || len(key) > maxKey || !visible {
+	if len(values) > 1 || !validKey(key) {
 		return "", badParameter("Idempotency-Key", "must have 1 to %d visible ASCII characters (limit idempotency-key)", maxKey)
 	}
 	return key, nil
@@ -236,8 +248,7 @@ func (s *Server) body(r *request, limit string, most int64, types ...string) ([]
 	if len(text) == 0 && header == "" {
 		return nil, "", nil
 	}
-	media, params, err := mime.ParseMediaType(header)
-	charset := params["charset"]
+	media, charset, err := parseMedia(header)
 	if err != nil || !slices.Contains(types, media) || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return nil, "", problem(api.CodeMediaType, fmt.Sprintf("the content type %.100q is not supported here", header)).
 			hint("send " + strings.Join(types, ", ") + " in UTF-8")
@@ -297,4 +308,17 @@ func memberProblemAs(code api.Code, wrong *dialect.MemberError) *problemError {
 	p.Hint = wrong.Hint
 	p.Errors = []api.ProblemDetail{{Pointer: wrong.Pointer, Message: wrong.Message, Hint: wrong.Hint}}
 	return p
+}
+
+// parseMedia reads the header Content-Type.
+func parseMedia(header string) (media, charset string, err error) {
+	if header == mediaJSON { // most are that, and nothing more
+		return header, "", nil
+	}
+	media, params, err := mime.ParseMediaType(header)
+	return media, params["charset"], err
+}
+
+func validKey(key string) bool {
+	return key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' })
 }

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
-	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
@@ -29,6 +29,7 @@ const (
 	playData      = 1 << 20          // of one state ("playground-data")
 	playTime      = 10 * time.Second // real time ("playground-time")
 	playRuns      = 4                // at a time ("playground-runs")
+	playFiles     = 50               // beside the definition ("playground-files")
 )
 
 // playClock is the default start of virtual time, as in scenarios.
@@ -37,6 +38,8 @@ var playClock = time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
 // playAsk is a parsed [api.PlayRequest].
 type playAsk struct {
 	definition, dialect string
+	files               map[string][]byte // beside the definition, by path
+	mocks               expr.Value        // as they were written
 	input               expr.Value
 	hasInput            bool
 	client              string
@@ -45,6 +48,7 @@ type playAsk struct {
 	until               time.Time // the end of virtual time; zero: none
 	steps               int       // states to run; -1: all
 	run                 bool      // false: only check and draw
+	scenario            string    // the name of the scenario that the run is written as; "": none
 }
 
 func (s *Server) playground(w http.ResponseWriter, r *request) error {
@@ -79,22 +83,20 @@ func (s *Server) tryOut(r *request) (out api.PlayResult, err error) {
 		return out, err
 	}
 	defer work.leave()
-	c, wrong := s.cfg.Registry.Compile(documentName, []byte(ask.definition), dialect.NoBundle,
-		dialect.Options{Dialect: ask.dialect, Functions: s.functionNames(), Budget: work.budget()})
-	out.Diagnostics = viewDiagnostics(append(wrong, found...), documentName)
-	if c.Program == nil || wrong.HasErrors() {
-		return out, nil
-	}
-	out.ID, out.Version, out.Dialect, out.Job = c.Program.ID, c.Program.Version, c.Program.Dialect, c.Program.Job
-	if out.Graph, err = drawn(ctx, c.Program); err != nil && ctx.Err() == nil {
+	programs, err := s.compilePlay(ctx, work, ask, found, &out)
+	if err != nil || programs == nil {
 		return out, err
 	}
 	work.leave()
-	if ask.run && !found.HasErrors() {
-		out.Run, err = s.play(ctx, ask, c.Program)
+	if !ask.run || hasErrors(out.Diagnostics) {
+		return out, nil
+	}
+	out.Run, err = s.play(ctx, ask, programs)
+	if err != nil || ask.scenario == "" {
 		return out, err
 	}
-	return out, nil
+	out.Scenario, err = writeScenario(ask, programs, &out)
+	return out, err
 }
 
 func drawn(ctx context.Context, p *ir.Program) (string, error) {
@@ -102,15 +104,18 @@ func drawn(ctx context.Context, p *ir.Program) (string, error) {
 	return string(b), err
 }
 
-var playMembers = []string{"definition", "dialect", "input", "mocks", "events", "takes", "client", "clock", "until", "steps", "run"}
+var playMembers = []string{"definition", "dialect", "input", "mocks", "events", "takes", "client", "clock", "until", "scenario", "steps", "run", "files"}
+
+// playTexts are those that are texts.
+var playTexts = playMembers[:10]
 
 // readPlay reads a request. Mistakes in its documents are diagnostics, whose file is the
 // name of the member.
 func readPlay(body *dialect.Members) (playAsk, dialect.Diagnostics, error) {
 	ask := playAsk{start: playClock, steps: -1, run: true}
-	texts := map[string]*string{"definition": &ask.definition, "dialect": &ask.dialect, "client": &ask.client}
+	texts := map[string]*string{"definition": &ask.definition, "dialect": &ask.dialect, "client": &ask.client, "scenario": &ask.scenario}
 	documents := map[string]string{}
-	for _, name := range playMembers[:9] {
+	for _, name := range playTexts {
 		got := body.Str(name)
 		if to := texts[name]; to != nil {
 			*to = got
@@ -131,6 +136,9 @@ func readPlay(body *dialect.Members) (playAsk, dialect.Diagnostics, error) {
 		return ask, nil, err
 	}
 	if err := ask.numbers(body); err != nil {
+		return ask, nil, err
+	}
+	if err := ask.readFiles(body); err != nil {
 		return ask, nil, err
 	}
 	return ask, ask.read(documents), nil
@@ -159,8 +167,11 @@ func (ask *playAsk) read(documents map[string]string) dialect.Diagnostics {
 		}
 	}
 	if text := documents["mocks"]; !blank(text) {
-		mocks, _, found := scenario.ReadMocks("mocks", []byte(text))
+		mocks, doc, found := scenario.ReadMocks("mocks", []byte(text))
 		ask.scene.Mocks, all = mocks, append(all, found...)
+		if doc.Root != nil {
+			ask.mocks = doc.Root.Value()
+		}
 	}
 	if text := documents["events"]; !blank(text) {
 		events, _, found := scenario.ReadEvents("events", []byte(text))
@@ -194,5 +205,23 @@ func instant(text, name string, otherwise time.Time) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-// elapsed formats a span of virtual time.
-func elapsed(d time.Duration) string { return calendar.Duration{Nanos: int64(d)}.String() }
+// elapsed formats a span of virtual time as the page does: the largest two units that say something.
+func elapsed(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	type unit struct {
+		name string
+		size time.Duration
+	}
+	units := []unit{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	i := slices.IndexFunc(units, func(u unit) bool { return d >= u.size })
+	whole := d / units[i].size
+	text := fmt.Sprintf("%d%s", whole, units[i].name)
+	if i+1 < len(units) && whole < 10 {
+		if rest := (d - whole*units[i].size) / units[i+1].size; rest > 0 {
+			text += fmt.Sprintf(" %d%s", rest, units[i+1].name)
+		}
+	}
+	return text
+}

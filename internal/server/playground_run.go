@@ -41,19 +41,19 @@ type playStop struct {
 	record   core.Record
 }
 
-// play runs a program as far as the request asks. An error is a bug, or that of a client that went away.
-func (s *Server) play(ctx context.Context, ask playAsk, p *ir.Program) (*api.PlayRun, error) {
+// play runs the first program, which may start the others, as far as the request asks. An error is a bug, or that of a client that went away.
+func (s *Server) play(ctx context.Context, ask playAsk, programs []*ir.Program) (*api.PlayRun, error) {
 	ctx, stop := context.WithCancelCause(ctx) // ends with the limit that is exceeded
 	defer stop(nil)
 	run := &play{
-		ask: ask, program: p, stop: stop, room: playBytes,
+		ask: ask, program: programs[0], stop: stop, room: playBytes,
 		view: &api.PlayRun{
 			Stopped: []api.PlayStop{}, Instances: []api.Instance{}, Records: []api.PlayRecord{},
 			Waits: []api.Wait{}, Notes: []string{},
 		},
 	}
 	status := ""
-	err := run.build(ctx, s.engine.Languages())
+	err := run.build(ctx, s.engine.Languages(), programs)
 	if err != nil {
 		err = fmt.Errorf("%w: playground: %w", errInternal, err)
 	} else {
@@ -77,7 +77,7 @@ func limitOf(cause error) *trial.LimitError {
 	return e
 }
 
-func (p *play) build(ctx context.Context, languages expr.Languages) error {
+func (p *play) build(ctx context.Context, languages expr.Languages, programs []*ir.Program) error {
 	limits := core.DefaultLimits
 	limits.DataBytes = playData
 	var stops []string
@@ -100,7 +100,7 @@ func (p *play) build(ctx context.Context, languages expr.Languages) error {
 	}
 	p.run.Until = p.ask.until
 	p.engine = p.run.Engine
-	return p.run.Deploy(ctx, p.program)
+	return p.run.Deploy(ctx, programs...)
 }
 
 // record adds a record to the answer. Only Poll calls it, so it needs no lock.
@@ -173,9 +173,9 @@ func (p *play) begin(ctx context.Context) (refused bool, err error) {
 		var job engine.Job
 		job, err = p.engine.CreateJob(ctx, engine.JobRequest{Workflow: p.program.ID, Client: client, Definition: p.ask.input, ID: "instance-1"})
 		p.first = job.ID
-	case len(start.Events) > 0 && p.ask.hasInput:
+	case len(start.Events) > 0 && p.ask.hasInput && !start.AsInput:
 		err = p.engine.SetStartInput(ctx, p.program.ID, p.ask.input)
-	case len(start.Events) == 0:
+	case len(start.Events) == 0 || p.ask.hasInput:
 		input := p.ask.input
 		if !p.ask.hasInput {
 			input = expr.EmptyObject

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
 
@@ -198,7 +199,7 @@ func TestPlaygroundStops(t *testing.T) {
 		}
 		ctx, over := context.WithCancel(t.Context())
 		go func() { <-lang.began; over() }()
-		_, err := w.server.play(ctx, playAsk{steps: -1, start: time.Unix(0, 0)}, c.Program)
+		_, err := w.server.play(ctx, playAsk{steps: -1, start: time.Unix(0, 0)}, []*ir.Program{c.Program})
 		if !errors.Is(err, context.Canceled) && !errors.Is(err, core.ErrStopped) {
 			t.Errorf("%s: the run ended with %v", name, err)
 		}
@@ -214,7 +215,7 @@ func TestPlaygroundWithoutTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	run, err := w.server.play(ctx, playAsk{steps: -1, start: playClock}, c.Program)
+	run, err := w.server.play(ctx, playAsk{steps: -1, start: playClock}, []*ir.Program{c.Program})
 	if err != nil || run.Status != api.PlayLimit || run.Limit != "playground-time" {
 		t.Errorf("%+v %v", run, err)
 	}

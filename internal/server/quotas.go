@@ -12,18 +12,20 @@ import (
 type Quotas struct {
 	CredentialBytes int64 // quota-credential-bytes: a token, or an address if there are no tokens
 	DeviceBytes     int64 // quota-device-bytes: a device with a credential of its own
+	DefinitionBytes int64 // quota-definition-bytes: everybody together, for one definition
 }
 
 // DefaultQuotas are those of a server.
-var DefaultQuotas = Quotas{CredentialBytes: 64 << 20, DeviceBytes: 1 << 20}
+var DefaultQuotas = Quotas{CredentialBytes: 64 << 20, DeviceBytes: 1 << 20, DefinitionBytes: 64 << 20}
 
 // rates are the quotas in use.
-type rates struct{ credential, device *admit.Rate }
+type rates struct{ credential, device, definition *admit.Rate }
 
 func newRates(q Quotas) rates {
 	return rates{
 		credential: admit.NewRate("quota-credential-bytes", q.CredentialBytes),
 		device:     admit.NewRate("quota-device-bytes", q.DeviceBytes),
+		definition: admit.NewRate("quota-definition-bytes", q.DefinitionBytes),
 	}
 }
 
@@ -33,6 +35,23 @@ func (r rates) of(who admit.Holder) *admit.Rate {
 		return r.device
 	}
 	return r.credential
+}
+
+// check returns the problem of a request whose sender, or whose definition, has to wait.
+func (r rates) check(who admit.Holder, definition string) error {
+	err := r.of(who).Check(who)
+	if err == nil && definition != "" {
+		err = r.definition.Check(admit.Holder{Key: definition})
+	}
+	return tooFast(err)
+}
+
+// add counts the bytes of a body.
+func (r rates) add(who admit.Holder, definition string, bytes int64) {
+	r.of(who).Add(who, bytes)
+	if definition != "" {
+		r.definition.Add(admit.Holder{Key: definition}, bytes)
+	}
 }
 
 // tooFast is the problem of a sender that has to wait.
@@ -53,4 +72,5 @@ func (s *Server) writeQuotas(x *exposition) {
 	s.engine.QuotaRefusals(func(quota string, n int64) { x.sample(name, n, "quota", quota) })
 	x.sample(name, s.rates.credential.Refused(), "quota", "quota-credential-bytes")
 	x.sample(name, s.rates.device.Refused(), "quota", "quota-device-bytes")
+	x.sample(name, s.rates.definition.Refused(), "quota", "quota-definition-bytes")
 }

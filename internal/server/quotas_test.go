@@ -89,3 +89,25 @@ func TestCredentialQuota(t *testing.T) {
 		t.Errorf("without a body: %d %s", a.Code, a.Body)
 	}
 }
+
+// TestDefinitionQuota: all senders together wait where one definition gets too much. It can still be paused.
+func TestDefinitionQuota(t *testing.T) {
+	w, byRole := tokenWorld(t, func(c *Config) { c.Quotas = Quotas{DefinitionBytes: 1} })
+	post := func(role Role, path string) *httptest.ResponseRecorder {
+		return w.knock(door{side: wfx.North, method: "POST", path: "/api/v1/definitions/" + path}, byRole[role], strings.NewReader("{"+strings.Repeat(" ", 100)+"}"))
+	}
+	if a := post(Operator, "w/instances"); a.Code == http.StatusTooManyRequests {
+		t.Fatalf("the first: %d %s", a.Code, a.Body)
+	}
+	for _, role := range []Role{Operator, Admin} {
+		if a := post(role, "w/instances"); a.Code != http.StatusTooManyRequests || !strings.Contains(a.Body.String(), "limit quota-definition-bytes") {
+			t.Errorf("%s: %d %s", role, a.Code, a.Body)
+		}
+	}
+	if a := post(Operator, "other/instances"); a.Code == http.StatusTooManyRequests {
+		t.Errorf("another definition: %d %s", a.Code, a.Body)
+	}
+	if a := post(Operator, "w/pause"); a.Code == http.StatusTooManyRequests {
+		t.Errorf("pause: %d %s", a.Code, a.Body)
+	}
+}

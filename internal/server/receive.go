@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 )
 
 // receive reads the body of a request, at most most bytes, before the request takes a place among those
@@ -16,16 +14,14 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	if r.Body == nil || r.Body == http.NoBody || most == 0 {
 		return nil
 	}
-	var rate *admit.Rate
 	if v.pools.arriving != nil {
-		rate = v.s.rates.of(v.who)
-		if err := rate.Check(v.who); err != nil {
-			return tooFast(err)
+		if err := v.s.rates.check(v.who, v.starts); err != nil {
+			return err
 		}
-		if v.body, err = v.pools.arriving.Take(v.who, 1); err != nil {
+		if v.body, err = v.take(v.pools.arriving, 1); err != nil {
 			return full(err)
 		}
-		if v.bytes, err = v.pools.arrivingBytes.Take(v.who, 0); err != nil {
+		if v.bytes, err = v.take(v.pools.arrivingBytes, 0); err != nil {
 			return full(err)
 		}
 	}
@@ -33,7 +29,9 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	pace := pace{begun: time.Now(), limits: &v.s.limits, within: v.s.limits.ReadTimeout}
 	deadline := func(at time.Time) { _ = http.NewResponseController(w.ResponseWriter).SetReadDeadline(at) }
 	err = a.fill(v, r.ContentLength, most, &pace, deadline)
-	rate.Add(v.who, int64(len(a.text)))
+	if v.pools.arriving != nil {
+		v.s.rates.add(v.who, v.starts, int64(len(a.text)))
+	}
 	if err != nil {
 		return err
 	}

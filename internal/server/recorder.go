@@ -19,6 +19,28 @@ type recorder struct {
 	paced             bool                   // the length of the response is known, so a minimum rate applies
 	pace              pace
 	sent              int64 // bytes of the paced part
+
+	values [4]string // of headers, see value
+	given  int
+}
+
+// value makes the value of a header that differs from response to response.
+func (w *recorder) value(text string) []string {
+	if w.given == len(w.values) {
+		return []string{text}
+	}
+	w.values[w.given] = text
+	w.given++
+	return w.values[w.given-1 : w.given : w.given]
+}
+
+// setHeader sets a header by its canonical name.
+func setHeader(w http.ResponseWriter, name, text string) {
+	if rec, ok := w.(*recorder); ok {
+		rec.Header()[name] = rec.value(text)
+	} else {
+		w.Header().Set(name, text)
+	}
 }
 
 // Reserve counts n bytes that are about to be written: a response, or a part of one. It releases the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -49,7 +50,11 @@ func (r *historyReader) add(row *store.Instance) error {
 		return tooLongToRecord("recording-instances", maxRecordingRuns, "instances")
 	}
 	at := len(r.runs)
-	r.runs = append(r.runs, scenario.Recording{Instance: ViewInstance(row)})
+	run := scenario.Recording{Instance: ViewInstance(row)}
+	if def, err := r.s.engine.Content(r.ctx, row.Definition, row.Digest); err == nil && def.Path != "" {
+		run.File = path.Base(def.Path) // a definition that is gone has no file
+	}
+	r.runs = append(r.runs, run)
 	for more, after := true, int64(0); more; after += recordingPage {
 		part, err := r.s.engine.HistoryPage(r.ctx, row.ID, after, recordingPage)
 		if err != nil {

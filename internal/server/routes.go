@@ -45,6 +45,7 @@ var routes = []route{
 	{"POST", "/api/v1/definitions/{definition}/retire", "retireDefinition", starters, nil, decide((*Server).retireDefinition), light},
 	{"POST", "/api/v1/definitions/{definition}/unretire", "unretireDefinition", starters, nil, decide((*Server).unretireDefinition), light},
 	{"POST", "/api/v1/definitions/{definition}/instances", "startInstance", starters, []string{"version", "wait", "id", "name", "label"}, (*Server).startInstance, normal},
+	{"POST", "/api/v1/definitions/{definition}/instances/bulk", "startInstances", starters, nil, (*Server).startInstances, normal},
 
 	{"GET", "/api/v1/schedules", "listSchedules", readers, []string{"limit", "after"}, (*Server).listSchedules, heavy},
 	{"GET", "/api/v1/schedules/{definition}", "getSchedule", readers, nil, (*Server).getSchedule, light},
@@ -61,6 +62,7 @@ var routes = []route{
 	{"DELETE", "/api/v1/instances/{instance}", "deleteInstance", operators, nil, (*Server).deleteInstance, light},
 	{"GET", "/api/v1/instances/{instance}/history", "getHistory", readers, []string{"limit", "after", "order"}, (*Server).getHistory, heavy},
 	{"GET", "/api/v1/instances/{instance}/why", "getWhy", readers, nil, (*Server).getWhy, heavy},
+	{"GET", "/api/v1/instances/{instance}/items", "listItems", readers, []string{"state", "status", "limit", "after"}, (*Server).listItems, heavy},
 	{"GET", "/api/v1/instances/{instance}/output", "getOutput", readers, nil, (*Server).getOutput, light},
 	{"GET", "/api/v1/instances/{instance}/scenario", "getScenario", readers, nil, (*Server).getScenario, heavy},
 	{"POST", "/api/v1/instances/{instance}/retry", "retryInstance", operators, nil, (*Server).retryInstance, light},
@@ -76,9 +78,10 @@ var routes = []route{
 	{"POST", "/api/v1/jobs", "createJobs", starters, nil, (*Server).createJobs, normal},
 
 	{"POST", "/api/v1/events", "sendEvents", producers, nil, (*Server).sendEvents, normal},
-	{"GET", "/api/v1/events", "listEvents", readers, []string{"unmatched", "type", "limit", "after"}, (*Server).listEvents, heavy},
+	{"GET", "/api/v1/events", "listEvents", readers, []string{"near", "outside", "unmatched", "type", "limit", "after"}, (*Server).listEvents, heavy},
 	{"GET", "/api/v1/stream", "stream", readers, []string{"instance", "definition", "q", "last-event-id"}, (*Server).stream, free},
 	{"GET", "/api/v1/stats", "getStats", readers, nil, (*Server).getStats, light},
+	{"GET", "/api/v1/stats/hours", "getHours", readers, []string{"hours", "definition"}, (*Server).getHours, light},
 	{"GET", "/api/v1/nodes", "listNodes", readers, nil, (*Server).listNodes, light},
 	{"GET", "/api/v1/failures", "listFailures", readers, nil, (*Server).listFailures, heavy},
 	{"POST", "/api/v1/playground", "playground", starters, nil, (*Server).playground, normal},

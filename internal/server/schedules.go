@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -101,7 +102,7 @@ func decide(do func(s *Server, w http.ResponseWriter, r *request, id, reason str
 		if err != nil {
 			return err
 		}
-		reason, err := reasonOf(body.Str("reason"), memberProblem(body))
+		reason, err := r.reason(body)
 		if err != nil {
 			return err
 		}
@@ -109,24 +110,18 @@ func decide(do func(s *Server, w http.ResponseWriter, r *request, id, reason str
 	}
 }
 
-// reasonOf checks a reason.
-func reasonOf(reason string, err error) (string, error) {
-	if err == nil && len(reason) > maxReason {
-		err = tooLarge("reason", maxReason)
-	}
-	return reason, err
-}
-
 // decided tells the log what was decided.
 func (s *Server) decided(r *request, verb, id, reason string) {
 	s.log.InfoContext(r.Context(), "decision", "definition", id, "verb", verb, "who", r.who.name, "reason", reason)
 }
 
-// answerDefinition answers with the current version after a decision.
-func (s *Server) answerDefinition(w http.ResponseWriter, r *request, verb, id, reason string, err error) error {
-	if err != nil {
+// decideDefinition makes a decision, and answers with the current version after it.
+func (s *Server) decideDefinition(w http.ResponseWriter, r *request, verb, id, reason string, do func() error) error {
+	before := s.stateOf(id)
+	if err := do(); err != nil {
 		return err
 	}
+	r.deed.before, r.deed.after = before, s.stateOf(id)
 	s.decided(r, verb, id, reason)
 	row, err := s.engine.Definition(r.Context(), id, "")
 	if err != nil {
@@ -135,37 +130,65 @@ func (s *Server) answerDefinition(w http.ResponseWriter, r *request, verb, id, r
 	return answer(w, http.StatusOK, s.viewDeployed(row))
 }
 
+// stateOf is what operators decided about a definition, for the audit log.
+func (s *Server) stateOf(id string) string {
+	switch paused, retired := s.engine.Decisions(id); {
+	case paused != nil && retired != nil:
+		return "state=paused,retired"
+	case paused != nil:
+		return "state=paused"
+	case retired != nil:
+		return "state=retired"
+	}
+	return "state=active"
+}
+
 func (s *Server) pauseDefinition(w http.ResponseWriter, r *request, id, reason string) error {
-	return s.answerDefinition(w, r, "pause", id, reason, s.engine.PauseDefinition(r.Context(), id, r.who.name, reason))
+	return s.decideDefinition(w, r, "pause", id, reason, func() error { return s.engine.PauseDefinition(r.Context(), id, r.who.name, reason) })
 }
 
 func (s *Server) resumeDefinition(w http.ResponseWriter, r *request, id, reason string) error {
-	return s.answerDefinition(w, r, "resume", id, reason, s.engine.ResumeDefinition(r.Context(), id))
+	return s.decideDefinition(w, r, "resume", id, reason, func() error { return s.engine.ResumeDefinition(r.Context(), id) })
 }
 
 func (s *Server) retireDefinition(w http.ResponseWriter, r *request, id, reason string) error {
-	return s.answerDefinition(w, r, "retire", id, reason, s.engine.RetireDefinition(r.Context(), id, r.who.name, reason))
+	return s.decideDefinition(w, r, "retire", id, reason, func() error { return s.engine.RetireDefinition(r.Context(), id, r.who.name, reason) })
 }
 
 func (s *Server) unretireDefinition(w http.ResponseWriter, r *request, id, reason string) error {
-	return s.answerDefinition(w, r, "unretire", id, reason, s.engine.UnretireDefinition(r.Context(), id))
+	return s.decideDefinition(w, r, "unretire", id, reason, func() error { return s.engine.UnretireDefinition(r.Context(), id) })
 }
 
-// answerSchedule answers with a schedule after a decision.
-func (s *Server) answerSchedule(w http.ResponseWriter, r *request, verb, id, reason string, err error) error {
+// decideSchedule makes a decision, and answers with the schedule after it.
+func (s *Server) decideSchedule(w http.ResponseWriter, r *request, verb, id, reason string, do func() error) error {
+	before, err := s.engine.Schedule(r.Context(), id, 0)
 	if err != nil {
 		return err
 	}
+	if err := do(); err != nil {
+		return err
+	}
+	after, err := s.engine.Schedule(r.Context(), id, nextFires)
+	if err != nil {
+		return err
+	}
+	r.deed.before, r.deed.after = settings(before), settings(after)
 	s.decided(r, verb, id, reason)
-	return s.getSchedule(w, r)
+	return answer(w, http.StatusOK, viewSchedule(after))
+}
+
+// settings are what operators decided about a schedule, for the audit log.
+func settings(x engine.Schedule) string {
+	v := viewSchedule(x)
+	return fmt.Sprintf("state=%s overlap=%s catchUp=%s catchUpWindow=%s", v.State, v.Overlap, v.CatchUp, v.CatchUpWindow)
 }
 
 func (s *Server) pauseSchedule(w http.ResponseWriter, r *request, id, reason string) error {
-	return s.answerSchedule(w, r, "pause schedule", id, reason, s.engine.PauseSchedule(r.Context(), id, r.who.name, reason))
+	return s.decideSchedule(w, r, "pause schedule", id, reason, func() error { return s.engine.PauseSchedule(r.Context(), id, r.who.name, reason) })
 }
 
 func (s *Server) resumeSchedule(w http.ResponseWriter, r *request, id, reason string) error {
-	return s.answerSchedule(w, r, "resume schedule", id, reason, s.engine.ResumeSchedule(r.Context(), id))
+	return s.decideSchedule(w, r, "resume schedule", id, reason, func() error { return s.engine.ResumeSchedule(r.Context(), id) })
 }
 
 func (s *Server) triggerSchedule(w http.ResponseWriter, r *request, id, reason string) error {
@@ -175,6 +198,7 @@ func (s *Server) triggerSchedule(w http.ResponseWriter, r *request, id, reason s
 	}
 	s.log.InfoContext(r.Context(), "decision", "definition", id, "verb", "trigger", "started", instance, "who", r.who.name, "reason", reason)
 	if instance != "" {
+		r.deed.after = "instance=" + instance
 		w.Header().Set("Location", instancePath(instance))
 	}
 	return answer(w, http.StatusAccepted, api.Triggered{Definition: id, Instance: instance})
@@ -192,12 +216,12 @@ func (s *Server) setSchedule(w http.ResponseWriter, r *request) error {
 			texts[name] = &text
 		}
 	}
-	reason, err := reasonOf(body.Str("reason"), memberProblem(body))
+	reason, err := r.reason(body)
 	if err != nil {
 		return err
 	}
 	id := r.PathValue("definition")
-	err = s.engine.SetSchedule(r.Context(), id, func(rules *engine.ScheduleRules) {
+	set := func(rules *engine.ScheduleRules) {
 		if text := texts["overlap"]; text != nil {
 			rules.Overlap = engine.Overlap(*text)
 		}
@@ -207,8 +231,8 @@ func (s *Server) setSchedule(w http.ResponseWriter, r *request) error {
 		if text := texts["catchUpWindow"]; text != nil {
 			rules.Window = *text
 		}
-	})
-	return s.answerSchedule(w, r, "set schedule", id, reason, err)
+	}
+	return s.decideSchedule(w, r, "set schedule", id, reason, func() error { return s.engine.SetSchedule(r.Context(), id, set) })
 }
 
 func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
@@ -224,7 +248,7 @@ func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
 		}
 	}
 	dry := body.Flag("dryRun", false)
-	reason, err := reasonOf(body.Str("reason"), memberProblem(body))
+	reason, err := r.reason(body)
 	if err != nil {
 		return err
 	}
@@ -242,6 +266,8 @@ func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
 		}
 		out.Fires = append(out.Fires, api.BackfilledFire{At: x.At.Std(), Instance: x.Instance, Existing: x.Existing})
 	}
+	r.deed.none = dry
+	r.deed.after = fmt.Sprintf("from=%s to=%s started=%d", times[0].Std().Format(time.RFC3339), times[1].Std().Format(time.RFC3339), out.Started)
 	if !dry {
 		s.log.InfoContext(r.Context(), "decision", "definition", id, "verb", "backfill", "from", times[0], "to", times[1], "started", out.Started, "who", r.who.name, "reason", reason)
 	}

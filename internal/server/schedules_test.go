@@ -16,6 +16,7 @@ func TestSchedule(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
 		w := newWorld(t, s, nil)
 		w.put(nightly("1.0.0"), "").want(201)
+		w.get("/api/v1/definitions/nightly").want(200).is("scheduled", "true")
 		w.get("/api/v1/schedules/nightly").want(200).is("state", `"active"`).is("cron", `"0 3 * * *"`).is("overlap", `"allow"`)
 		w.do("POST", "/api/v1/schedules/nightly/pause", `{"reason":"a fair"}`, "Content-Type", "application/json").want(200).is("paused.reason", `"a fair"`)
 		w.put(nightly("1.1.0"), "").want(201)

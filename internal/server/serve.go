@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -22,9 +23,9 @@ func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	at, r := traceOf(r)
 	rec := &recorder{ResponseWriter: w, limits: &s.limits, hasBody: r.ProtoMajor < 2 && r.Body != nil && r.Body != http.NoBody}
 	h := rec.Header()
-	h.Set("Traceparent", at.String())
+	h["Traceparent"] = rec.value(at.String())
 	s.protect(h, r)
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	h["Content-Security-Policy"] = sandboxed
 	var rt *route
 	var who identity
 	defer func() { rec.visit.leave() }()
@@ -81,15 +82,27 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 		return nil, who, problem(api.CodeMethod, fmt.Sprintf("%.20s is not a method of this path; %s are", r.Method, match.Allow()))
 	}
 	who = anonymous
-	v := s.openVisit(r)
 	if rt.roles != nil {
 		if who, err = s.identify(r); err != nil {
 			return rt, who, err
 		}
+	}
+	x := &exchange{request: request{Request: r}}
+	done := &x.deed
+	if rt.isAudited(r) {
+		s.audit(w, r, rt.operation, who, done)
+	}
+	var v *visit
+	if rt.roles == nil {
+		v = s.openVisit(r)
+	} else {
 		if err := rt.authorize(who); err != nil {
 			return rt, who, err
 		}
-		v = s.newVisit(wfx.North, s.holderOf(who, r), r)
+		v = &x.visit
+		*v = s.newVisit(wfx.North, s.holderOf(who, r), r)
+		rt, who := rt, who // as they are now
+		v.allowed = func() bool { return s.stillAllowed(rt, who, r) }
 	}
 	if err := s.origin.Check(r); err != nil {
 		return rt, who, problem(api.CodeCrossOrigin, "the request comes from a page of another site")
@@ -101,14 +114,30 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 	if err != nil {
 		return rt, who, err
 	}
+	if rt.operation == "startInstance" || rt.operation == "startInstances" {
+		v.starts = r.PathValue("definition")
+	}
 	if err := v.admit(w, r, rt.cost, s.bodyLimit(rt)); err != nil {
 		return rt, who, err
 	}
-	done := &deed{}
-	if rt.isAudited(r) {
-		s.audit(w, r, rt.operation, who, done)
+	x.who, x.query, x.request.visit, x.request.deed = who, query, v, done
+	return rt, who, s.suggest(who, rt.handle(s, w, &x.request))
+}
+
+// exchange is what a request of the API takes, in one piece of memory.
+type exchange struct {
+	request
+	visit visit
+	deed  deed
+}
+
+// stillAllowed reports whether the sender of a request may still make it. Where the store cannot tell, it may.
+func (s *Server) stillAllowed(rt *route, was identity, r *http.Request) bool {
+	who, err := s.identify(r)
+	if err != nil {
+		return problemOf(err).Code != api.CodeUnauthorized
 	}
-	return rt, who, s.suggest(who, rt.handle(s, w, &request{Request: r, who: who, query: query, visit: v, deed: done}))
+	return who.name == was.name && rt.authorize(who) == nil
 }
 
 // bodyLimit is the maximum length of a request's body; 0: it is not read.
@@ -141,7 +170,7 @@ func (s *Server) checkHost(r *http.Request) error {
 		return nil
 	}
 	name := hostOf(r)
-	if net.ParseIP(strings.Trim(name, "[]")) != nil || isLocalhost(name) || slices.Contains(s.cfg.Hosts, name) {
+	if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil && addr.Zone() == "" || isLocalhost(name) || slices.Contains(s.cfg.Hosts, name) {
 		return nil
 	}
 	return problem(api.CodeHost, fmt.Sprintf("%.100q is not a name of this server (Host header)", r.Host)).
@@ -150,9 +179,11 @@ func (s *Server) checkHost(r *http.Request) error {
 
 // hostOf is the host that a request names, without the port.
 func hostOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
+	host := r.Host
+	if strings.Contains(host, ":") { // else looking for a port would make an error
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
 	}
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }

@@ -177,6 +177,7 @@ func TestStoreTrouble(t *testing.T) {
 		}
 	}
 	w.get("/readyz").problem(api.CodeNotReady).is("errors", `[{"code":"storage-full","message":"there is no space left in the store"}]`)
+	w.get("/api/v1/nodes").want(200).is("unready", `["there is no space left in the store"]`)
 	s.fail(fmt.Errorf("write: %w: a.db is gone", store.ErrMoved))
 	for _, a := range writes() {
 		if a.problem(api.CodeStore).says("deleted, moved or replaced"); strings.Contains(a.text, "a.db") {

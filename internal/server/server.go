@@ -9,11 +9,13 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 	"github.com/lockstep-workflows/lockstep/internal/server/feed"
@@ -29,19 +31,23 @@ type Config struct {
 	Outbound  *effecthttp.Client // fetches documents that definitions refer to; nil: nothing is fetched
 	AllowExec bool               // calls may run programs on this machine
 	Functions func() []string    // names in the catalogue of functions now; nil: there is none
-	Tokens    *Tokens            // nil: everyone may do everything
-	Hosts     []string           // names of this server besides localhost, if there are no tokens
-	Sources   []event.Source     // for /metrics
-	BehindTLS bool               // a proxy in front of the server ends TLS, and says who asks in X-Forwarded-For
-	Origins   []string           // other sites whose pages may send requests: scheme://host[:port]
+
+	// CheckCalls warns of calls that do not fit the functions of the catalogue; nil: nothing is known of them.
+	CheckCalls func(context.Context, pin.Definition) dialect.Diagnostics
+
+	Tokens    *Tokens        // nil: everyone may do everything
+	Hosts     []string       // names of this server besides localhost, if there are no tokens
+	Sources   []event.Source // for /metrics
+	BehindTLS bool           // a proxy in front of the server ends TLS, and says who asks in X-Forwarded-For
+	Origins   []string       // other sites whose pages may send requests: scheme://host[:port]
 
 	// Client identifies the device that sends a request to the south, and says whether it is restricted
 	// to its own jobs; nil: the X-Client-Id header does. See wfx.Config.
 	Client func(*http.Request) (id string, restricted bool, err error)
 
-	// Revoked reports whether a device's certificate was revoked by its authority; nil: none was. The store's
-	// revocations count besides.
-	Revoked func(chain []*x509.Certificate) bool
+	// CRL says which certificates of devices their authorities revoked; nil: none. The store's revocations count
+	// besides.
+	CRL RevocationList
 
 	// Page is the page for people, on the north: its document for requests that accept text/html, and the
 	// files that PageFile reports. nil: none.
@@ -58,6 +64,14 @@ type Config struct {
 	Commit  string       // for /version
 	Limits  Limits       // DefaultLimits where 0
 	Quotas  Quotas
+}
+
+// RevocationList says which certificates were revoked.
+type RevocationList interface {
+	// Revokes reports whether a certificate of a chain was revoked.
+	Revokes(chain []*x509.Certificate) bool
+	// NextUpdate is when a newer list is due; zero: never.
+	NextUpdate() time.Time
 }
 
 // Server serves an engine.
@@ -81,6 +95,7 @@ type Server struct {
 	sessions     sessions
 	failures     failures
 	revocations  revocations
+	crlWarned    atomic.Int64 // when the log was told that the list of certificates is old, in Unix seconds
 	jobs         *wfx.View
 
 	stop     sync.Once
@@ -115,7 +130,7 @@ func New(cfg Config) (*Server, error) {
 	s.figures.init()
 	s.revocations.s = s
 	if cfg.Tokens != nil {
-		cfg.Tokens.revoked = func(digest string) bool { return s.revocations.has(tokenKey(digest)) }
+		cfg.Tokens.revoked = func(digest string) (bool, error) { return s.revocations.has(tokenKey(digest)) }
 	}
 	s.tail = feed.NewTail(cfg.Engine, encodeChange)
 	for i := range routes {
@@ -198,6 +213,7 @@ func (s *Server) ServeListeners(ctx context.Context, on Listeners) error {
 func (s *Server) httpServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
+		ConnContext:       withAddress,
 		ReadHeaderTimeout: min(10*time.Second, s.limits.ReadTimeout),
 		ReadTimeout:       s.limits.ReadTimeout,
 		IdleTimeout:       s.limits.Idle,

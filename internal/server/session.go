@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,11 +76,23 @@ func (s *sessions) drop(key string) {
 // sessionsOf is how the keys of a token's sessions begin.
 func sessionsOf(tokenKey string) string { return tokenKey[:16] + "." }
 
-// sessionKey is the key of the note of the session that a cookie names: the cookie begins as the key does.
-func sessionKey(cookie string) (key string, ok bool) {
+// sessionKey is the key of the note of the session that a cookie names: the cookie begins as the key does. A cookie
+// that begins as that of no token is none, so that strangers cannot make the server ask its store.
+func (t *Tokens) sessionKey(cookie string) (key string, ok bool) {
 	of, secret, ok := strings.Cut(cookie, ".")
+	if !ok || len(of) != 16 || len(secret) < 26 || !t.begins(of) {
+		return "", false
+	}
 	sum := sha256.Sum256([]byte(secret))
-	return of + "." + hex.EncodeToString(sum[:]), ok && len(of) == 16 && len(secret) >= 26 && store.Storable(of)
+	return of + "." + hex.EncodeToString(sum[:]), true
+}
+
+// begins reports whether the key of a token begins so.
+func (t *Tokens) begins(prefix string) bool {
+	if t == nil {
+		return false
+	}
+	return slices.ContainsFunc(*t.list.Load(), func(k knownToken) bool { return strings.HasPrefix(k.key(), prefix) })
 }
 
 // cookieName differs by port, which cookies ignore: there may be several servers on one machine. Over TLS the name
@@ -114,7 +127,7 @@ func noSession() error {
 
 // bySession returns the owner of a session's token, which must still be valid.
 func (s *Server) bySession(ctx context.Context, cookie string) (identity, error) {
-	key, ok := sessionKey(cookie)
+	key, ok := s.cfg.Tokens.sessionKey(cookie)
 	if !ok {
 		return identity{}, noSession()
 	}
@@ -156,6 +169,9 @@ func (s *Server) getSession(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) openSession(w http.ResponseWriter, r *request) error {
+	if s.cfg.Tokens != nil {
+		r.deed.who = "-" // not the anonymous of a server without tokens
+	}
 	body, err := s.object(r, "token")
 	if err != nil {
 		return err
@@ -167,7 +183,6 @@ func (s *Server) openSession(w http.ResponseWriter, r *request) error {
 	if s.cfg.Tokens == nil {
 		return answer(w, http.StatusOK, api.Session{Name: anonymous.name, Role: string(anonymous.role)})
 	}
-	r.deed.who = "-" // not the anonymous of a server without tokens
 	who, err := s.cfg.Tokens.find(digestOf(token))
 	if err != nil {
 		return problemOf(err).hint("the administrator of the server makes tokens: lockstep token new")
@@ -177,7 +192,7 @@ func (s *Server) openSession(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	cookie := sessionsOf(who.key()) + strings.ToLower(rand.Text())
-	key, _ := sessionKey(cookie)
+	key, _ := s.cfg.Tokens.sessionKey(cookie)
 	value, err := json.Marshal(openedSession{Token: who.key()})
 	if err != nil {
 		return err
@@ -216,14 +231,18 @@ func (s *Server) makeRoom(ctx context.Context, tokenKey string) error {
 
 // closeSession ends the session for every server; within sessionPause, those that have just seen it know.
 func (s *Server) closeSession(w http.ResponseWriter, r *request) error {
-	if who, err := s.identify(r.Request); err == nil {
-		r.deed.who = who.name
-	}
+	r.deed.none = true
+	who, unknown := s.identify(r.Request)
 	if cookie, err := r.Cookie(s.cookieName(r.Request)); err == nil {
-		if key, ok := sessionKey(cookie.Value); ok {
+		if key, ok := s.cfg.Tokens.sessionKey(cookie.Value); ok {
 			s.sessions.drop(key)
-			if _, err := s.engine.DeleteNote(r.Context(), sessionKind, key); err != nil {
+			had, err := s.engine.DeleteNote(r.Context(), sessionKind, key)
+			if err != nil {
 				return err
+			}
+			r.deed.none, r.deed.who = !had, "-"
+			if unknown == nil {
+				r.deed.who = who.name
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func viewChange(item *store.FeedItem) api.StreamChange {
 		r := &item.Records[i]
 		rec := api.StreamRecord{
 			Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Depth: r.Depth, Name: verbOf(r), Attempt: r.Attempt,
-			At: timeOf(r.At), Text: r.Text, Status: api.Status(r.Status),
+			At: timeOf(r.At), Text: textOf(r), Status: api.Status(r.Status),
 		}
 		if r.Fault != nil {
 			rec.Error = r.Fault.Name
@@ -74,7 +74,7 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	}
 	reader := feed.Reader{
 		Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
-		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here",
+		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here", Allowed: r.visit.allowed,
 		Pos: pos, Frames: f.frames,
 		Forgot: func(oldest int64) []byte { return frame(oldest, api.StreamReset, []byte(`{}`)) },
 	}

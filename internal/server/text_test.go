@@ -19,6 +19,7 @@ import (
 var bodies = map[string]string{
 	"deployDefinition": `{"id":"d","version":"1","name":"n","states":[{"name":"a","type":"inject","start":{"kind":"default"},"data":{"k":"v"},"end":{"kind":"default"}}]}`,
 	"startInstance":    `{"k":"v"}`,
+	"startInstances":   `{"version":"1","starts":[{"key":"k","name":"n","labels":{"l":"v"},"input":{"k":"v"}},{"id":"i"}]}`,
 	"controlInstances": `{"action":"pause","q":"definition = hello","reason":"r"}`,
 	"retryInstance":    `{"reason":"r"}`, "skipInstance": `{"reason":"r"}`, "pauseInstance": `{"reason":"r"}`, "resumeInstance": `{"reason":"r"}`,
 	"cancelInstance": `{"reason":"r"}`, "terminateInstance": `{"reason":"r"}`, "restartInstance": `{"reason":"r"}`, "answerCall": `{"result":"r"}`,

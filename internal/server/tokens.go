@@ -1,6 +1,9 @@
 package server
 
 import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +15,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 // parseExpiry reads when a token expires: an instant, or a day, at whose end it does.
@@ -70,7 +74,11 @@ func (s *Server) listTokens(w http.ResponseWriter, _ *request) error {
 		return answer(w, http.StatusOK, out)
 	}
 	for _, t := range *s.cfg.Tokens.list.Load() {
-		v := api.Token{Name: t.name, Role: string(t.role), Client: t.client, Sources: t.sources, Revoked: s.revocations.has(tokenKey(t.key()))}
+		revoked, err := s.revocations.has(tokenKey(t.key()))
+		if err != nil {
+			return err
+		}
+		v := api.Token{Name: t.name, Role: string(t.role), Client: t.client, Sources: t.sources, Revoked: revoked}
 		if !t.expires.IsZero() {
 			v.Expires = t.expires.UTC()
 			v.Expired = !time.Now().Before(t.expires)
@@ -78,4 +86,48 @@ func (s *Server) listTokens(w http.ResponseWriter, _ *request) error {
 		out.Items = append(out.Items, v)
 	}
 	return answer(w, http.StatusOK, out)
+}
+
+// SetTokens replaces the tokens from now on by those of a file that was read again. The server must have some. The audit
+// log has what that changed; nobody is known who did it.
+func (s *Server) SetTokens(by *Tokens) {
+	before, after := *s.cfg.Tokens.list.Load(), *by.list.Load()
+	s.cfg.Tokens.list.Store(&after)
+	d := deed{}
+	for _, t := range before {
+		if i := slices.IndexFunc(after, func(o knownToken) bool { return o.name == t.name }); i < 0 {
+			d.changed(t.name, t.summary(), "")
+		} else if now := after[i].summary(); now != t.summary() {
+			d.changed(t.name, t.summary(), now)
+		}
+	}
+	for _, t := range after {
+		if !slices.ContainsFunc(before, func(o knownToken) bool { return o.name == t.name }) {
+			d.changed(t.name, "", t.summary())
+		}
+	}
+	if d.before == "" && d.after == "" {
+		return
+	}
+	detail, err := json.Marshal(entryDetail{Before: auditText(d.before), After: auditText(d.after), Status: http.StatusOK})
+	if err != nil {
+		s.log.Error("an entry of the audit log is not stored", "error", err)
+		return
+	}
+	_ = s.appendEntry(context.Background(), store.Entry{ID: rand.Text(), Who: "-", Operation: "reloadTokens", Target: "/api/v1/tokens", Detail: string(detail)}) // it is logged
+}
+
+// summary says what a token may do, in short, and which one it is.
+func (k *knownToken) summary() string {
+	parts := []string{string(k.role), hashPrefix + k.key()[:8]}
+	if !k.expires.IsZero() {
+		parts = append(parts, "expires:"+k.expires.UTC().Format(time.RFC3339))
+	}
+	if k.client != "" {
+		parts = append(parts, "client:"+k.client)
+	}
+	if k.sources != nil {
+		parts = append(parts, "sources:"+strings.Join(k.sources, "|"))
+	}
+	return strings.Join(parts, ",")
 }

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"os"
@@ -108,6 +110,14 @@ func TestEventProducersHaveSources(t *testing.T) {
 	batch := `[{"specversion":"1.0","id":"b1","source":"/bank","type":"t"},{"specversion":"1.0","id":"b2","source":"/other","type":"t"}]`
 	w.do("POST", "/api/v1/events", batch, "Authorization", "Bearer "+bank, "Content-Type", "application/cloudevents-batch+json").problem(api.CodeForbidden)
 	send(free, "/bank", "b1").want(202).says(`"accepted":1`) // nothing of the batch was stored
+	for source, want := range map[string]int{"/bank": 202, "/branches/%37": 202, "/other": 403, "/ban%6b/x": 403, "/%62ank": 202} {
+		w.do("POST", "/api/v1/events", "{}", "Authorization", "Bearer "+bank, "Ce-Specversion", "1.0", "Ce-Id", "binary"+source, "Ce-Source", source, "Ce-Type", "t").want(want)
+	}
+	for _, twice := range []string{`{"specversion":"1.0","id":"d","source":"/bank","source":"/other","type":"t"}`, `{"specversion":"1.0","id":"d","source":"/other","SOURCE":"/bank","type":"t"}`} {
+		if a := w.do("POST", "/api/v1/events", twice, "Authorization", "Bearer "+bank, "Content-Type", "application/cloudevents+json"); a.status == 202 {
+			t.Errorf("%s: %s", twice, a.text)
+		}
+	}
 }
 
 // signIn opens a session and returns its cookie.
@@ -157,7 +167,7 @@ func TestSessionsOfEveryServer(t *testing.T) {
 	two := signIn(servers[0], token)
 	cookie(servers[1], two, 200)
 	asked(servers[0], admin, "POST", "/api/v1/revocations", `{"token":"ada","reason":"left"}`).want(201).is("token", `"ada"`).is("by", `"root"`)
-	servers[1].server.revocations.stale() // revocationPause has passed
+	servers[1].server.revocations.changed() // revocationPause has passed
 	for _, on := range servers {
 		cookie(on, two, 401)
 		asked(on, token, "GET", "/api/v1/stats", "").problem(api.CodeUnauthorized).says("was revoked")
@@ -169,7 +179,7 @@ func TestSessionsOfEveryServer(t *testing.T) {
 	asked(servers[1], token, "GET", "/api/v1/stats", "").want(200)
 	cookie(servers[1], two, 200)
 	// A token that is taken out of the file ends its sessions.
-	servers[1].server.cfg.Tokens.Replace(parse(t, b))
+	servers[1].server.SetTokens(parse(t, b))
 	cookie(servers[1], two, 401)
 }
 
@@ -256,8 +266,9 @@ func TestRevokedCertificates(t *testing.T) {
 		}
 		return cert
 	}
+	due := time.Now().Add(time.Hour)
 	lists := func(a *authority, kind string, serials ...int64) string {
-		template := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: time.Now(), NextUpdate: time.Now().Add(time.Hour)}
+		template := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: time.Now().AddDate(0, 0, -1), NextUpdate: due}
 		for _, serial := range serials {
 			template.RevokedCertificateEntries = append(template.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: big.NewInt(serial), RevocationTime: time.Now()})
 		}
@@ -278,8 +289,10 @@ func TestRevokedCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin, line := oneToken("root", Admin, "")
+	var told bytes.Buffer
 	w := newWorldAtRest(t, newMemory(), func(cfg *Config, _ *engine.Config) {
-		cfg.Tokens, cfg.Client, cfg.Revoked = parse(t, line), Devices{Certificates: CommonName}.Client, crl.Revokes
+		cfg.Log = slog.New(slog.NewTextHandler(&told, nil))
+		cfg.Tokens, cfg.Client, cfg.CRL = parse(t, line), Devices{Certificates: CommonName}.Client, crl
 	})
 	status := func(cert *x509.Certificate, a *authority) int {
 		return ask(w.server.South(), func(r *http.Request) {
@@ -302,6 +315,38 @@ func TestRevokedCertificates(t *testing.T) {
 	if a := status(leaf(ca, 7), ca); a != 401 {
 		t.Errorf("revoked by an administrator: %d", a)
 	}
+	// One that names the issuer leaves the certificates of other authorities with the same number alone.
+	elsewhere := leaf(ca, 9)
+	elsewhere.Issuer.CommonName = "elsewhere"
+	body := fmt.Sprintf(`{"certificate":"9","issuer":%q}`, elsewhere.Issuer.String())
+	revocation := asked(w, admin, "POST", "/api/v1/revocations", body).want(201).is("certificate", `"9"`).t2("id")
+	if a, b := status(leaf(ca, 9), ca), status(elsewhere, stranger); a != 200 || b != 401 {
+		t.Errorf("of the issuer: %d, of another: %d", b, a)
+	}
+	asked(w, admin, "POST", "/api/v1/revocations", `{"token":"root","issuer":"CN=x"}`).problem(api.CodeInput)
+	asked(w, admin, "DELETE", "/api/v1/revocations/"+revocation, "").want(204)
+	if a := status(elsewhere, stranger); a != 200 {
+		t.Errorf("restored: %d", a)
+	}
+	// A list that should have been renewed stays in force, and people are told.
+	if strings.Contains(told.String(), "out of date") {
+		t.Error("a list is out of date that is not")
+	}
+	due = time.Now().Add(-time.Hour)
+	crl.file = lists(ca, "PEM", 8)
+	if use, err = crl.Read(); err != nil {
+		t.Fatal(err)
+	}
+	use()
+	for range 3 {
+		if a, b := status(leaf(ca, 8), ca), status(leaf(ca, 9), ca); a != 401 || b != 200 {
+			t.Errorf("out of date: on the list %d, not on it %d", a, b)
+		}
+	}
+	if n := strings.Count(told.String(), "out of date"); n != 1 {
+		t.Errorf("told %d times: %s", n, told.String())
+	}
+	asked(w, admin, "GET", "/metrics", "").says(fmt.Sprint("lockstep_crl_next_update_seconds ", due.Unix()))
 	for _, file := range []string{lists(stranger, "PEM", 9), ca.file, filepath.Join(t.TempDir(), "none")} {
 		if _, err := NewCRL(file, ca.file); err == nil || !strings.Contains(err.Error(), "revocation list") {
 			t.Errorf("%s: %v", file, err)

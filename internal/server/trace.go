@@ -14,12 +14,15 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/trace"
 )
 
-// traceOf continues the trace of a traceparent header, or begins a new one. What the request starts continues
+// traceOf continues the trace of the headers traceparent and tracestate, or begins a new one. What the request starts continues
 // the trace of the header, with the caller's span as its parent.
 func traceOf(r *http.Request) (trace.Context, *http.Request) {
-	at, given := trace.Parse(r.Header.Get(trace.Header))
+	at, given := trace.Context{}, false
+	if parent := r.Header.Get(trace.Header); parent != "" {
+		at, given = trace.ParseBoth(parent, strings.Join(r.Header.Values(trace.StateHeader), ","))
+	}
 	if given {
-		r = r.WithContext(effect.WithTraceparent(r.Context(), at.String()))
+		r = r.WithContext(effect.WithTracestate(effect.WithTraceparent(r.Context(), at.String()), at.State))
 	} else {
 		_, _ = rand.Read(at.Trace[:]) // never fails
 		at.Flags = 0
@@ -39,10 +42,10 @@ func (s *Server) account(r *http.Request, w *recorder, rt *route, who identity, 
 	if rt != nil && rt.cost == free && w.status < http.StatusBadRequest {
 		level = slog.LevelDebug
 	}
-	ctx := context.WithoutCancel(r.Context())
-	if !s.log.Enabled(ctx, level) {
+	if !s.log.Enabled(r.Context(), level) {
 		return
 	}
+	ctx := context.WithoutCancel(r.Context())
 	s.log.LogAttrs(ctx, level, "request",
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("operation", operation),
 		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Duration("took", took),
@@ -70,10 +73,21 @@ func (s *Server) remote(r *http.Request) string {
 // secure reports whether the client sent a request over TLS, to this server or to the proxy in front of it.
 func (s *Server) secure(r *http.Request) bool { return r.TLS != nil || s.cfg.BehindTLS }
 
+// Values of headers that many responses have. They are shared: a header gets another value by Set or Add, which make a new one.
+var (
+	noSniffing = []string{"nosniff"}
+	sameOrigin = []string{"same-origin"}
+	sandboxed  = []string{"default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+	notStored  = []string{"no-store"}
+	inJSON     = []string{mediaJSON}
+)
+
+const mediaJSON = "application/json"
+
 // protect sets the headers that every response has.
 func (s *Server) protect(h http.Header, r *http.Request) {
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h["X-Content-Type-Options"] = noSniffing
+	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	if s.secure(r) && !isLocalhost(hostOf(r)) { // there, other programs may serve without TLS
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}

@@ -23,11 +23,12 @@ func viewDefinition(row store.Definition) api.Definition {
 	return v
 }
 
-// viewDeployed is viewDefinition with what operators decided, and an error if the definition is set aside.
+// viewDeployed is viewDefinition with what operators decided, whether it has a schedule, and an error if the definition is set aside.
 func (s *Server) viewDeployed(row store.Definition) api.Definition {
 	v := viewDefinition(row)
 	paused, retired := s.engine.Decisions(row.ID)
 	v.Paused, v.Retired = viewDecision(paused), viewDecision(retired)
+	v.Scheduled = row.Current && s.engine.Scheduled(row.ID)
 	if e := s.engine.Unloadable(row.Digest); e != nil {
 		v.Diagnostics = append(v.Diagnostics, api.Diagnostic{
 			Severity: api.SeverityError, Code: dialect.CodePrograms, Message: e.Error(),
@@ -163,10 +164,13 @@ func ViewRecord(seq int64, r *core.Record) api.Record {
 	v := api.Record{
 		Seq: seq, Time: r.Time.Std(), Type: string(r.Type), Node: r.Node, Place: viewPlace(r.Pos), Depth: r.Depth,
 		Frame: int(r.Frame), Name: verbOf(r), Attempt: r.Attempt, At: timeOf(r.At), Error: viewFault(r.Fault),
-		Text: r.Text, Status: api.Status(r.Status),
+		Text: textOf(r), Status: api.Status(r.Status), Exchange: viewExchange(r),
 	}
 	if r.Ticket != 0 {
 		v.Ticket = r.Ticket.String()
+	}
+	if r.Item != 0 {
+		v.Index = new(r.Item - 1)
 	}
 	if r.HasData {
 		v.Data = dataOf(r.Data)
@@ -193,7 +197,7 @@ func timeOf(t core.Time) time.Time {
 var emptyObject = api.Data("{}")
 
 // dataOf is a value as text, with every digit of its numbers.
-func dataOf(v expr.Value) api.Data { return v.AppendJSON(nil) }
+func dataOf(v expr.Value) api.Data { return v.AppendJSON(make([]byte, 0, 64)) }
 
 // unlessNull is dataOf; null is nil, which JSON leaves out.
 func unlessNull(v expr.Value) api.Data {

@@ -65,14 +65,19 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		rt = &route{method: r.Method, operation: "wfx." + op.ID, roles: access[op.Access], cost: jobCost(op, r)}
 	}
 	v := s.openVisit(r)
+	done := &deed{}
 	if side == wfx.North && rt.roles != nil {
 		if who, err = s.identify(r); err != nil {
 			return rt, who, err
 		}
+		if jobAudited(op, r) {
+			s.audit(w, r, rt.operation, who, done)
+		}
 		if err := rt.authorize(who); err != nil {
 			return rt, who, err
 		}
-		v = s.newVisit(side, s.holderOf(who, r), r)
+		*v = s.newVisit(side, s.holderOf(who, r), r)
+		v.allowed = func() bool { return s.stillAllowed(rt, who, r) }
 	}
 	if op != nil {
 		if err := s.checkOrigin(r, who); err != nil {
@@ -80,16 +85,17 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		}
 	}
 	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
-	if side == wfx.North && jobAudited(op, r) {
-		s.audit(w, r, rt.operation, who, &deed{})
-	}
-	err = s.jobs.Serve(side, w, r, match, func(client string) error {
-		if side == wfx.South && rt.roles != nil {
-			holder := s.deviceHolder(client, r)
-			who.name = holder.Key
-			*v = *s.newVisit(side, holder, r)
-		}
-		return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
+	err = s.jobs.Serve(side, w, r, match, wfx.Hooks{
+		Admit: func(client string) error {
+			if side == wfx.South && rt.roles != nil {
+				holder := s.deviceHolder(client, r)
+				who.name = holder.Key
+				*v = s.newVisit(side, holder, r)
+				v.allowed = func() bool { return s.deviceStillAllowed(client, r) }
+			}
+			return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
+		},
+		Changed: func(before, after string) { done.before, done.after = before, after },
 	})
 	if _, over := errors.AsType[*engine.QuotaError](err); over {
 		err = problemOf(err)
@@ -100,6 +106,20 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 		err = nil
 	}
 	return rt, who, err
+}
+
+// deviceStillAllowed is stillAllowed for the south.
+func (s *Server) deviceStillAllowed(client string, r *http.Request) bool {
+	err := s.checkCertificate(r)
+	if err == nil && s.cfg.Client != nil {
+		var id string
+		var restricted bool
+		if id, restricted, err = s.cfg.Client(r); err == nil && restricted && id != client {
+			return false
+		}
+	}
+	e, refused := errors.AsType[*wfx.Refusal](err)
+	return !refused || e.Status >= http.StatusInternalServerError
 }
 
 // refused answers as clients of wfx expect a refusal.
@@ -145,11 +165,11 @@ func enterHeavy(ctx context.Context) (release func(), err error) {
 	return v.heavy.Release, nil
 }
 
-func enterStream(ctx context.Context) (release func(), err error) {
+func enterStream(ctx context.Context) (release func(), allowed func() bool, err error) {
 	v := visitOf(ctx)
 	place, err := v.pools.streams.Take(v.who, 1)
 	if err != nil {
-		return nil, full(err)
+		return nil, nil, full(err)
 	}
-	return place.Release, nil
+	return place.Release, v.allowed, nil
 }

@@ -145,6 +145,8 @@ func summary(row *store.Instance, waits []wait, groups []api.WaitGroup) string {
 		return "It has ended: " + string(row.Status) + "."
 	case row.Status == core.Paused && row.PauseReason == core.TooExpensive:
 		return "It paused because it is too expensive: its expressions did more work without waiting than the limit work-without-waiting allows. resume lets it do as much again; terminate ends it."
+	case row.Status == core.Paused && row.Records >= engine.HistoryRecords:
+		return fmt.Sprintf("It is paused; resume continues it. Its history has %d records, and it pauses after each %d (limit history-records).", row.Records, engine.HistoryRecords)
 	case row.Status == core.Paused:
 		return "It is paused; resume continues it."
 	case len(waits) == 0 && row.Status == core.Waiting:

@@ -91,20 +91,30 @@ func (p *Pool) fits(who Holder, n int64) error {
 	return nil
 }
 
-func (p *Pool) give(who Holder, n int64) *Place {
+func (p *Pool) give(who Holder, n int64) Place {
 	p.used += n
 	p.held[who.Key] += n
-	return &Place{pool: p, who: who, n: n}
+	return Place{pool: p, who: who, n: n}
 }
 
 // Take takes n for a holder, or fails with a *FullError.
 func (p *Pool) Take(who Holder, n int64) (*Place, error) {
+	place := new(Place)
+	if err := p.TakeInto(place, who, n); err != nil {
+		return nil, err
+	}
+	return place, nil
+}
+
+// TakeInto is Take where the caller has the memory for the place.
+func (p *Pool) TakeInto(place *Place, who Holder, n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.fits(who, n); err != nil {
-		return nil, err
+		return err
 	}
-	return p.give(who, n), nil
+	*place = p.give(who, n)
+	return nil
 }
 
 // Wait takes n for a holder, and waits until ctx ends. Of several waiting holders the one with the least gets
@@ -114,7 +124,8 @@ func (p *Pool) Wait(ctx context.Context, who Holder, n int64) (*Place, error) {
 	full := p.fits(who, n)
 	if full == nil {
 		defer p.mu.Unlock()
-		return p.give(who, n), nil
+		place := p.give(who, n)
+		return &place, nil
 	}
 	w := &waiter{who, n, make(chan *Place, 1)}
 	p.queue = append(p.queue, w)
@@ -149,7 +160,8 @@ func (p *Pool) serve() {
 		}
 		w := p.queue[best]
 		p.queue = slices.Delete(p.queue, best, best+1)
-		w.ready <- p.give(w.who, w.n)
+		place := p.give(w.who, w.n)
+		w.ready <- &place
 	}
 }
 

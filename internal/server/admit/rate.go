@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,13 @@ const rateBurst = 10 * time.Second
 // rateSweep is how many holders a rate remembers before it looks for those that it can forget.
 const rateSweep = 1024
 
+// rateHolders is how many holders a rate remembers ("quota-senders"). Further ones share what one may send, so that nobody
+// can make room for himself, or fill the memory, under many names.
+const rateHolders = 65_536
+
+// rateKey is how long the key of a holder may be; of others it remembers the hash.
+const rateKey = 128
+
 // Rate bounds the bytes that each holder sends in a second, on average. A nil Rate has no bound.
 type Rate struct {
 	name    string
@@ -20,8 +28,9 @@ type Rate struct {
 	refused atomic.Int64
 
 	mu    sync.Mutex
-	paid  map[string]time.Time // by key: until when the holder has used up what it may send
-	sweep int
+	paid  map[string]time.Time // by key: until when the holder has used up what it may send; "": of all further ones
+	sweep int                  // how many there are when it looks next for those that it can forget
+	swept time.Time            // when it looked last
 }
 
 // NewRate returns a rate of bytes a second; 0: no bound. Its name is that of the limit, for messages.
@@ -40,7 +49,7 @@ type RateError struct {
 }
 
 func (e *RateError) Error() string {
-	return fmt.Sprintf("this credential, device or address sends more than %d bytes a second (limit %s)", e.Second, e.Limit)
+	return fmt.Sprintf("more than %d bytes a second arrive (limit %s)", e.Second, e.Limit)
 }
 
 // Check returns a *RateError if the holder has to wait before it sends more.
@@ -50,7 +59,7 @@ func (r *Rate) Check(who Holder) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if wait := time.Until(r.paid[who.Key]); wait > 0 {
+	if wait := time.Until(r.paid[r.key(who, time.Now())]); wait > 0 {
 		r.refused.Add(1)
 		return &RateError{r.name, r.second, wait}
 	}
@@ -65,20 +74,37 @@ func (r *Rate) Add(who Holder, bytes int64) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	paid, ok := r.paid[who.Key]
+	key := r.key(who, now)
+	paid, ok := r.paid[key]
 	if oldest := now.Add(-rateBurst); !ok || paid.Before(oldest) {
 		paid = oldest
 	}
-	r.paid[who.Key] = paid.Add(time.Duration(float64(bytes) / float64(r.second) * float64(time.Second)))
-	if len(r.paid) < r.sweep {
-		return
+	r.paid[key] = paid.Add(time.Duration(float64(bytes) / float64(r.second) * float64(time.Second)))
+}
+
+// key is the key under which a holder counts. The caller holds the lock.
+func (r *Rate) key(who Holder, now time.Time) string {
+	key := who.Key
+	if len(key) > rateKey {
+		sum := sha256.Sum256([]byte(key))
+		key = string(sum[:])
 	}
-	for key, at := range r.paid {
-		if at.Before(now.Add(-rateBurst)) {
-			delete(r.paid, key)
+	if _, known := r.paid[key]; known {
+		return key
+	}
+	if len(r.paid) >= r.sweep && now.Sub(r.swept) >= time.Second {
+		r.swept = now
+		for key, at := range r.paid {
+			if at.Before(now.Add(-rateBurst)) {
+				delete(r.paid, key)
+			}
 		}
+		r.sweep = min(max(rateSweep, 2*len(r.paid)), rateHolders)
 	}
-	r.sweep = max(rateSweep, 2*len(r.paid))
+	if len(r.paid) >= rateHolders {
+		return ""
+	}
+	return key
 }
 
 // Refused is how often a holder was told to wait.

@@ -3,6 +3,7 @@ package admit
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,39 @@ func TestRateForgets(t *testing.T) {
 		}
 		if n := len(r.paid); n > rateSweep {
 			t.Errorf("%d holders are remembered", n)
+		}
+	})
+}
+
+// TestRateOfTooManyHolders: under however many names somebody sends, it takes bounded memory, and further names share one rate.
+func TestRateOfTooManyHolders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := NewRate("quota-credential-bytes", 1000)
+		for i := range rateHolders + 10 {
+			r.Add(Holder{Key: fmt.Sprint("address ", i)}, 1)
+		}
+		if n := len(r.paid); n > rateHolders+1 {
+			t.Errorf("%d holders are remembered", n)
+		}
+		r.Add(Holder{Key: "one more"}, 20_000)
+		if r.Check(Holder{Key: "another one"}) == nil {
+			t.Error("a new name sends as if nobody had sent")
+		}
+		if err := r.Check(Holder{Key: "address 1"}); err != nil {
+			t.Errorf("one that was there before: %v", err)
+		}
+		time.Sleep(30 * time.Second)
+		if err := r.Check(Holder{Key: "another one"}); err != nil {
+			t.Errorf("later: %v", err)
+		}
+		r.Add(Holder{Key: strings.Repeat("x", 1<<20)}, 20_000)
+		for key := range r.paid {
+			if len(key) > rateKey {
+				t.Errorf("a key of %d bytes", len(key))
+			}
+		}
+		if r.Check(Holder{Key: strings.Repeat("x", 1<<20)}) == nil || r.Check(Holder{Key: strings.Repeat("x", 1<<20) + "y"}) != nil {
+			t.Error("long keys are not kept apart")
 		}
 	})
 }

@@ -29,8 +29,12 @@ type Reader struct {
 	// not include it.
 	Frames func(context.Context, *Item) ([][]byte, error)
 	Forgot func(oldest int64) []byte // returns what is sent if items after Pos are no longer kept
+
+	Allowed func() bool // whether the credential of the client is still valid; nil: there is none
+
 	writer http.ResponseWriter
 	woke   time.Time // when it last woke up for a change
+	asked  time.Time // when Allowed was called last
 }
 
 // ErrGone says that the client disconnected, or that the server stops.
@@ -51,8 +55,12 @@ func (r *Reader) Run(ctx context.Context, w http.ResponseWriter, first []byte) e
 }
 
 func (r *Reader) follow(ctx context.Context) error {
+	r.asked = r.Clock.Now()
 	force := false // read even if nothing changed here: another process may have written
 	for {
+		if !r.allowed() {
+			return ErrGone // the client learns why when it comes back
+		}
 		changed := r.Tail.engine.Changes() // before reading, so that none is missed
 		more, err := r.part(ctx, force)
 		if err != nil {
@@ -65,6 +73,16 @@ func (r *Reader) follow(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// allowed checks the credential of the client again, once in a heartbeat: it may have expired or been revoked.
+func (r *Reader) allowed() bool {
+	now := r.Clock.Now()
+	if r.Allowed == nil || now.Sub(r.asked) < r.Heartbeat {
+		return true
+	}
+	r.asked = now
+	return r.Allowed()
 }
 
 // part reads and sends a part of the feed, and reports whether there is more.

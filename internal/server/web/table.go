@@ -78,14 +78,18 @@ func (t *Table[R]) Find(r *http.Request) Match[R] {
 
 // setPathValues does what the mux does for a request that it serves itself.
 func setPathValues(r *http.Request, pattern, at string) {
-	parts := strings.Split(at, "/")
-	for i, name := range strings.Split(pattern, "/") {
-		if len(name) <= 2 || name[0] != '{' || name == "{$}" || i >= len(parts) {
+	for more := true; more; {
+		var name, part string
+		name, pattern, more = strings.Cut(pattern, "/")
+		var there bool
+		part, at, there = strings.Cut(at, "/")
+		more = more && there
+		if len(name) <= 2 || name[0] != '{' || name == "{$}" {
 			continue
 		}
-		value, err := url.PathUnescape(parts[i])
+		value, err := url.PathUnescape(part)
 		if err != nil {
-			value = parts[i]
+			value = part
 		}
 		r.SetPathValue(name[1:len(name)-1], value)
 	}

@@ -25,10 +25,10 @@ func (w *world) bounded(limits wfx.Limits) *side {
 	unbounded := func(context.Context) (func(), error) { return func() {}, nil }
 	v := wfx.New(wfx.Config{
 		Engine: w.engine, Registry: dialect.NewRegistry(wfxdef.FrontEnd{}), Tail: tail, Clock: engine.RealClock{}, Limits: limits,
-		Stream: unbounded, Heavy: unbounded, Client: wfx.HeaderClient, AllowOrigin: func(*http.Request) string { return "" },
+		Stream: func(context.Context) (func(), func() bool, error) { return func() {}, nil, nil }, Heavy: unbounded, Client: wfx.HeaderClient, AllowOrigin: func(*http.Request) string { return "" },
 	})
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if err := v.Serve(wfx.South, rw, r, v.Find(r), func(string) error { return nil }); err != nil {
+		if err := v.Serve(wfx.South, rw, r, v.Find(r), wfx.Hooks{Admit: func(string) error { return nil }}); err != nil {
 			http.Error(rw, err.Error(), http.StatusServiceUnavailable)
 		}
 	}))
@@ -78,7 +78,7 @@ func TestTheTailIsBoundedInBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := w.create(`{"clientId":"dana","workflow":"wfx.workflow.kanban"}`)
-	text := strings.Repeat("x", feed.MaxBytes/3)
+	text := strings.Repeat("x", feed.MaxBytes*3/5) // two do not fit
 	const n = 8
 	for i := range n {
 		w.south.do("PUT", "/jobs/"+id+"/definition", fmt.Sprintf(`{"n":%d,"text":"%s"}`, i, text)).want(200)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -31,6 +32,31 @@ func (p part) answer(v *View, w http.ResponseWriter, r *request, j *engine.Job) 
 	return v.answer(w, r, http.StatusOK, p(j))
 }
 
+// shown is a part of a job as an audit log has it: never its data.
+type shown func(*engine.Job) string
+
+func shownState(j *engine.Job) string {
+	return "workflow=" + j.Definition + " client=" + j.Instance.Job.Client + " state=" + j.Instance.Job.State
+}
+
+func shownDefinition(j *engine.Job) string { return "definitionHash=" + definitionHash(j.Content) }
+
+func shownTags(j *engine.Job) string {
+	return "tags=" + strings.Join(j.Tags(), ",")
+}
+
+// before is what an operator is about to change; "": the job cannot be read, or a device changes it.
+func (v *View) before(r *request, id string, show shown) string {
+	if r.side == South {
+		return ""
+	}
+	j, err := v.engine.Job(r.Context(), id)
+	if err != nil {
+		return ""
+	}
+	return show(&j)
+}
+
 // updateStatus sets a status on behalf of the side's actor. It replaces the previous status completely: as
 // in wfx, clientId, context, message and progress stay only if they are sent again.
 func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
@@ -46,6 +72,7 @@ func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	before := v.before(r, id, shownState)
 	j, err := v.engine.UpdateJob(r.Context(), id, engine.JobUpdate{Actor: r.side.actor(), Status: status, Rev: rev, Client: r.client})
 	if no, ok := errors.AsType[*core.Rejected](err); ok {
 		return v.illegal(r, id, status, no)
@@ -53,6 +80,7 @@ func (v *View) updateStatus(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.changed(before, shownState(&j))
 	state, _ := status.Get("state")
 	v.updates.add(Update{j.Definition, state.Str(), r.side.actor()})
 	return part(statusPart).answer(v, w, r, &j)
@@ -116,10 +144,12 @@ func (v *View) updateJobDefinition(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	before := v.before(r, id, shownDefinition)
 	j, err := v.engine.DefineJob(r.Context(), id, body, rev, r.client)
 	if err != nil {
 		return v.unchanged(r, id, err)
 	}
+	r.changed(before, shownDefinition(&j))
 	return part(definitionPart).answer(v, w, r, &j)
 }
 
@@ -149,10 +179,12 @@ func (v *View) retag(w http.ResponseWriter, r *request, add bool) error {
 	} else {
 		removed = tags
 	}
+	before := v.before(r, id, shownTags)
 	j, err := v.engine.TagJob(r.Context(), id, added, removed, rev)
 	if err != nil {
 		return v.unchanged(r, id, err)
 	}
+	r.changed(before, shownTags(&j))
 	setRevision(w, j.Rev)
 	list := j.Tags()
 	slices.Sort(list)

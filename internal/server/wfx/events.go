@@ -41,7 +41,7 @@ const maxHashes = 10_000
 // followJobs streams the events of jobs. Filters for clients, jobs and workflows are alternatives; actions
 // narrow the result.
 func (v *View) followJobs(w http.ResponseWriter, r *request) error {
-	release, err := v.cfg.Stream(r.Context())
+	release, allowed, err := v.cfg.Stream(r.Context())
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (v *View) followJobs(w http.ResponseWriter, r *request) error {
 	}
 	reader := feed.Reader{
 		Tail: v.cfg.Tail, Clock: v.cfg.Clock, Stopping: v.cfg.Stopping,
-		Heartbeat: v.limits.Heartbeat, Within: v.limits.WriteTimeout, Beat: "keepalive",
+		Heartbeat: v.limits.Heartbeat, Within: v.limits.WriteTimeout, Beat: "keepalive", Allowed: allowed,
 		Pos: pos, Frames: f.frames,
 		Forgot: func(int64) []byte {
 			clear(f.hashes) // definitions may have changed in the skipped events

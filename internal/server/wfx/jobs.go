@@ -165,6 +165,7 @@ func (v *View) deleteJob(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.changed(v.before(r, id, shownState), "")
 	err = v.engine.DeleteJob(r.Context(), id, rev)
 	if _, missing := errors.AsType[*engine.NotFoundError](err); missing {
 		return &failure{status: http.StatusNotFound} // {}, as with wfx

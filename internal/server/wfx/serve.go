@@ -21,21 +21,29 @@ type request struct {
 	filter *jq.Filter // nil: none
 	client string     // only jobs of this client exist; "": all
 	heavy  func()     // releases the place of a heavy response; nil: there is none
+
+	changed func(before, after string)
 }
 
-// Admit lets a request in, once its sender is authorized to act for a client ("": for all).
-type Admit func(client string) error
+// Hooks are what a server does with a request on its way.
+type Hooks struct {
+	// Admit lets a request in, once its sender is authorized to act for a client ("": for all).
+	Admit func(client string) error
 
-// Serve answers a request whose operation Find found. It does not read the body before it calls admit. Its
-// error is that of admit, of the store, or of a stream or list that broke off.
-func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, match Match, admit Admit) error {
+	// Changed is told what operators changed, for an audit log: a digest, or key=value pairs. nil: nobody asks.
+	Changed func(before, after string)
+}
+
+// Serve answers a request whose operation Find found. It does not read the body before it calls Admit. Its
+// error is that of Admit, of the store, or of a stream or list that broke off.
+func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, match Match, hooks Hooks) error {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	if allow := v.cfg.AllowOrigin(r); allow != "" {
 		h.Set("Access-Control-Allow-Origin", allow)
 		h.Set("Access-Control-Expose-Headers", "ETag, X-History-Truncated, X-Response-Filter, X-Response-Filter-Error")
 	}
-	err := v.dispatch(side, w, r, match, admit)
+	err := v.dispatch(side, w, r, match, hooks)
 	if err == nil {
 		return nil
 	}
@@ -46,7 +54,7 @@ func (v *View) Serve(side Side, w http.ResponseWriter, r *http.Request, match Ma
 	return err
 }
 
-func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, match Match, admit Admit) error {
+func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, match Match, hooks Hooks) error {
 	op := match.Route
 	switch {
 	case !match.PathExists():
@@ -58,7 +66,10 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, match
 		w.Header().Set("Allow", match.Allow())
 		return &failure{status: http.StatusMethodNotAllowed, bare: true}
 	}
-	in := &request{Request: r, side: side}
+	in := &request{Request: r, side: side, changed: hooks.Changed}
+	if side == South || in.changed == nil {
+		in.changed = func(string, string) {}
+	}
 	var err error
 	if in.query, err = url.ParseQuery(r.URL.RawQuery); err != nil && len(op.params) > 0 {
 		return malformed("the query cannot be read: %v", err)
@@ -69,7 +80,7 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, match
 	if side == South && op.north {
 		return forbidden
 	}
-	if err := admit(in.client); err != nil {
+	if err := hooks.Admit(in.client); err != nil {
 		return err
 	}
 	defer in.release()

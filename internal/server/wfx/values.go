@@ -8,6 +8,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	wfxdef "github.com/lockstep-workflows/lockstep/internal/dialect/wfx"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/jobdata"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -78,7 +79,11 @@ func jobValue(j *engine.Job, workflow expr.Value, created bool) expr.Value {
 func historyValue(c *engine.JobChange) expr.Value {
 	out := object("mtime", instant(c.At))
 	if c.HasStatus {
-		return out.With("status", statusValue(c.Status, c.Content))
+		hash := definitionHash(c.Content)
+		if imported, ok := c.Status.Get(jobdata.Hash); ok && c.Content.IsNull() { // it is not known what it was
+			hash = imported.Str()
+		}
+		return out.With("status", statusWith(c.Status, hash))
 	}
 	if c.Content.IsNull() {
 		return out

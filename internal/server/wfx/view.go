@@ -61,10 +61,11 @@ type Config struct {
 	Clock    engine.Clock
 	Stopping <-chan struct{} // closed when the server stops: streams end
 
-	// Stream takes a place among open streams for the request of a context. Heavy takes one among
-	// answers that cost much memory or time: histories, filtered answers, and each part of a long list
-	// but the first. A release may be called twice.
-	Stream, Heavy func(context.Context) (release func(), err error)
+	// Stream takes a place among open streams for the request of a context; allowed reports whether its credential is
+	// still valid, nil: it needs none. Heavy takes a place among answers that cost much memory or time: histories,
+	// filtered answers, and each part of a long list but the first. A release may be called twice.
+	Stream func(context.Context) (release func(), allowed func() bool, err error)
+	Heavy  func(context.Context) (release func(), err error)
 
 	// Client identifies the client that sends a request to the south, and says whether it may see
 	// and change only its own jobs.

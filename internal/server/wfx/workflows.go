@@ -111,6 +111,7 @@ func (v *View) createWorkflow(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.changed("", name+"="+row.Digest)
 	shown, err := v.workflow(r.Context(), row.ID, row.Digest)
 	if err != nil {
 		return err
@@ -159,8 +160,9 @@ func refusedWorkflow(found dialect.Diagnostics) error {
 
 func (v *View) deleteWorkflow(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
-	_, err := v.current(r.Context(), name)
+	row, err := v.current(r.Context(), name)
 	if err == nil {
+		r.changed(name+"="+row.Digest, "")
 		err = v.engine.DeleteDefinition(r.Context(), name, "")
 	}
 	if _, missing := errors.AsType[*engine.NotFoundError](err); missing {
