@@ -183,7 +183,7 @@ func (c *config) engine(over store.Store, invoker effect.Invoker) engine.Config 
 func (e *Engine) serve(c *config) (err error) {
 	built := version.Read()
 	cfg := server.Config{
-		Engine: e.engine, Registry: dialects.All(), Outbound: e.outbound, AllowExec: c.allowExec, Functions: c.names, Log: c.log,
+		Engine: e.engine, Registry: dialects.All(), Outbound: e.outbound, AllowExec: c.allowExec, Functions: c.names, CheckCalls: c.checkCalls, Log: c.log,
 		Version: built.Version, Commit: built.Revision, Limits: server.Limits{Memory: c.memory},
 	}
 	if e.private, err = server.New(cfg); err != nil {
@@ -202,7 +202,9 @@ func (e *Engine) serve(c *config) (err error) {
 	e.tokens = c.tokens
 	cfg.Hosts = c.hosts
 	cfg.Origins, cfg.BehindTLS = c.origins, c.behindTLS
-	cfg.Revoked = c.revoked
+	if c.crl != nil {
+		cfg.CRL = c.crl
+	}
 	cfg.Sources = c.sources
 	cfg.Page = ui.Handler()
 	cfg.PageFile = ui.HasFile
@@ -309,7 +311,7 @@ func (e *Engine) SetTokens(file []byte) error {
 	if err != nil {
 		return fmt.Errorf("lockstep: %w", err)
 	}
-	e.tokens.Replace(tokens)
+	e.public.SetTokens(tokens)
 	return nil
 }
 

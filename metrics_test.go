@@ -2,28 +2,33 @@ package lockstep_test
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep"
+	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/event"
 )
 
-// family is a metric: its type and its labels.
+// family is a metric: its type, its labels and, of a histogram, its highest bound.
 type family struct {
 	kind   string
 	labels map[string]bool
+	bound  float64
 }
 
 // readFamilies reads the text format of Prometheus.
@@ -38,7 +43,7 @@ func readFamilies(t *testing.T, text string) map[string]family {
 			if _, twice := out[name]; twice {
 				t.Errorf("%s is written twice", name)
 			}
-			out[name] = family{kind, map[string]bool{}}
+			out[name] = family{kind: kind, labels: map[string]bool{}}
 		}
 		if line == "" || line[0] == '#' {
 			continue
@@ -57,6 +62,9 @@ func readFamilies(t *testing.T, text string) map[string]family {
 		for _, found := range label.FindAllStringSubmatch(line, -1) {
 			if found[1] != "le" {
 				of.labels[found[1]] = true
+			} else if bound, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(found[0], `le="`), `"`), 64); err == nil && !math.IsInf(bound, 1) {
+				of.bound = max(of.bound, bound)
+				out[name] = of
 			}
 		}
 	}
@@ -72,6 +80,12 @@ func (quietSource) Run(ctx context.Context, _ event.Ingest) error {
 }
 func (quietSource) Figures() event.SourceFigures { return event.SourceFigures{} }
 func (quietSource) String() string               { return "quiet" }
+
+// quietList is a list of revoked certificates without any.
+type quietList struct{}
+
+func (quietList) Revokes([]*x509.Certificate) bool { return false }
+func (quietList) NextUpdate() time.Time            { return time.Now().Add(time.Hour) }
 
 const observed = `
 document: {dsl: 1.0.3, namespace: test, name: observed, version: 1.0.0}
@@ -101,7 +115,7 @@ func busyServer(t *testing.T) map[string]family {
 	take := func(context.Context, event.Event) error { return nil }
 	e := opened(t, "sqlite:"+filepath.Join(t.TempDir(), "m.db"), ask, lockstep.Sink(take), lockstep.Lifecycle(take),
 		lockstep.Notify(lockstep.Notice{Name: "hook", Send: take}), lockstep.Retention(time.Hour), lockstep.Source(quietSource{}),
-		lockstep.Tracing(lockstep.Trace{URL: newServer(t, http.NotFoundHandler()), Ratio: 1}))
+		lockstep.RevokedCertificates(quietList{}), lockstep.Tracing(lockstep.Trace{URL: newServer(t, http.NotFoundHandler()), Ratio: 1}))
 	deploy(e, lockstep.Text(observed))
 	deploy(e, lockstep.Text(observedJob))
 	for _, fail := range []bool{false, true} {
@@ -126,20 +140,8 @@ func busyServer(t *testing.T) map[string]family {
 	if a, err := http.DefaultClient.Do(update); err != nil || a.StatusCode != 200 {
 		t.Fatal(a, err)
 	}
-	get := func() string {
-		a, err := http.Get(url + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Body.Close()
-		text, err := io.ReadAll(a.Body)
-		if err != nil || a.StatusCode != 200 {
-			t.Fatal(a.Status, err)
-		}
-		return string(text)
-	}
-	get() // so that a request is counted
-	text := get()
+	scrape(t, url) // so that a request is counted
+	text := scrape(t, url)
 	for _, want := range []string{
 		`lockstep_instances_started_total{definition="test.observed"} 2`, `lockstep_instances_ended_total{definition="test.observed",status="failed"} 1`,
 		`lockstep_instance_duration_seconds_count{definition="test.observed"} 2`, `lockstep_calls_total{function="ask",outcome="ok"} 1`,
@@ -167,7 +169,7 @@ func TestMetricsPage(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\|")
 	documented := map[string]family{}
 	for _, found := range row.FindAllStringSubmatch(string(page), -1) {
-		of := family{found[2], map[string]bool{}}
+		of := family{kind: found[2], labels: map[string]bool{}}
 		for _, label := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(found[3], -1) {
 			of.labels[label[1]] = true
 		}
@@ -194,12 +196,15 @@ func TestMetricsPage(t *testing.T) {
 		t.Errorf("only %d expressions were found", used)
 	}
 	for text, want := range map[string]string{ // the check itself
-		`rate(lockstep_calls_totl[5m])`:                           "no metric lockstep_calls_totl",
-		`sum by (fun) (lockstep_calls_total)`:                     "no label fun",
-		`lockstep_calls_total{result="x"}`:                        "no label result",
-		`sum by (outcome) (rate(lockstep_commit_duration[5m]))`:   "no metric lockstep_commit_duration",
-		`rate(lockstep_commit_duration_seconds[5m])`:              "a histogram",
-		`histogram_quantile(0.9, lockstep_timer_lag_seconds_sum)`: "",
+		`rate(lockstep_calls_totl[5m])`:                                    "no metric lockstep_calls_totl",
+		`sum by (fun) (lockstep_calls_total)`:                              "no label fun",
+		`lockstep_calls_total{result="x"}`:                                 "no label result",
+		`sum by (outcome) (rate(lockstep_commit_duration[5m]))`:            "no metric lockstep_commit_duration",
+		`rate(lockstep_commit_duration_seconds[5m])`:                       "a histogram",
+		`histogram_quantile(0.9, lockstep_timer_lag_seconds_sum)`:          "",
+		`histogram_quantile(0.9, lockstep_timer_lag_seconds_bucket) > 60`:  "never above 60",
+		`histogram_quantile(0.9, lockstep_timer_lag_seconds_bucket) >= 60`: "",
+		`histogram_quantile(0.9, lockstep_timer_lag_seconds_bucket) > 30`:  "",
 	} {
 		if found := fmt.Sprint(checkPromQL(text, got)); !strings.Contains(found, want) || want == "" && found != "[]" {
 			t.Errorf("%s: found %s, want %s", text, found, want)
@@ -276,5 +281,91 @@ func checkPromQL(text string, known map[string]family) (wrong []string) {
 			}
 		}
 	}
+	if found := regexp.MustCompile(`^histogram_quantile\(.*\b(\w+)_bucket\b.*\) (>=?) ([\d.]+)$`).FindStringSubmatch(text); found != nil {
+		// What is above all bounds counts as the highest one.
+		limit, err := strconv.ParseFloat(found[3], 64)
+		if bound := known[found[1]].bound; err != nil || limit > bound || limit == bound && found[2] == ">" {
+			wrong = append(wrong, fmt.Sprintf("it is never above %g", bound))
+		}
+	}
 	return wrong
+}
+
+// TestMetricsStayBounded: however many definitions there are, with a function and a workflow of jobs each, a label has a bounded
+// number of values, nothing is left uncounted, and an answer does not grow.
+func TestMetricsStayBounded(t *testing.T) {
+	e := opened(t, "memory:", lockstep.Invoker(effect.Func(func(context.Context, effect.Call) effect.Outcome { return effect.Outcome{} })))
+	url := newServer(t, e.Handler())
+	const all, labels = 10_000, 200
+	size := 0
+	for i := range all {
+		deploy(e, lockstep.Text(fmt.Sprintf(`
+document: {dsl: 1.0.3, namespace: test, name: d%d, version: 1.0.0}
+do:
+- ask: {call: f%d}
+`, i, i)))
+		id, err := e.Start(t.Context(), fmt.Sprintf("test.d%d", i), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if i%10 == 0 {
+			deploy(e, lockstep.Text(fmt.Sprintf("name: j%d\nstates: [{name: S%d}, {name: T}]\ntransitions: [{from: S%d, to: T, eligible: CLIENT}]\n", i, i, i)))
+			if _, err := e.Start(t.Context(), fmt.Sprintf("j%d", i), map[string]string{"clientId": "c"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == all/10 {
+			size = len(scrape(t, url))
+		}
+	}
+	text := scrape(t, url)
+	if len(text) > size*11/10 {
+		t.Errorf("%d bytes with a tenth of the definitions, %d with all", size, len(text))
+	}
+	values, sums := map[string]map[string]bool{}, map[string]int64{}
+	for _, found := range regexp.MustCompile(`(?m)^(lockstep_\w+)\{(.*)\} (\d+)$`).FindAllStringSubmatch(text, -1) {
+		n, err := strconv.ParseInt(found[3], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[found[1]] += n
+		for _, label := range regexp.MustCompile(`(\w+)="([^"]*)"`).FindAllStringSubmatch(found[2], -1) {
+			of := found[1] + " " + label[1]
+			if values[of] == nil {
+				values[of] = map[string]bool{}
+			}
+			values[of][label[2]] = true
+		}
+	}
+	for of, list := range values {
+		if len(list) > labels+1 {
+			t.Errorf("%s has %d values", of, len(list))
+		}
+	}
+	for name, want := range map[string]int64{
+		"lockstep_instances_started_total": all + all/10, "lockstep_instances_ended_total": all, "lockstep_calls_total": all,
+		"lockstep_instances": all + all/10, "lockstep_jobs": all / 10,
+	} {
+		if sums[name] != want {
+			t.Errorf("%s: %d in all, want %d", name, sums[name], want)
+		}
+	}
+}
+
+// scrape reads the metrics of a server.
+func scrape(t *testing.T, url string) string {
+	t.Helper()
+	a, err := http.Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil || a.StatusCode != 200 {
+		t.Fatal(a.Status, err)
+	}
+	return string(text)
 }

@@ -2,7 +2,6 @@ package lockstep
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,12 +17,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
-	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
 	effecthttp "github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/effect/process/javascript"
-	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
-	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/query"
 	"github.com/lockstep-workflows/lockstep/internal/redact"
 	"github.com/lockstep-workflows/lockstep/internal/server"
@@ -72,7 +68,7 @@ type config struct {
 	origins        []string
 	behindTLS      bool
 	auditRetention time.Duration
-	revoked        func([]*x509.Certificate) bool
+	crl            RevocationList
 	downloads      string
 	memory         int64
 	resume         bool
@@ -94,45 +90,6 @@ func configure(options []Option) (*config, error) {
 		}
 	}
 	return c, nil
-}
-
-// router makes the calls that definitions describe.
-func (c *config) router(outbound *effecthttp.Client) *route.Router {
-	return builtin.Router(builtin.Options{Client: outbound, AllowExec: c.allowExec, Timeout: c.programTimeout, Log: c.log}, c.functions)
-}
-
-// invoker carries out calls: registered functions by name, other functions as the definition
-// says.
-func (c *config) invoker(router *route.Router) effect.Invoker {
-	if c.other == nil {
-		return router
-	}
-	return effect.Func(func(ctx context.Context, call effect.Call) effect.Outcome {
-		if known, _ := c.functions.Knows(call.Function); known && call.Operation == "" {
-			return router.Invoke(ctx, call)
-		}
-		return c.other.Invoke(ctx, call)
-	})
-}
-
-// parks reports whether the calls of a function wait for an answer by hand.
-func (c *config) parks(f *ir.Function) bool {
-	if known, _ := c.functions.Knows(f.Name); known && f.Operation == "" {
-		return false
-	}
-	other, ok := c.other.(interface {
-		Parks(function, operation string) bool
-	})
-	return ok && other.Parks(f.Name, f.Operation)
-}
-
-// names lists the functions that definitions may call by name alone.
-func (c *config) names() []string {
-	out := c.functions.names()
-	if other, ok := c.other.(interface{ Names() []string }); ok {
-		out = append(out, other.Names()...)
-	}
-	return out
 }
 
 func noSecret(string) (expr.Value, bool) { return expr.Null, false }
@@ -440,12 +397,6 @@ func BehindTLS() Option {
 	return func(c *config) error { c.behindTLS = true; return nil }
 }
 
-// RevokedCertificates reports which certificates of devices were revoked: it gets the chain from the certificate to
-// its authority. Those that an administrator revokes are refused besides.
-func RevokedCertificates(revoked func(chain []*x509.Certificate) bool) Option {
-	return present("RevokedCertificates", revoked != nil, func(c *config) { c.revoked = revoked })
-}
-
 // ResumeRestored lets a store run that was restored from a backup. Without it, or "lockstep resume", Open refuses such
 // a store: calls that were in flight at the time of the backup would be made again.
 func ResumeRestored() Option { return set(func(c *config) { c.resume = true }) }
@@ -465,18 +416,6 @@ func Origins(origins ...string) Option {
 			}
 		}
 		c.origins = append(c.origins, origins...)
-		return nil
-	}
-}
-
-// DeviceCertificates lets [Engine.DeviceHandler] take the id of a device from its client
-// certificate: "cn", "dns" or "uri".
-func DeviceCertificates(name string) Option {
-	return func(c *config) error {
-		c.certificates = server.CertificateName(name)
-		if !slices.Contains(server.CertificateNames, c.certificates) {
-			return &OptionError{"DeviceCertificates", fmt.Errorf("%q is not one of cn, dns and uri", name)}
-		}
 		return nil
 	}
 }

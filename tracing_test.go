@@ -123,20 +123,27 @@ func TestTraceAcross(t *testing.T) {
 	c := &collector{spans: map[string]*tracepb.Span{}, came: make(chan struct{}, 1), down: true}
 	var mu sync.Mutex
 	got := map[string][]string{} // the traceparent of calls
-	note := func(name, traceparent string) int {
+	states := map[string]bool{}  // their tracestate
+	note := func(name, traceparent, tracestate string) int {
 		mu.Lock()
 		defer mu.Unlock()
 		got[name] = append(got[name], traceparent)
+		states[tracestate] = true
 		return len(got[name])
 	}
-	service := newServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { note("wrap", r.Header.Get("Traceparent")) }))
-	ready, flying := make(chan struct{}), make(chan struct{}, 2)
+	service := newServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		note("wrap", r.Header.Get("Traceparent"), r.Header.Get("Tracestate"))
+	}))
+	ready, flying := make(chan struct{}), make(chan struct{}, 1)
 	charge := lockstep.Func("charge", func(ctx context.Context, _ any) (int, error) {
-		n := note("charge", effect.Traceparent(ctx))
+		n := note("charge", effect.Traceparent(ctx), effect.Tracestate(ctx))
 		if n == 1 {
 			return 0, &effect.Failure{Name: "communication", Status: "503"}
 		}
-		flying <- struct{}{}
+		select {
+		case flying <- struct{}{}:
+		default: // it is made again
+		}
 		select {
 		case <-ready:
 			return 1, nil
@@ -162,6 +169,8 @@ func TestTraceAcross(t *testing.T) {
 	}
 	start.Header.Set("Content-Type", "application/json")
 	start.Header.Set("traceparent", "00-"+traceID+"-"+caller+"-01")
+	start.Header.Add("tracestate", "vendor=a:b/c, ")
+	start.Header.Add("tracestate", "tenant@other=1")
 	if a, err := http.DefaultClient.Do(start); err != nil || a.StatusCode != http.StatusAccepted {
 		t.Fatal(a, err)
 	}
@@ -214,6 +223,14 @@ func TestTraceAcross(t *testing.T) {
 	defer c.mu.Unlock()
 	if len(c.spans) != len(want) || len(c.fails) > 0 {
 		t.Errorf("%d spans, failures %v", len(c.spans), c.fails)
+	}
+	if !states["vendor=a:b/c,tenant@other=1"] || len(states) != 1 {
+		t.Errorf("services got the tracestates %v", states)
+	}
+	for _, s := range c.spans {
+		if s.TraceState != "vendor=a:b/c,tenant@other=1" {
+			t.Errorf("the span %s has the tracestate %q", s.Name, s.TraceState)
+		}
 	}
 	for name, list := range got { // what a service is told is a span of the trace
 		for _, text := range list {
