@@ -61,7 +61,7 @@ func (a *App) Confirm(ctx context.Context, n int, noun, past string, line func(i
 		return nil
 	}
 	f := Usagef("%s would be %s; nothing was done", Plural(n, noun), past)
-	f.Hint = "--yes does not ask"
+	f.Hint = "--yes skips the question"
 	if !asksPeople(a.In) || a.Problems {
 		return f
 	}

@@ -40,6 +40,9 @@ func parseDuration(text string) (calendar.Duration, error) {
 	return calendar.ParseDuration(text)
 }
 
+// ISO is the flag as an ISO 8601 duration.
+func (d *Duration) ISO() string { return d.span.String() }
+
 // Deadline is the instant this long after start, if the flag is given.
 func (d *Duration) Deadline(start time.Time) (time.Time, bool) {
 	if d.Text == "" {

@@ -19,15 +19,15 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
-// Exit codes; docs/cli.md has the same ones.
+// Exit codes. The table in docs/cli.md says what each of them means, and which answers of a server.
 const (
 	ExitOK          = 0
 	ExitError       = 1
 	ExitUsage       = 2
-	ExitInvalid     = 3 // a definition, a scenario file or an input
+	ExitInvalid     = 3 // a definition, a scenario file or an input; also one that is too large
 	ExitAuth        = 4
 	ExitNotFound    = 5 // also a file that does not exist, and a folder without what is looked for
-	ExitConflict    = 6 // the schedule does not allow it now
+	ExitConflict    = 6 // what is there does not allow it: a taken id, other content, the status of an instance
 	ExitUnreachable = 7 // the server; or it is too busy, or the outcome is unknown
 	ExitFailed      = 10
 	ExitCancelled   = 11 // or terminated

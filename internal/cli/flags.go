@@ -50,8 +50,20 @@ func AtMost(n int) cobra.PositionalArgs {
 	}
 }
 
+// mustBe says what the value of a flag of a basic type must be, in place of what strconv and time say.
+var mustBe = map[string]string{"bool": "must be true or false", "int": "must be a whole number", "float64": "must be a number", "duration": "must be a duration such as 1m30s"}
+
 func flagError(cmd *cobra.Command, err error) error {
 	f := Usagef("%v", err)
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := invalid.GetFlag()
+		why := invalid.Unwrap().Error()
+		if words, ok := mustBe[flag.Value.Type()]; ok && !strings.HasPrefix(why, "must ") {
+			why = words
+		}
+		f.Detail = fmt.Sprintf("--%s %q: %s", flag.Name, invalid.GetValue(), why)
+		return f
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return f

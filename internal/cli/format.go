@@ -32,8 +32,16 @@ func (f *Format) Headless() *Format {
 	return &out
 }
 
-// formatFlag adds -o; the first format is the default.
-func formatFlag(cmd *cobra.Command, formats ...string) *Format {
+// CheckEndless refuses a format that has an end, for a list that has none.
+func (f *Format) CheckEndless() error {
+	if f.path == nil && (f.Value == "yaml" || f.Value == "json") {
+		return Usagef("--watch needs -o table, wide, jsonl, name or jsonpath=…: a list without an end is not %s", f.Value)
+	}
+	return nil
+}
+
+// FormatFlag adds -o with formats besides jsonpath=PATH; the first is the default.
+func FormatFlag(cmd *cobra.Command, formats ...string) *Format {
 	f := &Format{Choice: Choice{Value: formats[0], Allowed: append(formats, "jsonpath=PATH")}}
 	cmd.Flags().VarP(f, "output", "o", "format")
 	CompleteFlag(cmd, "output", append(formats, "jsonpath="))

@@ -17,9 +17,9 @@ import (
 
 // ListFlag adds -o, --no-headers and --sort-by to a command that writes a list.
 func ListFlag(cmd *cobra.Command) *Format {
-	f := formatFlag(cmd, "table", "wide", "json", "jsonl", "yaml", "name")
-	cmd.Flags().BoolVar(&f.noHeaders, "no-headers", false, "leave out the line with the names of the columns")
-	cmd.Flags().StringVar(&f.sortBy, "sort-by", "", "sort what is listed by this `field` of -o json, such as created or definition.id; a minus before it reverses")
+	f := FormatFlag(cmd, "table", "wide", "json", "jsonl", "yaml", "name")
+	cmd.Flags().BoolVar(&f.noHeaders, "no-headers", false, "omit the column names")
+	cmd.Flags().StringVar(&f.sortBy, "sort-by", "", "sort by this `field` of -o json, such as created or definition.id; a minus before it reverses")
 	return f
 }
 
@@ -27,6 +27,7 @@ func ListFlag(cmd *cobra.Command) *Format {
 type ListFlags struct {
 	Format *Format
 	Limit  int
+	Watch  bool // see AddWatch
 }
 
 // AddListFlags adds them.
@@ -36,8 +37,13 @@ func AddListFlags(cmd *cobra.Command, limit int) *ListFlags {
 	return f
 }
 
+// AddWatch adds -w.
+func (f *ListFlags) AddWatch(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&f.Watch, "watch", "w", false, "then write a line whenever one of them changes, until Ctrl-C")
+}
+
 // ItemFlag adds -o to a command that writes one item.
-func ItemFlag(cmd *cobra.Command) *Format { return formatFlag(cmd, "table", "json", "yaml", "name") }
+func ItemFlag(cmd *cobra.Command) *Format { return FormatFlag(cmd, "table", "json", "yaml", "name") }
 
 // Listing describes how a list is written.
 type Listing[T any] struct {
@@ -47,6 +53,15 @@ type Listing[T any] struct {
 	Wide    []string         // further columns of -o wide
 	WideRow func(T) []string // their cells
 	Name    func(T) string
+	Steady  func(T) T // without what changes all the time, which -w leaves out of account; nil: all of it counts
+}
+
+// Watched is what of an item -w compares.
+func (l Listing[T]) Watched(item T) T {
+	if l.Steady == nil {
+		return item
+	}
+	return l.Steady(item)
 }
 
 // Write writes items in a format of ListFlag.
@@ -89,6 +104,11 @@ func (l Listing[T]) WriteSome(a *App, flags *ListFlags, items iter.Seq2[T, error
 	if err != nil {
 		return err
 	}
+	return l.WriteTaken(a, flags, some, more)
+}
+
+// WriteTaken is WriteSome for items that were read already.
+func (l Listing[T]) WriteTaken(a *App, flags *ListFlags, some []T, more bool) error {
 	if more && !a.Problems {
 		fmt.Fprintln(a.Err, "there are more; --limit 0 lists all")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 )
 
@@ -77,6 +78,23 @@ func Short(text string) string {
 		return string(r[:most]) + "…"
 	}
 	return text
+}
+
+// Pairs are the members of a JSON object as key=value, such as labels; what is no object has none.
+func Pairs(object []byte) string {
+	v, err := expr.ParseJSON(object)
+	if err != nil {
+		return ""
+	}
+	var parts []string
+	for _, m := range v.Members() {
+		text := m.Value.String()
+		if m.Value.Kind() == expr.KindString {
+			text = m.Value.Str()
+		}
+		parts = append(parts, m.Key+"="+text)
+	}
+	return strings.Join(parts, " ")
 }
 
 // cell is text for one cell of a table.

@@ -150,7 +150,8 @@ func (n *Node) Stop(ctx context.Context) error {
 
 // Shared reports whether at least n nodes hold all shards in equal parts, according to one of them.
 func Shared(ctx context.Context, api *client.Client, n int) bool {
-	nodes, err := api.ListNodes(ctx)
+	list, err := api.ListNodes(ctx)
+	nodes := list.Items
 	if err != nil || len(nodes) < max(n, 1) {
 		return false
 	}

@@ -19,8 +19,8 @@ func BackupCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Back up a store, also while servers use it", Args: cli.Exactly("FILE"),
 		Long: "Backup writes everything in a store to a new file, as it is at one moment, and reads the file back: its checksums and counts, and of\n" +
-			"SQLite every row. Servers go on meanwhile. An SQLite store must be on this machine. Until the file is complete its name ends in\n" +
-			".partial. --verify reads a file that is there already, and needs no store.",
+			"SQLite every row. Servers keep running. An SQLite store must be on this machine. Until the file is complete it is in a folder\n" +
+			"FILE.partial. --verify reads an existing file, and needs no store.",
 		Example: `  lockstep backup lockstep-2026-11-18.backup --store sqlite:/var/lib/lockstep/lockstep.db
   lockstep backup nightly.backup --store postgres://lockstep@db.example/lockstep
   lockstep backup nightly.backup --verify`,
@@ -43,6 +43,7 @@ func BackupCommand(a *cli.App) *cobra.Command {
 				return cli.NotFoundf("there is no store %s", at)
 			}
 			r.Head, r.Manifest, problems, err = at.Backup(cmd.Context(), args[0])
+			tellLeftovers(a, args[0])
 		}
 		if err != nil {
 			return fmt.Errorf("back up: %w", named(args[0], err))
@@ -50,6 +51,13 @@ func BackupCommand(a *cli.App) *cobra.Command {
 		return r.write(a, output.Value == "json", problems)
 	}
 	return cmd
+}
+
+// tellLeftovers names what commands that were killed left beside a file.
+func tellLeftovers(a *cli.App, file string) {
+	for _, dir := range stores.Leftovers(file) {
+		fmt.Fprintf(a.Err, "%s was left behind by a backup or restore that was killed: remove it\n", cli.Plain(dir))
+	}
 }
 
 // named names the file of an error that is about its contents.

@@ -33,6 +33,9 @@ func RestoreCommand(a *cli.App) *cobra.Command {
 			return err
 		}
 		head, err := at.Restore(cmd.Context(), args[0])
+		if at.Kind == stores.SQLite {
+			tellLeftovers(a, at.Path)
+		}
 		if err != nil {
 			return fmt.Errorf("restore: %w", err)
 		}
@@ -87,7 +90,7 @@ func ResumeCommand(a *cli.App) *cobra.Command {
 type pending struct {
 	Calls     []call `json:"calls"`     // made again
 	Due       int    `json:"due"`       // instances that have something to do, such as a timer that is due
-	Schedules int    `json:"schedules"` // that are due
+	Schedules int    `json:"schedules"` // that are due, and not paused
 	Events    int    `json:"events"`    // not sent to the sink yet
 }
 
@@ -117,7 +120,7 @@ func pendingIn(ctx context.Context, at stores.Address) (*pending, error) {
 		if err != nil {
 			return err
 		}
-		fires, err := s.Schedules(ctx, now)
+		fires, err := engine.DueSchedules(ctx, s, now)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,10 +74,31 @@ func writeDiff(a *cli.App, text string) error {
 	if text == "" {
 		return nil
 	}
+	if cli.IsTerminal(a.Out) { // in a file it is a patch, byte by byte
+		text = plainLines(text)
+	}
 	if _, err := fmt.Fprint(a.Out, text); err != nil {
 		return err
 	}
 	return cli.Shown(cli.ExitError)
+}
+
+// plainLines is text from elsewhere for a terminal, which must not obey it. Lines and tabs stay.
+func plainLines(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line, ended := strings.CutSuffix(line, "\n")
+		for i, cell := range strings.Split(strings.TrimSuffix(line, "\r"), "\t") {
+			if i > 0 {
+				out.WriteByte('\t')
+			}
+			out.WriteString(cli.Plain(cell))
+		}
+		if ended {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
 }
 
 // applied is a definition that was deployed, or checked.

@@ -45,7 +45,7 @@ func pause(a *cli.App, server *remote.Flags) *cobra.Command {
 		Use: "pause ID", Short: "Stop a definition until it is resumed",
 		Long: "Pause stops a definition, all versions of it: no instance is started, no timer fires and no call begins until it is resumed.\n" +
 			"Calls in flight may answer. Events are kept: one that would start an instance creates one that is held.\n" +
-			"Other definitions are not concerned.",
+			"Other definitions are not affected.",
 		Example: "  lockstep def pause order --reason 'the payment service is down'",
 	}, func(r remote.Server, id, reason string) (api.Definition, error) {
 		return r.PauseDefinition(r.Ctx, id, reason)
@@ -54,8 +54,8 @@ func pause(a *cli.App, server *remote.Flags) *cobra.Command {
 
 func resume(a *cli.App, server *remote.Flags) *cobra.Command {
 	return decision(a, server, &cobra.Command{
-		Use: "resume ID", Short: "Let a paused definition go on",
-		Long:    "Resume lets a paused definition go on. Timers that became due meanwhile fire now; fire times of its schedule are left out.",
+		Use: "resume ID", Short: "Let a paused definition continue",
+		Long:    "Resume lets a paused definition continue. Timers that became due meanwhile fire now; fire times of its schedule are left out.",
 		Example: "  lockstep def resume order",
 	}, func(r remote.Server, id, reason string) (api.Definition, error) {
 		return r.ResumeDefinition(r.Ctx, id, reason)
@@ -66,8 +66,8 @@ func retire(a *cli.App, server *remote.Flags) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use: "retire ID", Short: "End a definition: no instance is started any more",
-		Long: "Retire ends a definition: nothing starts an instance any more, neither a request nor events, its schedule or another workflow,\n" +
-			"until a new version is deployed. Instances that run go on to their end. Once none refers to it, \"lockstep def rm\" deletes it.",
+		Long: "Retire ends a definition: no request, event, schedule or other workflow starts an instance\n" +
+			"until a new version is deployed. Running instances continue to their end. Once none refers to it, \"lockstep def rm\" deletes it.",
 		Example: `  lockstep def retire order --reason 'replaced by checkout'
   lockstep def retire --undo order`,
 	}

@@ -81,7 +81,8 @@ func gather(r remote.Server, paths []string, dialectName string) (*bundle, error
 		}
 	}
 	if !slices.ContainsFunc(b.all, func(f file) bool { return f.definition }) {
-		return nil, cli.NotFoundf("there is no definition in %s", strings.Join(paths, ", "))
+		return nil, cli.NotFoundf("there is no definition in %s", strings.Join(paths, ", ")).
+			WithHint("definitions are *.yaml, *.yml and *.json files with tasks or states")
 	}
 	return b, nil
 }
@@ -139,6 +140,9 @@ func (g *gatherer) add(name string, found bool) (bool, error) {
 	needs := load.NeedsOf(g.server.Ctx, at, text, g.dialect)
 	if found && !needs.IsDefinition {
 		return false, nil
+	}
+	if needs.Refused != nil {
+		return false, cli.Invalidf("%s refers to %v", local, needs.Refused)
 	}
 	if err := g.put(at, local, text, true); err != nil {
 		return false, err

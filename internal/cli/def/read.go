@@ -1,6 +1,7 @@
 package def
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,14 @@ var listing = cli.Listing[api.Definition]{
 			current = "retired"
 		}
 		return []string{d.ID, d.Version, current, d.Dialect, cli.Ago(d.Deployed) + " ago", d.Name}
+	},
+	Wide: []string{"WARNINGS", "REASON", "FILE", "DIGEST"},
+	WideRow: func(d api.Definition) []string {
+		reason := ""
+		if by := cmp.Or(d.Paused, d.Retired); by != nil {
+			reason = by.Reason
+		}
+		return []string{fmt.Sprint(len(d.Diagnostics)), reason, d.Path, d.Digest}
 	},
 	Name: func(d api.Definition) string { return cli.JoinVersion(d.ID, d.Version) },
 }
@@ -65,16 +74,16 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 	var source bool
 	var digest, folder string
 	cmd := &cobra.Command{
-		Use: "get ID[@VERSION]", Short: "Show a definition, its text or its drawing", Args: cli.Exactly("the id of a definition"),
+		Use: "get ID[@VERSION]…", Short: "Show a definition, its text or its drawing", Args: cli.AtLeastOne("the id of a definition"),
 		Example: `  lockstep def get order
   lockstep def get order@1.3 --source > order.yaml
-  lockstep def get order@1.3 --files old/ && lockstep def apply old/
+  lockstep def get order@1.3 payment@1.1 --files old/ && lockstep def apply old/
   lockstep def get order --graph svg > order.svg`,
 	}
 	output := cli.ItemFlag(cmd)
 	graphic := &cli.Choice{Allowed: graph.Formats}
 	cmd.Flags().BoolVar(&source, "source", false, "print the document as it was deployed")
-	cmd.Flags().StringVar(&folder, "files", "", "write the document and the files that it uses, as they were deployed, into this new `folder`")
+	cmd.Flags().StringVar(&folder, "files", "", "write the documents and the files that they use, as they were deployed, into this new `folder`; of several definitions into one")
 	cmd.Flags().Var(graphic, "graph", "print a drawing in this format")
 	cmd.Flags().StringVar(&digest, "digest", "", "the content with this `digest`, instead of a version")
 	cmd.ValidArgsFunction = remote.CompleteDefinitions(server)
@@ -87,7 +96,12 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 		case source && graphic.Value != "" || folder != "" && (source || graphic.Value != ""):
 			return cli.Usagef("give only one of --source, --files and --graph")
 		case folder != "":
-			return writeFiles(r, id, which, folder)
+			if len(args) > 1 && digest != "" {
+				return cli.Usagef("--digest is for one definition")
+			}
+			return writeFiles(r, args, digest, folder)
+		case len(args) > 1:
+			return cli.Usagef("only --files takes several definitions")
 		case source:
 			text, err = r.GetSource(r.Ctx, id, which)
 		case graphic.Value != "":

@@ -214,7 +214,8 @@ func sendAll(r remote.Server, events []api.Data, format *cli.Format) error {
 }
 
 func list(a *cli.App, server *remote.Flags, use, short string, unmatched bool) *cobra.Command {
-	q := client.EventQuery{Unmatched: unmatched}
+	// What an instance produced is often meant for others than instances: that none took it is no concern.
+	q := client.EventQuery{Unmatched: unmatched, Outside: unmatched}
 	cmd := &cobra.Command{Use: use, Short: short, Args: cli.AtMost(0), Example: "  lockstep event " + use + " --type paid"}
 	flags := cli.AddListFlags(cmd, 50)
 	cmd.Flags().StringVar(&q.Type, "type", "", "only those of this `type`")

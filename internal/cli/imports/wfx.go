@@ -32,7 +32,7 @@ func wfxCommand(a *cli.App) *cobra.Command {
 		Use: "wfx SOURCE", Short: "Import the workflows and jobs of a wfx database", Args: cli.Exactly("SOURCE"),
 		Long: "Wfx reads the database of a wfx server, which may be running, and stores its workflows and jobs in a store: ids, clients, states,\n" +
 			"definitions, tags, times and history stay as they are. SOURCE is sqlite:FILE or postgres://…; MySQL cannot be read.\n" +
-			"It can be repeated: jobs that changed in wfx since are brought up to date, and jobs that changed here since stay as they are. So import\n" +
+			"It can be repeated: jobs that changed in wfx since then are updated, and jobs that changed here stay as they are. So import\n" +
 			"once while wfx runs, stop wfx, import the rest, start Lockstep, and send the devices there.\n" +
 			"No server may use an SQLite store meanwhile. What is left out is listed with its reason, and makes the exit code 1.",
 		Example: `  lockstep import wfx sqlite:wfx.db --store sqlite:/var/lib/lockstep/lockstep.db --dry-run
@@ -79,7 +79,7 @@ func openSource(ctx context.Context, source string) (*wfxdb.DB, error) {
 		return nil, cli.Usagef("a MySQL database of wfx cannot be read").
 			WithHint("SQLite and PostgreSQL can; or create the jobs anew with \"lockstep job create\"")
 	}
-	at, err := parse("SOURCE", source)
+	at, err := parse("the address of wfx's database", source)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func openSource(ctx context.Context, source string) (*wfxdb.DB, error) {
 	case at.Kind == stores.Postgres:
 		db, err = wfxdb.OpenPostgres(ctx, at.Path)
 	case at.Kind == stores.Memory:
-		return nil, cli.Usagef("SOURCE must be a database of wfx: sqlite:FILE or postgres://…")
+		return nil, cli.Usagef("the address of wfx's database must be sqlite:FILE or postgres://…")
 	case !at.Exists():
 		return nil, cli.NotFoundf("there is no database %s", at)
 	default:

@@ -1,6 +1,7 @@
 package inst
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,6 +16,7 @@ import (
 // verb is an intervention.
 type verb struct {
 	name, past string
+	command    string // if it is not the name
 	short      string
 	example    string
 
@@ -44,7 +46,7 @@ var verbs = []verb{
   lockstep inst retry -q 'status:failed error:Timeout'`,
 		flags: func(cmd *cobra.Command, v *verbFlags) {
 			cmd.Flags().StringVar(&v.data, "data", "", "new input for the failed state: `JSON`, @FILE, or - for stdin")
-			cmd.Flags().BoolVar(&v.failedItems, "failed-items", false, "run only those items of the foreach again that are not done")
+			cmd.Flags().BoolVar(&v.failedItems, "failed-items", false, "run only the unfinished items of the foreach again")
 		},
 		do: func(ctx context.Context, r remote.Server, id string, v *verbFlags, c client.Control) (api.Instance, error) {
 			c.FailedItems = v.failedItems
@@ -95,6 +97,14 @@ var verbs = []verb{
 			return r.TerminateInstance(ctx, id, c)
 		},
 	},
+	{
+		name: api.VerbDelete, command: "rm", past: "deleted", short: "Delete instances that have ended, with their history", atRev: true,
+		example: `  lockstep inst rm ID
+  lockstep inst rm -q 'def:order status:completed age:>90d'`,
+		do: func(ctx context.Context, r remote.Server, id string, _ *verbFlags, c client.Control) (api.Instance, error) {
+			return api.Instance{}, r.DeleteInstance(ctx, id, c.Rev)
+		},
+	},
 }
 
 func controls(a *cli.App, server *remote.Flags) []*cobra.Command {
@@ -108,14 +118,16 @@ func controls(a *cli.App, server *remote.Flags) []*cobra.Command {
 func control(a *cli.App, server *remote.Flags, v *verb) *cobra.Command {
 	var flags verbFlags
 	cmd := &cobra.Command{
-		Use: v.name + " ID… | -q FILTER", Short: v.short, Example: v.example,
+		Use: cmp.Or(v.command, v.name) + " ID… | -q FILTER", Short: v.short, Example: v.example,
 		Long: v.short + ". With a filter it shows how many there are and asks first, unless --yes is given. Exit code 6 means that some could\n" +
 			"not be " + v.past + ".",
 	}
 	output := cli.ListFlag(cmd)
 	filterFlag(cmd, &flags.filter)
 	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask before changing the instances of a filter")
-	cmd.Flags().StringVar(&flags.reason, "reason", "", "a `sentence` for the history")
+	if v.name != api.VerbDelete { // it has no history then
+		cmd.Flags().StringVar(&flags.reason, "reason", "", "a `sentence` for the history")
+	}
 	if v.flags != nil {
 		v.flags(cmd, &flags)
 	}

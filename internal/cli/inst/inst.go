@@ -25,9 +25,29 @@ func Command(a *cli.App) *cobra.Command {
   lockstep inst retry -q 'status:failed error:Timeout'`)
 	server.Add(cmd)
 	cmd.AddCommand(start(a, &server), list(a, &server), count(a, &server), get(a, &server), watch(a, &server), wait(a, &server),
-		history(a, &server), output(a, &server), why(a, &server), describe(a, &server), recordScenario(a, &server), calls(a, &server), answer(a, &server), restart(a, &server), remove(a, &server))
+		history(a, &server), output(a, &server), why(a, &server), describe(a, &server), recordScenario(a, &server), calls(a, &server), answer(a, &server), restart(a, &server))
 	cmd.AddCommand(controls(a, &server)...)
+	for _, sub := range cmd.Commands() {
+		sub.RunE = hintAtSearch(sub.RunE)
+	}
 	return cmd
+}
+
+// hintAtSearch adds to the failure for an id that does not exist how to find an instance by something else.
+func hintAtSearch(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		f, ok := errors.AsType[*cli.Failure](err)
+		if !ok || f.Exit != cli.ExitNotFound || f.Hint != "" {
+			return err
+		}
+		for _, id := range args {
+			if f.Detail == fmt.Sprintf("there is no instance %q", id) {
+				f.Hint = fmt.Sprintf("this takes an id; \"lockstep inst ls -q key:%s\" finds an instance by its idempotency key, and -q %s by its name or a label, too", id, id)
+			}
+		}
+		return err
+	}
 }
 
 // reconnect is how long a server may be unreachable during a wait.
@@ -45,7 +65,7 @@ func start(a *cli.App, server *remote.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "start DEFINITION[@VERSION]", Short: "Start an instance", Args: cli.Exactly("a definition"),
 		Long: "Start prints the id of the new instance; with --wait it waits until the instance has ended and prints the output. Exit codes\n" +
-			"then: 10 failed, 11 cancelled or terminated, 12 timeout. Ctrl-C ends the waiting, not the instance.",
+			"then: 10 failed, 11 cancelled or terminated, 12 timeout. Ctrl-C ends the wait, not the instance.",
 		Example: `  lockstep inst start greet --input '{"name":"Ada"}' --wait
   lockstep inst start order@1.2 --input @order.json --key order-42
   lockstep inst start order --id order-A-1038 --name 'Order A-1038' --label customer=ada
@@ -251,7 +271,7 @@ func wait(a *cli.App, server *remote.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "wait ID", Short: "Wait until an instance has ended", Args: cli.Exactly("the id of an instance"),
 		Long: "Wait waits until an instance has ended. Exit codes: 0 completed, 10 failed, 11 cancelled or terminated, 12 timeout.\n" +
-			"Ctrl-C ends the waiting, not the instance.",
+			"Ctrl-C ends the wait, not the instance.",
 		Example: `  lockstep inst wait ID --timeout 5m && lockstep inst output ID`,
 	}
 	output := cli.ItemFlag(cmd)
@@ -282,14 +302,14 @@ func output(a *cli.App, server *remote.Flags) *cobra.Command {
 		Use: "output ID", Short: "Print the output of a completed instance", Args: cli.Exactly("the id of an instance"),
 		Example: `  lockstep inst output ID | jq .total`,
 	}
-	output := cli.OutputFlag(cmd, "format", "json", "yaml")
+	output := cli.FormatFlag(cmd, "json", "yaml")
 	cmd.ValidArgsFunction = remote.CompleteInstances(server, "")
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
 		data, err := r.GetOutput(r.Ctx, args[0])
 		if err != nil {
 			return err
 		}
-		return cli.WriteValue(a.Out, data, output.Value)
+		return output.WriteData(a.Out, data)
 	})
 	return cmd
 }
@@ -298,7 +318,8 @@ func restart(a *cli.App, server *remote.Flags) *cobra.Command {
 	var input, version, key string
 	cmd := &cobra.Command{
 		Use: "restart ID", Short: "Start a new instance with the input of another one", Args: cli.Exactly("the id of an instance"),
-		Long: "Restart prints the id of the new instance. It has the same version unless --version is given. The old instance does not change.",
+		Long: "Restart starts a new instance with the same input and prints its id. It has the same version unless --version is given; if another one is current, restart says so.\n" +
+			"The old instance does not change.",
 		Example: `  lockstep inst restart ID
   lockstep inst restart ID --version 1.4 --input @amended.json`,
 	}
@@ -320,7 +341,24 @@ func restart(a *cli.App, server *remote.Flags) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if version == "" {
+			hintAtCurrent(r, in, args[0])
+		}
 		return writeNew(a, in, output)
 	})
 	return cmd
+}
+
+// hintAtCurrent says that an instance was restarted in another version than the current one: who has corrected a
+// definition wants that one.
+func hintAtCurrent(r remote.Server, in api.Instance, old string) {
+	if r.Problems {
+		return
+	}
+	current, err := r.GetDefinition(r.Ctx, in.Definition.ID, client.Version{})
+	if err != nil || current.Version == in.Definition.Version {
+		return // the instance runs: what cannot be read here is no reason to fail
+	}
+	fmt.Fprintf(r.Err, "it runs %s, as before; %s is current: lockstep inst restart %s --version %s\n", cli.Plain(cli.JoinVersion(in.Definition.ID, in.Definition.Version)),
+		cli.Plain(current.Version), old, cli.Plain(current.Version))
 }

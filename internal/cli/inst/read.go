@@ -22,6 +22,10 @@ var listing = cli.Listing[api.Instance]{
 			cli.Ago(in.Created), cli.Ago(in.Updated) + " ago", trouble(in),
 		}
 	},
+	Wide: []string{"KEY", "PARENT", "LABELS", "WAKE-UP", "ENDED"},
+	WideRow: func(in api.Instance) []string {
+		return []string{in.Key, in.Parent, cli.Pairs(in.Labels), cli.Instant(in.Wake), cli.Instant(in.Ended)}
+	},
 	Name: func(in api.Instance) string { return in.ID },
 }
 
@@ -136,7 +140,7 @@ func filterFlag(cmd *cobra.Command, filter *string) {
 
 func list(a *cli.App, server *remote.Flags) *cobra.Command {
 	var filter string
-	var oldest, all, follow bool
+	var oldest, all bool
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List instances, newest first", Args: cli.AtMost(0),
 		Long: "Ls lists instances. A filter is a list of words that must all match: status:failed,cancelled def:order@1.3 state:Charge error:Timeout\n" +
@@ -153,15 +157,35 @@ func list(a *cli.App, server *remote.Flags) *cobra.Command {
 	filterFlag(cmd, &filter)
 	cmd.Flags().BoolVar(&oldest, "oldest", false, "oldest first")
 	cmd.Flags().BoolVar(&all, "all", false, "also instances that others spawned")
-	cmd.Flags().BoolVarP(&follow, "watch", "w", false, "then go on: a further line whenever one of them changes, until Ctrl-C")
+	flags.AddWatch(cmd)
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, _ []string) error {
 		q := client.InstanceQuery{Filter: filter, Oldest: oldest, Fold: !all}
-		if follow {
+		if flags.Watch {
 			return followList(r, flags, q)
 		}
-		return listing.WriteSome(a, flags, instances(r, q, flags.Limit))
+		some, more, err := cli.Take(instances(r, q, flags.Limit), flags.Limit)
+		if err != nil {
+			return err
+		}
+		if err := listing.WriteTaken(a, flags, some, more); err != nil {
+			return err
+		}
+		if word := wholeWord(filter); word != "" && len(some) == 0 && !a.Problems {
+			fmt.Fprintf(a.Err, "hint: %s alone is a whole id, name, key or label; -q text:%s finds a part of one\n", cli.Plain(word), cli.Plain(word))
+		}
+		return nil
 	})
 	return cmd
+}
+
+// wholeWord is a word of a filter that has no key; "": there is none.
+func wholeWord(filter string) string {
+	for _, word := range strings.Fields(filter) {
+		if !strings.ContainsAny(word, `:"`) && !strings.HasPrefix(word, "-") {
+			return word
+		}
+	}
+	return ""
 }
 
 func count(a *cli.App, server *remote.Flags) *cobra.Command {
@@ -170,7 +194,7 @@ func count(a *cli.App, server *remote.Flags) *cobra.Command {
 		Use: "count", Short: "Count instances", Args: cli.AtMost(0),
 		Example: `  lockstep inst count -q 'status:failed'`,
 	}
-	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml")
+	output := cli.FormatFlag(cmd, "table", "json", "yaml")
 	filterFlag(cmd, &filter)
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, _ []string) error {
 		n, err := r.CountInstances(r.Ctx, filter)
@@ -178,7 +202,7 @@ func count(a *cli.App, server *remote.Flags) *cobra.Command {
 			return err
 		}
 		if output.Value != "table" {
-			return cli.WriteValue(a.Out, n, output.Value)
+			return output.WriteData(a.Out, n)
 		}
 		if !n.Exact {
 			fmt.Fprintln(a.Err, "at least; the filter must check more instances than one request may")
@@ -203,23 +227,6 @@ func get(a *cli.App, server *remote.Flags) *cobra.Command {
 			return err
 		}
 		return write(a, in, output)
-	})
-	return cmd
-}
-
-func remove(a *cli.App, server *remote.Flags) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "rm ID…", Short: "Delete instances that have ended, with their history", Args: cli.AtLeastOne("the id of an instance"),
-		Example: `  lockstep inst rm ID`,
-	}
-	cmd.ValidArgsFunction = remote.CompleteInstances(server, api.VerbDelete)
-	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
-		for _, id := range args {
-			if err := r.DeleteInstance(r.Ctx, id, 0); err != nil {
-				return err
-			}
-		}
-		return nil
 	})
 	return cmd
 }

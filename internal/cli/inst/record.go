@@ -43,12 +43,12 @@ func recordText(rec api.Record) string {
 		add(fmt.Sprintf("attempt %d", rec.Attempt))
 	}
 	add(rec.Text)
+	add(string(rec.Status))
 	if rec.Error != nil {
 		add(faultText(rec.Error))
 	}
 	if !rec.At.IsZero() {
 		add("until " + rec.At.Local().Format(time.DateTime))
 	}
-	add(string(rec.Status))
 	return strings.Join(parts, ", ")
 }

@@ -14,7 +14,7 @@ func recordScenario(a *cli.App, server *remote.Flags) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use: "scenario ID", Short: "Record a run as a scenario file", Args: cli.Exactly("the id of an instance"),
-		Long: "Scenario prints a run as a scenario file: the input, how functions answered, which events came when, and what came of it.\n" +
+		Long: "Scenario prints a run as a scenario file: the input, how functions answered, which events came when, and the result.\n" +
 			"Beside the definition, \"lockstep test\" runs it from then on.",
 		Example: `  lockstep inst scenario ID > order_test.yaml
   lockstep inst scenario ID --file order_test.yaml && lockstep test order_test.yaml`,

@@ -3,6 +3,7 @@ package inst
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,5 +89,34 @@ func TestWhyLines(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
+	}
+}
+
+// TestWhyFailedOnce: a failure is told once, also where it is one of several items of a foreach.
+func TestWhyFailedOnce(t *testing.T) {
+	fault := func(i int) *api.Fault {
+		return &api.Fault{Name: "BadItem", Detail: fmt.Sprintf("no article %d", i), Node: "Score", Item: &api.Item{Index: i}}
+	}
+	w := api.Why{
+		Summary: "It failed in \"Score\" with BadItem: no article 3", Status: api.Failed, Error: fault(3),
+		Progress: []api.Progress{{State: "Score", Total: 9, Done: 2, Failed: 7}},
+	}
+	for i := range 7 {
+		w.Progress[0].Failures = append(w.Progress[0].Failures, api.FailedItem{Index: i, Error: fault(i)})
+	}
+	lines := whyLines(w, false, time.Now())
+	want := []string{
+		"It failed in \"Score\": BadItem: no article 3 (item 3: )", "Score: 2 of 9 done, 7 failed, 0 in flight",
+		"  failed item 0: BadItem: no article 0", "  failed item 1: BadItem: no article 1", "  failed item 2: BadItem: no article 2",
+		"  failed item 4: BadItem: no article 4", "  failed item 5: BadItem: no article 5", "  and 1 more failed; --all lists them",
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+	if all := whyLines(w, true, time.Now()); strings.Count(strings.Join(all, "\n"), "no article") != 7 {
+		t.Errorf("with --all\n%s", strings.Join(all, "\n"))
+	}
+	if lines := whyLines(api.Why{Summary: "It is in quarantine: x", Quarantine: "x"}, false, time.Now()); len(lines) != 1 {
+		t.Errorf("in quarantine: %q", lines)
 	}
 }

@@ -69,8 +69,8 @@ func watchAll(r remote.Server, q client.StreamQuery, format string) error {
 // followList lists instances, then writes those that change. The list is read once the stream has begun, so that
 // nothing is missed between the two; after a reset it is read again.
 func followList(r remote.Server, flags *cli.ListFlags, q client.InstanceQuery) error {
-	if f := flags.Format.Value; f == "yaml" || f == "json" {
-		return cli.Usagef("--watch needs -o table, wide, jsonl, name or jsonpath=…: a list without an end is not %s", f)
+	if err := flags.Format.CheckEndless(); err != nil {
+		return err
 	}
 	further := flags.Format.Headless()
 	for ch, err := range r.Stream(r.Ctx, client.StreamQuery{Filter: q.Filter}) {

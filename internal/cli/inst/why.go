@@ -2,6 +2,7 @@ package inst
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func why(a *cli.App, server *remote.Flags) *cobra.Command {
 		Example: `  lockstep inst why ID
   lockstep inst why ID --all`,
 	}
-	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml")
+	output := cli.FormatFlag(cmd, "table", "json", "yaml")
 	cmd.Flags().BoolVar(&all, "all", false, "show each wait")
 	cmd.ValidArgsFunction = remote.CompleteInstances(server, "")
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
@@ -30,7 +31,7 @@ func why(a *cli.App, server *remote.Flags) *cobra.Command {
 			return err
 		}
 		if output.Value != "table" {
-			return cli.WriteValue(a.Out, why, output.Value)
+			return output.WriteData(a.Out, why)
 		}
 		for _, line := range whyLines(why, all, time.Now()) {
 			if _, err := fmt.Fprintln(a.Out, cli.Plain(line)); err != nil {
@@ -44,23 +45,17 @@ func why(a *cli.App, server *remote.Flags) *cobra.Command {
 
 // whyLines explain to people why an instance does not continue.
 func whyLines(w api.Why, all bool, now time.Time) []string {
-	lines := []string{w.Summary}
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if w.Quarantine != "" {
-		add("set aside: %s", cli.FirstLine(w.Quarantine))
+	lines := []string{w.Summary} // of one in quarantine it says why
+	if hasFailed(w) {
+		lines = faultLines("It failed", w.Error)
 	}
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, p := range w.Progress {
 		if p.Failed == 0 && !w.Status.Final() {
 			continue // the summary tells it
 		}
 		add("%s: %s", p.State, progressText(p))
-		for i, f := range p.Failures {
-			if i == maxFailedShown && !all {
-				add("  and %s more failed items; --all lists them", cli.Grouped(p.Failed-i))
-				break
-			}
-			add("  failed item %s", failedItemText(f))
-		}
+		lines = append(lines, failedItems(w, p, all)...)
 	}
 	for _, g := range w.Groups {
 		if g.Count > 1 && !all && !strings.Contains(w.Summary, g.Text) {
@@ -86,13 +81,36 @@ func whyLines(w api.Why, all bool, now time.Time) []string {
 	if w.OtherEvents > 0 {
 		add("%s of these types for other instances", cli.Plural(w.OtherEvents, "further event"))
 	}
-	if w.Error != nil {
-		lines = append(lines, faultLines(w.Error)...)
+	if w.Error != nil && !hasFailed(w) {
+		lines = append(lines, faultLines("failed", w.Error)...)
 	}
 	if !w.NextWake.IsZero() {
 		add("next wake-up: %s", until(w.NextWake, now))
 	}
 	return lines
+}
+
+// hasFailed reports whether an instance failed: then the fault says more than the summary.
+func hasFailed(w api.Why) bool { return w.Error != nil && w.Status == api.Failed }
+
+// failedItems are the items of a foreach that failed, without the one that the failure of the instance names.
+func failedItems(w api.Why, p api.Progress, all bool) []string {
+	others := slices.DeleteFunc(slices.Clone(p.Failures), func(f api.FailedItem) bool { return hasFailed(w) && sameFailure(w.Error, f) })
+	told := len(p.Failures) - len(others)
+	var lines []string
+	for i, f := range others {
+		if i == maxFailedShown && !all {
+			return append(lines, fmt.Sprintf("  and %s more failed; --all lists them", cli.Grouped(p.Failed-told-i)))
+		}
+		lines = append(lines, "  failed item "+failedItemText(f))
+	}
+	return lines
+}
+
+// sameFailure reports whether a fault is that of a failed item.
+func sameFailure(fault *api.Fault, f api.FailedItem) bool {
+	return fault.Item != nil && fault.Item.Index == f.Index && f.Error != nil &&
+		f.Error.Node == fault.Node && f.Error.Name == fault.Name && f.Error.Detail == fault.Detail
 }
 
 // maxFailedShown is how many failed items are listed without --all.
@@ -201,9 +219,9 @@ func matchText(m *api.Match) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// faultLines describe a fault: where it arose, and the data there.
-func faultLines(f *api.Fault) []string {
-	lines := []string{"failed" + cli.InState(f.Node) + ": " + faultText(f)}
+// faultLines describe a fault: that it failed, where, and the data there.
+func faultLines(failed string, f *api.Fault) []string {
+	lines := []string{failed + cli.InState(f.Node) + ": " + faultText(f)}
 	if f.Place != nil {
 		lines = append(lines, fmt.Sprintf("  at line %d, column %d of the definition", f.Place.Line, f.Place.Column))
 	}

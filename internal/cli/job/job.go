@@ -94,6 +94,14 @@ var listing = cli.Listing[api.Job]{
 			strings.Join(j.Tags, ","), message,
 		}
 	},
+	Wide: []string{"GROUP", "CREATED", "DEFINITION"},
+	WideRow: func(j api.Job) []string {
+		group := ""
+		if j.Workflow != nil {
+			group = j.Workflow.Group(j.State())
+		}
+		return []string{group, cli.Instant(j.Stime), cli.Short(string(j.Definition))}
+	},
 	Name: func(j api.Job) string { return j.ID },
 }
 

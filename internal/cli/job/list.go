@@ -16,6 +16,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/client"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
+	"github.com/lockstep-workflows/lockstep/internal/cli/remote"
 )
 
 // selection are the flags that select jobs.
@@ -98,9 +99,11 @@ func list(a *cli.App, server *Flags) *cobra.Command {
 		Example: `  lockstep job ls --group OPEN --client-id dana
   lockstep job ls --workflow firmware --state INSTALLING --older-than 1d
   lockstep job ls --tag eu --tag pilot --limit 0 -o jsonl
-  lockstep job ls --state DONE --filter '.content[].id'`,
+  lockstep job ls --state DONE --filter '.content[].id'
+  lockstep job ls --workflow firmware --group OPEN -w`,
 	}
 	flags := cli.AddListFlags(cmd, 50)
+	flags.AddWatch(cmd)
 	s.add(server, cmd)
 	filter := jqFlag(cmd)
 	order := &cli.Choice{Value: "desc", Allowed: []string{"desc", "asc"}}
@@ -112,8 +115,11 @@ func list(a *cli.App, server *Flags) *cobra.Command {
 			return cli.Usagef("--limit and --offset must not be negative")
 		}
 		s.query.Descending = order.Value == "desc"
-		q := s.at(time.Now())
 		if *filter != "" {
+			if flags.Watch {
+				return cli.Usagef("give either --filter or --watch, not both")
+			}
+			q := s.at(time.Now())
 			q.Limit = flags.Limit
 			if q.Limit == 0 {
 				q.Limit = -1
@@ -121,7 +127,8 @@ func list(a *cli.App, server *Flags) *cobra.Command {
 			call := client.JobsCall{Method: http.MethodGet, Path: []string{"jobs"}, Query: q.Values()}
 			return show[any](r, call, *filter, nil)
 		}
-		return listing.WriteSome(a, flags, All(r.Ctx, r.Jobs, q, flags.Limit))
+		jobs := func() iter.Seq2[api.Job, error] { return All(r.Ctx, r.Jobs, s.at(time.Now()), flags.Limit) }
+		return remote.List(r.Ctx, a, listing, flags, jobs)
 	})
 	return cmd
 }
@@ -170,7 +177,7 @@ func count(a *cli.App, server *Flags) *cobra.Command {
 		Use: "count", Short: "Count jobs", Args: cli.AtMost(0),
 		Example: `  lockstep job count --workflow firmware --group FAILED`,
 	}
-	output := cli.OutputFlag(cmd, "format", "table", "json", "yaml")
+	output := cli.FormatFlag(cmd, "table", "json", "yaml")
 	s.add(server, cmd)
 	cmd.RunE = Run(a, server, func(r Server, _ []string) error {
 		n, err := r.CountJobs(r.Ctx, s.at(time.Now()))
@@ -181,7 +188,7 @@ func count(a *cli.App, server *Flags) *cobra.Command {
 			_, err := fmt.Fprintln(a.Out, n)
 			return err
 		}
-		return cli.WriteValue(a.Out, map[string]int64{"count": n}, output.Value)
+		return output.WriteData(a.Out, map[string]int64{"count": n})
 	})
 	return cmd
 }

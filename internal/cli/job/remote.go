@@ -90,8 +90,9 @@ func (f *Flags) blame(err error) error {
 	failure, ok := errors.AsType[*cli.Failure](err)
 	if unreachable && ok && cut.URL == f.reached {
 		failure.Hint = fmt.Sprintf("this is the configured address for devices; give --south URL, set %s, or store it with \"lockstep ctx set NAME --south URL\"", cli.EnvSouth)
+		return err
 	}
-	return err
+	return f.Explain(err)
 }
 
 func newJobs(o client.Options) (*client.Jobs, error) {

@@ -119,10 +119,10 @@ func definition(a *cli.App, server *Flags) *cobra.Command {
 
 func definitionGet(a *cli.App, server *Flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "get ID", Short: "Print the definition of a job", Example: "  lockstep job definition get ID | jq .url"}
-	output, filter := cli.OutputFlag(cmd, "format", "json", "yaml"), jqFlag(cmd)
+	output, filter := cli.FormatFlag(cmd, "json", "yaml"), jqFlag(cmd)
 	oneJob(a, server, cmd, 0, func(r Server, id string, _ []string) error {
 		return show(r, about(http.MethodGet, id, "definition", nil), *filter, func(d api.Data) error {
-			return cli.WriteValue(a.Out, d, output.Value)
+			return output.WriteData(a.Out, d)
 		})
 	})
 	return cmd
@@ -135,7 +135,7 @@ func definitionUpdate(a *cli.App, server *Flags) *cobra.Command {
 		Example: `  lockstep job definition update ID '{"url":"https://example.com/fw-2.bin"}'
   lockstep job definition update ID @firmware.json`,
 	}
-	output := cli.OutputFlag(cmd, "format", "json", "yaml")
+	output := cli.FormatFlag(cmd, "json", "yaml")
 	oneJob(a, server, cmd, 1, func(r Server, id string, rest []string) error {
 		if len(rest) == 0 {
 			return cli.Usagef("%s needs the new definition: JSON, @FILE, or - for stdin", cmd.CommandPath())
@@ -148,7 +148,7 @@ func definitionUpdate(a *cli.App, server *Flags) *cobra.Command {
 			return cli.Invalidf("the definition of a job must be a JSON object")
 		}
 		call := about(http.MethodPut, id, "definition", api.Data(v.String()))
-		return show(r, call, "", func(d api.Data) error { return cli.WriteValue(a.Out, d, output.Value) })
+		return show(r, call, "", func(d api.Data) error { return output.WriteData(a.Out, d) })
 	})
 	return cmd
 }

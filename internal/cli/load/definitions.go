@@ -33,14 +33,14 @@ func (o *Outbound) Add(cmd *cobra.Command) {
 
 // AddTimeouts adds --call-timeout and --call-timeout-max.
 func (o *Outbound) AddTimeouts(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&o.Timeout, "call-timeout", http.DefaultLimits.Timeout, "how long a call may take whose definition and function state no timeout")
+	cmd.Flags().DurationVar(&o.Timeout, "call-timeout", http.DefaultLimits.Timeout, "how long a call may take if neither its definition nor its function states a timeout")
 	o.AddMaxTimeout(cmd)
 	o.timed = true
 }
 
 // AddMaxTimeout adds --call-timeout-max.
 func (o *Outbound) AddMaxTimeout(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&o.MaxTimeout, "call-timeout-max", http.DefaultLimits.MaxTimeout, "how long a call may take whose definition states a longer timeout than that")
+	cmd.Flags().DurationVar(&o.MaxTimeout, "call-timeout-max", http.DefaultLimits.MaxTimeout, "how long a call may take if its definition states a longer timeout")
 }
 
 // checkTimeouts refuses timeouts that cannot be meant.
@@ -160,14 +160,7 @@ type Definition struct {
 
 // Compile compiles a file, or stdin for -. catalogued are functions that it need not define.
 func Compile(a *cli.App, ctx context.Context, file, dialectName string, client *http.Client, catalogued ...string) (Definition, error) {
-	text, file, err := a.ReadText(ctx, file)
-	if err != nil {
-		return Definition{}, err
-	}
-	c, ds := dialects.All().Compile(file, text, Bundle(ctx, file, client), dialect.Options{
-		Dialect: dialectName, Functions: catalogued, Budget: &dialect.Budget{Stop: ctx.Err},
-	})
-	return Definition{c, file, ds}, nil
+	return Reader{App: a, Ctx: ctx, Client: client, Dialect: dialectName}.Read(file, catalogued...)
 }
 
 // Reader reads definitions for commands that do not run them.
@@ -176,6 +169,7 @@ type Reader struct {
 	Ctx     context.Context
 	Client  *http.Client
 	Dialect string
+	Local   bool // no document is fetched: what needs one is checked without it
 }
 
 // WithReader adds the flags for reading definitions to a command, and more of them, and runs it with a reader.
@@ -193,11 +187,27 @@ func WithReader(a *cli.App, cmd *cobra.Command, run func(r Reader, args []string
 			return err
 		}
 		defer client.Close()
-		return run(Reader{a, cmd.Context(), client, dialectName}, args)
+		return run(Reader{App: a, Ctx: cmd.Context(), Client: client, Dialect: dialectName}, args)
 	}
+}
+
+// Bundle opens what a file refers to.
+func (r Reader) Bundle(file string) dialect.Bundle {
+	files := Bundle(r.Ctx, file, r.Client)
+	if r.Local {
+		files = pin.Local(files)
+	}
+	return files
 }
 
 // Read compiles a file, or stdin for -.
 func (r Reader) Read(file string, catalogued ...string) (Definition, error) {
-	return Compile(r.App, r.Ctx, file, r.Dialect, r.Client, catalogued...)
+	text, file, err := r.ReadText(r.Ctx, file)
+	if err != nil {
+		return Definition{}, err
+	}
+	c, ds := dialects.All().Compile(file, text, r.Bundle(file), dialect.Options{
+		Dialect: r.Dialect, Functions: catalogued, Budget: &dialect.Budget{Stop: r.Ctx.Err},
+	})
+	return Definition{c, file, ds}, nil
 }

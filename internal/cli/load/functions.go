@@ -31,7 +31,7 @@ type Catalogue struct {
 
 // AddPrograms adds --program-timeout, for commands that make calls.
 func (f *Catalogue) AddPrograms(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.Timeout, "program-timeout", process.DefaultTimeout, "how long a program may take that a task of a definition runs")
+	cmd.Flags().DurationVar(&f.Timeout, "program-timeout", process.DefaultTimeout, "how long a program may take that a task runs")
 }
 
 // Router makes the calls of definitions, which log to log.

@@ -2,6 +2,8 @@ package load
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,16 +22,17 @@ type Needs struct {
 	IsDefinition bool
 	ID           string            // "": it has errors
 	Files        map[string][]byte // by path relative to the folder of the definition
+	Refused      error             // the first file that is there and cannot be used
 	Workflows    []string          // the ids of its sub-workflows
 }
 
 // NeedsOf finds what a definition refers to. It opens no addresses, and leaves out what is missing: the server says
-// what is wrong.
+// what is wrong. Why a file that is there cannot be used only this machine knows.
 func NeedsOf(ctx context.Context, file string, text []byte, dialectName string) Needs {
-	files := &recorder{dialect.DirBundle(filepath.Dir(file)), map[string][]byte{}}
+	files := &recorder{Bundle: dialect.DirBundle(filepath.Dir(file)), opened: map[string][]byte{}}
 	c, _ := dialects.All().Compile(file, text, files, dialect.Options{Dialect: dialectName, Budget: &dialect.Budget{Stop: ctx.Err}})
 	builtin.Kinds.Check(ctx, files, pin.Definition{File: file, Program: c.Program, Operations: c.Operations, Root: c.Document.Root}, false)
-	out := Needs{File: file, IsDefinition: c.IsDefinition(), Files: files.opened}
+	out := Needs{File: file, IsDefinition: c.IsDefinition(), Files: files.opened, Refused: files.refused}
 	if c.Program == nil {
 		return out
 	}
@@ -45,7 +48,8 @@ func NeedsOf(ctx context.Context, file string, text []byte, dialectName string) 
 // recorder remembers the files that were opened.
 type recorder struct {
 	dialect.Bundle
-	opened map[string][]byte
+	opened  map[string][]byte
+	refused error
 }
 
 // Open implements dialect.Bundle.
@@ -53,6 +57,8 @@ func (r *recorder) Open(ref string) ([]byte, error) {
 	text, err := r.Bundle.Open(ref)
 	if name, ok := dialect.FilePath(ref); ok && err == nil {
 		r.opened[name] = text
+	} else if ok && filepath.IsLocal(name) && r.refused == nil && !errors.Is(err, fs.ErrNotExist) {
+		r.refused = err
 	}
 	return text, err
 }

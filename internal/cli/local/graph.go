@@ -14,7 +14,7 @@ func GraphCommand(a *cli.App) *cobra.Command {
 		Use:   "graph FILE|-",
 		Short: "Draw a definition",
 		Long: "Graph draws a definition: as text for a terminal, as a picture (svg), or in the language of another tool.\n" +
-			"With - it reads the definition from stdin. Exit code 3 says that the definition has errors.",
+			"With - it reads the definition from stdin. Exit code 3: the definition has errors.",
 		Example: `  lockstep graph order.yaml
   lockstep graph order.yaml -o svg > order.svg
   lockstep graph order.yaml -o dot | dot -Tpdf > order.pdf

@@ -28,7 +28,7 @@ func InitCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init [DIR]", Short: "Begin a workflow: a definition, its scenarios, and a check for your build server", Args: cli.AtMost(1),
 		Long: "Init writes a definition in Open Workflow 1.0, a scenario file that tests it, and a workflow for GitHub Actions that validates and\n" +
-			"tests all definitions. It never overwrites a file.",
+			"tests all definitions. It never overwrites a file; an existing workflow stays as it is, since it checks every definition.",
 		Example: `  lockstep init
   lockstep init orders --name order`,
 	}
@@ -54,7 +54,10 @@ func InitCommand(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// begin writes the files, all or none.
+// checkFile is the check for a build server. It is about all definitions of a folder, so that one is enough.
+const checkFile = ".github/workflows/lockstep.yaml"
+
+// begin writes the files, all or none. An existing check stays as it is.
 func begin(a *cli.App, dir, name string) error {
 	files := map[string]string{}
 	var order []string
@@ -71,12 +74,17 @@ func begin(a *cli.App, dir, name string) error {
 	if err != nil {
 		return err
 	}
+	check := filepath.Join(dir, filepath.FromSlash(checkFile))
+	var missing []string
 	for _, file := range order {
-		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		switch _, err := os.Lstat(file); {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, file)
+		case file != check:
 			return cli.Usagef("%s exists already; nothing was written", file).WithHint("--name gives the definition another name")
 		}
 	}
-	for _, file := range order {
+	for _, file := range missing {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
@@ -84,6 +92,9 @@ func begin(a *cli.App, dir, name string) error {
 			return err
 		}
 		fmt.Fprintln(a.Out, filepath.ToSlash(file))
+	}
+	if len(missing) < len(order) {
+		fmt.Fprintf(a.Err, "%s exists and is kept as it is\n", filepath.ToSlash(check))
 	}
 	fmt.Fprintf(a.Err, "try it: lockstep test %s, then lockstep dev %s\n", dir, dir)
 	return nil

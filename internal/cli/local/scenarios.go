@@ -14,7 +14,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/dialects"
-	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/expr/languages"
 	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
@@ -28,8 +27,8 @@ func TestCommand(a *cli.App) *cobra.Command {
 		Use:   "test PATH…",
 		Short: "Run scenario files under virtual time",
 		Long: "Test runs scenario files, and of directories every *_test.yaml, *_test.yml and *_test.json below them.\n" +
-			"Time is virtual: a workflow that waits thirty days is over at once. Exit code 1 says that a scenario failed,\n" +
-			"3 that a file cannot be used.",
+			"Time is virtual: a workflow that waits thirty days ends at once. Exit code 1: a scenario failed;\n" +
+			"3: a file cannot be used.",
 		Example: `  lockstep test order_test.yaml
   lockstep test examples/ --coverage
   lockstep test . --run 'declined' -o junit > report.xml
@@ -59,7 +58,7 @@ func TestCommand(a *cli.App) *cobra.Command {
 		case pattern != "": // what some scenarios miss, the others may reach
 			detail = scenario.NoCoverage
 		}
-		opts := scenarioOptions(cmd.Context(), client, dialectName)
+		opts := scenarioOptions(load.Reader{App: a, Ctx: cmd.Context(), Client: client, Dialect: dialectName}, false)
 		opts.Only = only
 		run := func() (folders []string, err error) {
 			reports, folders, err := runScenarios(cmd.Context(), args, opts)
@@ -111,6 +110,37 @@ func runScenarios(ctx context.Context, args []string, opts scenario.Options) (re
 	return reports, folders, nil
 }
 
+// RerunScenarios runs the scenario files below a folder that want selects, and tells on stderr which failed, or how many
+// passed.
+func RerunScenarios(r load.Reader, folder string, want func(*scenario.File) bool) error {
+	files, err := scenario.Find(folder)
+	if err != nil {
+		return nil // there are none, or the folder is missing for a moment
+	}
+	files = slices.DeleteFunc(files, func(path string) bool {
+		file, _ := scenario.Load(r.Ctx, path) // an error in it is reported when it is run
+		return file == nil || !want(file)
+	})
+	if len(files) == 0 {
+		return nil
+	}
+	reports, _, err := runScenarios(r.Ctx, files, scenarioOptions(r, false))
+	if err != nil {
+		return err
+	}
+	if s := scenario.Summarize(reports); s.Failed+s.Invalid == 0 {
+		_, err = fmt.Fprintf(r.App.Err, "%s passed\n", cli.Plural(s.Passed, "scenario"))
+		return err
+	}
+	failed := slices.DeleteFunc(reports, func(one scenario.Report) bool { return !one.Failed() && !one.Diagnostics.HasErrors() })
+	onStderr := *r.App
+	onStderr.Out = r.App.Err
+	if err := reportTests(&onStderr, failed, "text", scenario.NoCoverage); err != nil && !cli.AsFailure(err).Shown {
+		return err
+	}
+	return nil
+}
+
 // clearScreen empties a terminal.
 const clearScreen = "\x1b[H\x1b[2J\x1b[3J"
 
@@ -145,12 +175,11 @@ func watchScenarios(ctx context.Context, a *cli.App, args []string, run func() (
 }
 
 // scenarioOptions say how scenario files and the definitions that they name are read.
-func scenarioOptions(ctx context.Context, client *http.Client, dialectName string) scenario.Options {
+func scenarioOptions(r load.Reader, fetch bool) scenario.Options {
 	return scenario.Options{
-		Registry: dialects.All(), Languages: languages.All(), Dialect: dialectName,
-		Bundle: func(file string) dialect.Bundle { return load.Bundle(ctx, file, client) },
+		Registry: dialects.All(), Languages: languages.All(), Dialect: r.Dialect, Bundle: r.Bundle,
 		Check: func(file string, c dialect.Compiled) dialect.Diagnostics {
-			return load.Definition{Compiled: c, File: file}.CheckCalls(ctx, client, nil, false)
+			return load.Definition{Compiled: c, File: file}.CheckCalls(r.Ctx, r.Client, nil, fetch)
 		},
 	}
 }

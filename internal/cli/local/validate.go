@@ -25,7 +25,7 @@ func ValidateCommand(a *cli.App) *cobra.Command {
 		Use:   "validate FILE…",
 		Short: "Check definitions and report everything that is wrong in them",
 		Long: "Validate checks definitions without running them. For a directory it checks every definition below it;\n" +
-			"scenario files (*_test.yaml) are checked only if they are named. Exit code 3 means that there are errors.",
+			"scenario files (*_test.yaml) are checked only if they are named. Exit code 3: there are errors.",
 		Example: `  lockstep validate order.yaml
   lockstep validate --strict definitions/
   lockstep validate -o json order.yaml | jq '.[].message'
@@ -34,13 +34,14 @@ func ValidateCommand(a *cli.App) *cobra.Command {
 	}
 	output := cli.OutputFlag(cmd, "format", "text", "json", "sarif", "github")
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings count as errors")
-	cmd.Flags().BoolVar(&fetch, "fetch", false, "also check OpenAPI documents that are fetched over http(s)")
+	cmd.Flags().BoolVar(&fetch, "fetch", false, "fetch the documents that definitions refer to over http(s), and check them too")
 	functions.Add(cmd)
 	load.WithReader(a, cmd, func(r load.Reader, args []string) error {
 		if err := cli.StdinOnce(args); err != nil {
 			return err
 		}
 		v := NewValidation(a)
+		r.Local = !fetch
 		files, found, err := load.Find(args)
 		for _, err := range cli.EachError(err) {
 			v.fail(err)
@@ -116,7 +117,7 @@ func (v *Validation) add(d load.Definition) {
 	v.Documents[d.File] = d.Document
 	v.all = append(v.all, d.Diagnostics...)
 	if d.FrontEnd != nil {
-		v.notes = append(v.notes, fmt.Sprintf("%s: %s (%s)", d.File, d.FrontEnd.Title(), d.Reason))
+		v.notes = append(v.notes, fmt.Sprintf("%s: read as %s because of %s", d.File, d.FrontEnd.Title(), d.Reason))
 	}
 }
 
@@ -143,7 +144,7 @@ func (v *Validation) addScenarios(r load.Reader, file string) error {
 	if found, ok := errors.AsType[dialect.Diagnostics](err); ok {
 		v.all = append(v.all, found...)
 	} else {
-		v.all = append(v.all, scenario.Check(r.Ctx, f, scenarioOptions(r.Ctx, r.Client, r.Dialect))...)
+		v.all = append(v.all, scenario.Check(r.Ctx, f, scenarioOptions(r, !r.Local))...)
 	}
 	v.notes = append(v.notes, file+": a scenario file")
 	return nil

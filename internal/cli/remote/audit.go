@@ -26,6 +26,7 @@ func auditList(a *cli.App, server *Flags) *cobra.Command {
 		Long: "Ls lists what people changed: definitions, instances, jobs, tokens, sessions; also what failed. Starts, events and what devices do are not\n" +
 			"in the audit log. It needs a token with the role admin.",
 		Example: `  lockstep audit ls
+  lockstep audit ls -o wide --target /api/v1/definitions/order
   lockstep audit ls --operation deployDefinition -o json`,
 	}
 	cmd.Flags().StringVar(&q.Who, "who", "", "only what this `name` did")
@@ -43,6 +44,7 @@ func auditList(a *cli.App, server *Flags) *cobra.Command {
 			Row: func(e api.AuditEntry) []string {
 				return []string{e.At.Format("2006-01-02 15:04:05"), e.Who, e.Address, e.Operation, e.Target, fmt.Sprint(e.Status), e.Reason}
 			},
+			Wide: []string{"BEFORE", "AFTER"}, WideRow: func(e api.AuditEntry) []string { return []string{e.Before, e.After} },
 			Name: func(e api.AuditEntry) string { return e.Target },
 		}.Write(a, output, page.Items)
 	})

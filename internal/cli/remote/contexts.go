@@ -94,8 +94,11 @@ func (c *contexts) names() []string { return slices.Sorted(maps.Keys(c.Servers))
 func (c *contexts) find(name string) (Entry, error) {
 	e, ok := c.Servers[name]
 	if !ok {
-		return e, cli.NotFoundf("there is no context %q", name).
-			WithHint("\"lockstep ctx set NAME --url URL\" creates one").Near(name, c.names())
+		hint := "\"lockstep ctx set NAME --url URL\" creates one"
+		if len(c.Servers) > 0 {
+			hint = "\"lockstep ctx ls\" lists them"
+		}
+		return e, cli.NotFoundf("there is no context %q", name).WithHint(hint).Near(name, c.names())
 	}
 	e.name = name
 	return e, nil
@@ -141,7 +144,7 @@ func (c *contexts) set(name string, given Entry, withToken bool) error {
 		return cli.Usagef("--token must be env:VARIABLE or file:PATH; the token itself is not stored")
 	}
 	e := c.Servers[name]
-	e.URL, e.South = cmp.Or(given.URL, e.URL), cmp.Or(given.South, e.South)
+	e.URL, e.South = cmp.Or(WithScheme(given.URL), e.URL), cmp.Or(WithScheme(given.South), e.South)
 	if withToken {
 		e.Token = given.Token
 	}

@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,10 @@ func ContextCommand(a *cli.App) *cobra.Command {
   lockstep ctx use prod
   lockstep ctx current
   lockstep ctx ls`)
-	cmd.AddCommand(contextList(a), contextCurrent(a), contextUse(), contextSet(), contextRename(), contextRemove())
+	list := contextList(a)
+	cmd.Long = "Give servers names, and choose one. Without a subcommand, ctx lists them."
+	cmd.RunE = list.RunE
+	cmd.AddCommand(list, contextCurrent(a), contextUse(), contextSet(), contextRename(), contextRemove())
 	return cmd
 }
 
@@ -53,11 +58,14 @@ func contextCurrent(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			url := os.Getenv(cli.EnvURL) // goes before the context
 			if known.Current == "" {
-				return cli.NotFoundf("no context is chosen; commands talk to %s", DefaultURL).
+				return cli.NotFoundf("no context is chosen; commands talk to %s", cmp.Or(url, DefaultURL)).
 					WithHint("\"lockstep ctx use NAME\" chooses one")
 			}
-			_, err = fmt.Fprintln(a.Out, known.Current)
+			if _, err = fmt.Fprintln(a.Out, known.Current); err == nil && url != "" {
+				fmt.Fprintf(a.Err, "warning: %s is set: commands talk to %s instead, unless --ctx names a context\n", cli.EnvURL, cli.Plain(url))
+			}
 			return err
 		},
 	}
@@ -135,7 +143,7 @@ func contextSet() *cobra.Command {
 		Example: `  lockstep ctx set prod --url https://lockstep.example.com --token env:PROD_TOKEN`,
 	}
 	cmd.Flags().StringVar(&entry.URL, "url", "", "the `address` of the server")
-	cmd.Flags().StringVar(&entry.South, "south", "", "the `address` that its devices use, for \"lockstep job update-status --actor client\"")
+	cmd.Flags().StringVar(&entry.South, "south", "", "the `address` for its devices, for \"lockstep job update-status --actor client\"")
 	cmd.Flags().StringVar(&entry.Token, "token", "", "where its token is: env:`VARIABLE` or file:PATH")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		known, err := readContexts()

@@ -19,6 +19,7 @@ func TestContextsReadBack(t *testing.T) {
 	for name, e := range map[string]Entry{
 		"prod": {URL: "https://example.com", Token: "env:PROD_TOKEN"},
 		"yes":  {URL: "http://127.0.0.1:1", South: "http://127.0.0.1:2"},
+		"bare": {URL: "127.0.0.1:3", South: "devices.example.com"},
 	} {
 		if err := known.set(name, e, true); err != nil {
 			t.Fatal(err)
@@ -29,8 +30,11 @@ func TestContextsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := readContexts()
-	if err != nil || again.Current != "yes" || len(again.Servers) != 2 || again.Servers["prod"] != known.Servers["prod"] || again.Servers["yes"] != known.Servers["yes"] {
+	if err != nil || again.Current != "yes" || len(again.Servers) != 3 || again.Servers["prod"] != known.Servers["prod"] || again.Servers["yes"] != known.Servers["yes"] {
 		t.Errorf("read back: %+v, %v", again, err)
+	}
+	if bare := again.Servers["bare"]; bare.URL != "http://127.0.0.1:3" || bare.South != "https://devices.example.com" {
+		t.Errorf("without schemes: %+v", bare)
 	}
 	file, err := contextsFile()
 	if err != nil {

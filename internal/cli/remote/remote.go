@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +97,11 @@ func Connect(a *cli.App, f *Flags) (*client.Client, error) {
 		return nil, err
 	}
 	WarnClear(a, options.URL, options.Token)
+	options.OnRetry = func(err error, wait time.Duration) {
+		if wait >= time.Second && !a.Problems {
+			fmt.Fprintf(a.Err, "trying again in %s: %s\n", cli.HumanDuration(wait), cli.Plain(err.Error()))
+		}
+	}
 	c, err := client.New(options)
 	if err != nil {
 		return nil, cli.Usagef("%v", err)
@@ -137,8 +143,29 @@ func Run(a *cli.App, f *Flags, run func(r Server, args []string) error) func(*co
 			return err
 		}
 		defer c.Close()
-		return Failure(run(Server{a, c, cmd.Context()}, args))
+		return f.Explain(Failure(run(Server{a, c, cmd.Context()}, args)))
 	}
+}
+
+// Explain adds to the failure of an unreachable server where its address came from, and what to do.
+func (f *Flags) Explain(err error) error {
+	_, unreachable := errors.AsType[*client.UnreachableError](err)
+	failure, ok := errors.AsType[*cli.Failure](err)
+	if !unreachable || !ok {
+		return err
+	}
+	entry, targetErr := f.Target()
+	switch {
+	case targetErr != nil:
+	case entry.name != "":
+		failure.Hint = fmt.Sprintf("this is the context %q: check that its server is running at %s; \"lockstep ctx set %s --url URL\" changes the address, --ctx or --url selects another server",
+			entry.name, entry.URL, entry.name)
+	case f.URL != "":
+		failure.Hint = "check that a server is running at the address of --url"
+	case os.Getenv(cli.EnvURL) != "":
+		failure.Hint = "check that a server is running at the address in " + cli.EnvURL + ", or select another with --ctx or --url"
+	}
+	return err
 }
 
 // Failure is the failure for an error of a server, with its exit code.
@@ -188,13 +215,13 @@ func ProblemFailure(p *client.Problem) *cli.Failure {
 	if p.Count > 0 {
 		f.Extra["count"] = p.Count
 	}
-	if p.Status == http.StatusUnauthorized && f.Hint == "" {
+	if p.Status == http.StatusUnauthorized { // the server's own hint names the header, which a command has no flag for
 		f.Hint = "set " + cli.EnvToken + ", or give the server's context a token: \"lockstep ctx set NAME --token env:VARIABLE\""
 	}
 	return f
 }
 
-// ProblemExit is the exit code of a status.
+// ProblemExit is the exit code of a status; docs/cli.md has them in its table.
 func ProblemExit(status int) int {
 	switch status {
 	case http.StatusBadRequest:
@@ -207,7 +234,7 @@ func ProblemExit(status int) int {
 		return cli.ExitConflict
 	case http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		return cli.ExitInvalid
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return cli.ExitUnreachable
 	}
 	return cli.ExitError

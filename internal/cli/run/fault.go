@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/cli"
 	"github.com/lockstep-workflows/lockstep/internal/core"
@@ -20,6 +21,9 @@ import (
 func (s *session) failed(row engine.Instance) error {
 	fault := row.Fault
 	f := &cli.Failure{Exit: cli.ExitFailed, Code: "failed", Title: "The instance failed", Detail: fault.Error(), Hint: s.faultHint(fault)}
+	if item := fault.Item; item != nil {
+		f.Detail += fmt.Sprintf(" (item %s: %s)", cli.Grouped(item.Index), cli.Short(itemText(item)))
+	}
 	trail := scenario.Trail(s.located(), row.Definition, fault)
 	f.More = append(f.More, trailLines(trail)...)
 	value := func(what, name string, v expr.Value) {
@@ -41,6 +45,14 @@ func (s *session) failed(row engine.Instance) error {
 	}
 	s.addEnding(f, row)
 	return f
+}
+
+// itemText is the value of an item; of a long one the beginning.
+func itemText(item *core.Item) string {
+	if item.Cut {
+		return item.Value.Str() + "…"
+	}
+	return item.Value.String()
 }
 
 // located lists the definitions with their files.
@@ -159,6 +171,9 @@ func (s *session) faultHint(fault *core.Fault) string {
 		return "--outbound-allow HOST[:PORT] allows calls to a private address"
 	case fault.Name == core.FaultRestricted:
 		return "the state's output must satisfy the expression before the workflow continues; --step shows the data before each state"
+	case s.flags.input == "" && fault.State.IsObject() && fault.State.Len() == 0 && slices.Contains([]string{core.FaultSchema, effect.InvalidArguments}, fault.Name),
+		s.flags.input == "" && fault.Name == core.FaultSchema && fault.Instance == "/input":
+		return inputHint
 	case fault.Name == core.FaultSchema && fault.Args.IsNull():
 		return "the data above must match the schema; --step shows the data before each state and can change it"
 	case fault.Name == core.FaultExpression && (fault.Final || inner):

@@ -18,6 +18,9 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/trial"
 )
 
+// inputHint is for a run without an input that needs one.
+const inputHint = `give the workflow its input, for example --input '{"name":"Ada"}' or --input @FILE`
+
 // refusedInput describes an invalid workflow input: where the schema is, and what the input has there.
 func (s *session) refusedInput(e *engine.InputError) error {
 	f := cli.Invalidf("%v", e)
@@ -32,7 +35,7 @@ func (s *session) refusedInput(e *engine.InputError) error {
 		f.Hint = "change the input (--input) or the schema"
 	}
 	if e.Input.IsObject() && e.Input.Len() == 0 && s.flags.input == "" {
-		f.Hint = `give the workflow its input, for example --input '{"name":"Ada"}' or --input @FILE`
+		f.Hint = inputHint
 	}
 	const most = 5
 	shown := map[string]bool{}

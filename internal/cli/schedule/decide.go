@@ -40,8 +40,8 @@ func pause(a *cli.App, server *remote.Flags) *cobra.Command {
 
 func resume(a *cli.App, server *remote.Flags) *cobra.Command {
 	return decision(a, server, &cobra.Command{
-		Use: "resume DEFINITION", Short: "Let a paused schedule go on with the next fire time",
-		Long:    "Resume lets a paused schedule go on with the next fire time. Those of the pause are left out; backfill starts them.",
+		Use: "resume DEFINITION", Short: "Let a paused schedule continue with the next fire time",
+		Long:    "Resume lets a paused schedule continue with the next fire time. Fire times during the pause are left out; backfill starts them.",
 		Example: "  lockstep schedule resume nightly",
 	}, func(ctx context.Context, r remote.Server, id, reason string) (api.Schedule, error) {
 		return r.ResumeSchedule(ctx, id, reason)
@@ -51,18 +51,18 @@ func resume(a *cli.App, server *remote.Flags) *cobra.Command {
 func set(a *cli.App, server *remote.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set DEFINITION", Short: "Change how a schedule fires",
-		Long: "Set changes how a schedule fires; new versions keep it. What is not given stays as it is, and an empty value gives\n" +
-			"the decision back to the server.\n\n" +
-			"  --overlap    what happens at a fire time while an instance of the schedule is not over:\n" +
+		Long: "Set changes how a schedule fires; new versions keep it. What is not given stays as it is, and an empty value restores\n" +
+			"the setting of the server.\n\n" +
+			"  --overlap    what happens at a fire time if an instance of the schedule has not ended:\n" +
 			"               allow starts another, skip leaves the fire time out, queue starts it when that instance ends\n" +
-			"  --catch-up   which fire times are made up for that passed while no server ran: latest, all or none\n" +
-			"  --window     how long ago they may be, such as PT6H",
+			"  --catch-up   which of the runs missed while no server ran to catch up on: latest, all or none\n" +
+			"  --window     how long ago they may be, such as 6h",
 		Example: `  lockstep schedule set nightly --overlap skip
-  lockstep schedule set nightly --catch-up all --window PT6H
+  lockstep schedule set nightly --catch-up all --window 6h
   lockstep schedule set nightly --overlap ''`,
 	}
 	texts := map[string]*string{}
-	for _, f := range [][2]string{{"overlap", "allow, skip or queue"}, {"catch-up", "latest, all or none"}, {"window", "an ISO 8601 `duration`"}} {
+	for _, f := range [][2]string{{"overlap", "allow, skip or queue"}, {"catch-up", "latest, all or none"}, {"window", "a `duration` such as 6h or P1D"}} {
 		texts[f[0]] = cmd.Flags().String(f[0], "", f[1])
 	}
 	return decision(a, server, cmd, func(ctx context.Context, r remote.Server, id, reason string) (api.Schedule, error) {
@@ -73,6 +73,14 @@ func set(a *cli.App, server *remote.Flags) *cobra.Command {
 			return nil
 		}
 		rules := api.RulesRequest{Overlap: given("overlap"), CatchUp: given("catch-up"), CatchUpWindow: given("window"), Reason: reason}
+		if rules.CatchUpWindow != nil && *rules.CatchUpWindow != "" {
+			var window cli.Duration
+			if err := window.Set(*rules.CatchUpWindow); err != nil {
+				return api.Schedule{}, cli.Usagef("--window %v", err)
+			}
+			iso := window.ISO()
+			rules.CatchUpWindow = &iso
+		}
 		if rules.Overlap == nil && rules.CatchUp == nil && rules.CatchUpWindow == nil {
 			return api.Schedule{}, cli.Usagef("lockstep schedule set needs --overlap, --catch-up or --window")
 		}

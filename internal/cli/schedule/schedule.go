@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -60,7 +61,11 @@ func when(s api.Schedule) string {
 	if s.After != "" {
 		text = s.After + " after the end"
 	}
-	if s.Cron != "" {
+	switch {
+	case s.Cron == "":
+	case s.Zone == time.Local.String():
+		text += " server's time"
+	default:
 		text += " " + s.Zone
 	}
 	return text
@@ -82,13 +87,18 @@ func list(a *cli.App, server *remote.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List schedules with their next fire time and the last one", Args: cli.AtMost(0),
 		Example: `  lockstep schedule ls
-  lockstep schedule ls -o wide`,
+  lockstep schedule ls -o wide
+  lockstep schedule ls -w`,
 	}
 	flags := cli.AddListFlags(cmd, 50)
+	flags.AddWatch(cmd)
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, _ []string) error {
-		return listing.WriteSome(a, flags, remote.Pages(flags.Limit, func(p client.Paging) (api.Page[api.Schedule], error) {
-			return r.ListSchedules(r.Ctx, p)
-		}))
+		schedules := func() iter.Seq2[api.Schedule, error] {
+			return remote.Pages(flags.Limit, func(p client.Paging) (api.Page[api.Schedule], error) {
+				return r.ListSchedules(r.Ctx, p)
+			})
+		}
+		return remote.List(r.Ctx, a, listing, flags, schedules)
 	})
 	return cmd
 }

@@ -14,8 +14,8 @@ func trigger(a *cli.App, server *remote.Flags) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "trigger DEFINITION", Short: "Start an instance now, as the schedule would", Args: oneDefinition,
-		Long: "Trigger starts an instance as the schedule would: with the same input, also where the schedule is paused, the definition\n" +
-			"does not allow other starts, or another instance is not over. It is refused while the definition is paused or retired.",
+		Long: "Trigger starts an instance as the schedule would: with the same input, even if the schedule is paused, the definition\n" +
+			"does not allow other starts, or another instance has not ended. It is refused while the definition is paused or retired.",
 		Example: "  lockstep schedule trigger nightly",
 	}
 	output := cli.ItemFlag(cmd)
@@ -36,9 +36,9 @@ func backfill(a *cli.App, server *remote.Flags) *cobra.Command {
 	var dryRun, yes bool
 	cmd := &cobra.Command{
 		Use: "backfill DEFINITION --from TIME --to TIME", Short: "Start the instances of fire times that have passed", Args: oneDefinition,
-		Long: "Backfill starts an instance for each fire time from one instant until another (without that one), at most 1000. It shows how many\n" +
-			"that are, and asks. A fire time whose instance exists is not started again, so it can be repeated. Rules about overlaps do not\n" +
-			"apply: all of them start now.",
+		Long: "Backfill starts an instance for each fire time from --from until --to, which is not included, at most 1000. It shows how many there\n" +
+			"are, and asks. A fire time that has an instance is not started again, so the command can be repeated. Overlap rules do not\n" +
+			"apply: all instances start now.",
 		Example: `  lockstep schedule backfill nightly --from 2026-03-01 --to 2026-03-08 --dry-run
   lockstep schedule backfill nightly --from 2026-03-01T00:00:00Z --to 2026-03-02T12:00:00Z --yes`,
 	}
@@ -51,6 +51,9 @@ func backfill(a *cli.App, server *remote.Flags) *cobra.Command {
 	f.StringVar(&reason, "reason", "", "why, for the log of the server")
 	cmd.ValidArgsFunction = remote.CompleteDefinitions(server)
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
+		if from == "" || to == "" {
+			return cli.Usagef("lockstep schedule backfill needs --from and --to")
+		}
 		b := api.BackfillRequest{DryRun: true, Reason: reason}
 		var err error
 		if b.From, err = instant("from", from); err != nil {

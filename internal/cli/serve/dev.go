@@ -26,7 +26,7 @@ func DevCommand(a *cli.App) *cobra.Command {
 		Use: "dev [DIR]", Short: "Serve the definitions of a folder, and reload them when they change", Args: cli.AtMost(1),
 		Long: "Dev runs a server for this machine with every definition below DIR, deployed with the files that they refer to as one bundle.\n" +
 			"When a file changes, the new content is deployed under the same version; running instances keep the old one. While a file has\n" +
-			"errors, the last good version stays deployed. Calls of functions without an endpoint wait for \"lockstep inst answer\". Calls to\n" +
+			"errors, the last good version stays deployed. The scenarios of what was saved are run, and dev says what failed. Calls of functions without an endpoint wait for \"lockstep inst answer\". Calls to\n" +
 			"this machine are allowed.",
 		Example: `  lockstep dev examples/v10
   lockstep inst start greet --input '{"name":"Ada"}' --wait`,
@@ -59,7 +59,7 @@ func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, fla
 		return err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	w := &watcher{host: n, dir: dir, deployed: map[string]loadedFile{}, uses: map[string]bool{}, allowUnreachable: allowUnreachable}
+	w := &watcher{host: n, dir: dir, deployed: map[string]loadedFile{}, broken: map[string]bool{}, uses: map[string]fileSet{}, allowUnreachable: allowUnreachable}
 	if err := w.look(); err != nil {
 		return err
 	}
@@ -72,6 +72,13 @@ func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, fla
 	if err := n.open(ctx, lockstep.Redeploy(), lockstep.OnRecord(reports.record)); err != nil {
 		return err
 	}
+	reports.know(func(id string) string {
+		in, err := n.engine.Get(ctx, id)
+		if err != nil {
+			return "" // it is deleted, or the server ends
+		}
+		return in.Definition.ID
+	})
 	loaded := w.load(ctx)
 	if err := n.announce("dev", false, false); err != nil {
 		return err
@@ -83,6 +90,7 @@ func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, fla
 	err = n.serve(ctx)
 	stop()
 	done.Wait()
+	reports.rest()
 	return err
 }
 

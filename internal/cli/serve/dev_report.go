@@ -17,41 +17,77 @@ type reporter struct {
 	app *cli.App
 
 	mu     sync.Mutex
+	of     func(id string) string // the definition of an instance; nil: not known yet
 	second time.Time
 	shown  int // in that second
 	hidden int
+	later  *time.Timer // tells of the hidden ones
+}
+
+// know sets how the definition of an instance is found.
+func (p *reporter) know(of func(id string) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.of = of
 }
 
 // record prints a record of an instance, if people want to know it.
 func (p *reporter) record(id string, r api.Record) {
-	id = cli.Plain(id)
 	switch {
 	case r.Type == api.RecordStarted:
-		p.some(r.Time, "→ instance %s started\n", id)
+		p.some(r.Time, "→", id, "started")
 	case r.Type != api.RecordFinished:
 	case r.Error != nil:
-		fmt.Fprintf(p.app.Err, "✗ instance %s failed%s: %s\n", id, cli.Plain(cli.InState(r.Error.Node)), cli.Plain(r.Error.Error()))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.print("✗", id, "failed"+cli.InState(r.Error.Node)+": "+r.Error.Error())
 	case r.Status == api.Completed:
-		p.some(r.Time, "✓ instance %s completed\n", id)
+		p.some(r.Time, "✓", id, "completed")
 	default:
-		p.some(r.Time, "■ instance %s %s\n", id, string(r.Status))
+		p.some(r.Time, "■", id, string(r.Status))
 	}
 }
 
-// some prints a line unless there were too many in the same second; the next second says how many there were.
-func (p *reporter) some(at time.Time, format string, args ...any) {
+func (p *reporter) print(mark, id, what string) {
+	of := ""
+	if p.of != nil {
+		if definition := p.of(id); definition != "" {
+			of = " of " + definition
+		}
+	}
+	fmt.Fprintf(p.app.Err, "%s instance %s\n", mark, cli.Plain(id+of+" "+what))
+}
+
+// some prints a line unless there were too many in the same second; how many there were is told a second later.
+func (p *reporter) some(at time.Time, mark, id, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if second := at.Truncate(time.Second); !second.Equal(p.second) {
-		if p.hidden > 0 {
-			fmt.Fprintf(p.app.Err, "… and %d more starts and ends\n", p.hidden)
-		}
-		p.second, p.shown, p.hidden = second, 0, 0
+		p.tellHidden()
+		p.second, p.shown = second, 0
 	}
 	if p.shown == reportsPerSecond {
-		p.hidden++
+		if p.hidden++; p.hidden == 1 {
+			p.later = time.AfterFunc(time.Second, p.rest)
+		}
 		return
 	}
 	p.shown++
-	fmt.Fprintf(p.app.Err, format, args...)
+	p.print(mark, id, what)
+}
+
+// rest tells how many starts and ends were not printed, also when no other follows.
+func (p *reporter) rest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tellHidden()
+}
+
+func (p *reporter) tellHidden() {
+	if p.hidden == 0 {
+		return
+	}
+	p.later.Stop()
+	fmt.Fprintf(p.app.Err, "… and %d more starts and ends\n", p.hidden)
+	p.hidden = 0
 }

@@ -17,10 +17,14 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/cli/load"
 	"github.com/lockstep-workflows/lockstep/internal/cli/local"
 	"github.com/lockstep-workflows/lockstep/internal/effect/builtin"
+	"github.com/lockstep-workflows/lockstep/internal/scenario"
 )
 
 // loadedFile is the definition that a file holds.
 type loadedFile struct{ name, digest string }
+
+// fileSet is a set of files.
+type fileSet map[string]bool
 
 // watcher deploys the definitions of a folder, again whenever files change.
 type watcher struct {
@@ -29,7 +33,8 @@ type watcher struct {
 	seen     cli.Stamps            // of the loaded files
 	changing cli.Stamps            // of changed files at the last check
 	deployed map[string]loadedFile // by file
-	uses     map[string]bool       // files that definitions refer to
+	broken   map[string]bool       // files that the last load could not deploy
+	uses     map[string]fileSet    // files that definitions refer to, and which definitions do
 
 	allowUnreachable bool // documents on the network that cannot be fetched are warnings
 }
@@ -87,14 +92,56 @@ func (w *watcher) again(ctx context.Context) {
 	}
 	for file, was := range w.deployed {
 		if _, there := now[file]; !there {
-			fmt.Fprintf(w.host.app.Err, "%s was removed; %s stays deployed\n", file, cli.Plain(was.name))
+			fmt.Fprintf(w.host.app.Err, "%s was removed; %s stays deployed, \"lockstep def rm %[2]s\" deletes it\n", file, cli.Plain(was.name))
 			delete(w.deployed, file)
+		}
+	}
+	maps.DeleteFunc(w.broken, func(file string, _ bool) bool { _, there := now[file]; return !there })
+	changed := fileSet{}
+	for file, stamp := range now {
+		if w.seen[file] != stamp {
+			changed[filepath.Clean(file)] = true
 		}
 	}
 	w.seen = now
 	for _, name := range w.load(ctx) {
 		fmt.Fprintf(w.host.app.Err, "loaded %s\n", cli.Plain(name))
 	}
+	w.test(ctx, changed)
+}
+
+// test runs the scenarios of what changed: of scenario files, of definitions, and of the files that these use. Where a
+// definition has errors nothing is run: they are reported, and the last good version is not what the file says.
+func (w *watcher) test(ctx context.Context, changed fileSet) {
+	for file, users := range w.uses {
+		if changed[filepath.Clean(file)] {
+			for user := range users {
+				changed[filepath.Clean(user)] = true
+			}
+		}
+	}
+	reader := load.Reader{App: w.host.app, Ctx: ctx, Client: w.host.client}
+	err := local.RerunScenarios(reader, w.folder(), func(f *scenario.File) bool {
+		affected := changed[filepath.Clean(f.Path)]
+		for _, def := range f.Workflows {
+			if w.broken[def.Path] {
+				return false
+			}
+			affected = affected || changed[filepath.Clean(def.Path)]
+		}
+		return affected
+	})
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(w.host.app.Err, "%s\n", cli.Plain(err.Error()))
+	}
+}
+
+// folder is the folder of the definitions.
+func (w *watcher) folder() string {
+	if info, err := os.Stat(w.dir); err == nil && !info.IsDir() {
+		return filepath.Dir(w.dir)
+	}
+	return w.dir
 }
 
 func (w *watcher) reloadFunctions(ctx context.Context) {
@@ -106,8 +153,8 @@ func (w *watcher) reloadFunctions(ctx context.Context) {
 	w.host.invoker.use(known)
 }
 
-// load deploys every definition without errors, as one bundle, and returns the names of those that are new or changed.
-// It reports the errors of the others, whose last good version stays deployed.
+// load deploys every definition without errors, as one bundle, and returns the names of those that are new, changed, or
+// no longer broken. It reports the errors of the others, whose last good version stays deployed.
 func (w *watcher) load(ctx context.Context) []string {
 	a := w.host.app
 	files, found, err := load.Find([]string{w.dir})
@@ -122,6 +169,7 @@ func (w *watcher) load(ctx context.Context) []string {
 		d, err := load.Compile(a, ctx, file, "", w.host.client, w.host.invoker.Names()...)
 		if err != nil {
 			fmt.Fprintf(a.Err, "%v\n", err)
+			w.broken[file] = true
 			continue
 		}
 		if found[file] && !d.IsDefinition() {
@@ -131,6 +179,7 @@ func (w *watcher) load(ctx context.Context) []string {
 			fmt.Fprintf(a.Err, "%s: %s\n", file, cli.Plain(err.Error()))
 		}
 		if err != nil || d.Diagnostics.HasErrors() {
+			w.broken[file] = true
 			w.keeps(file)
 			continue
 		}
@@ -139,6 +188,9 @@ func (w *watcher) load(ctx context.Context) []string {
 	loaded, err := w.deploy(ctx, good)
 	if err != nil {
 		fmt.Fprintf(a.Err, "%s; nothing was deployed\n", cli.Plain(err.Error()))
+		for _, d := range good {
+			w.broken[d.File] = true
+		}
 	}
 	return loaded
 }
@@ -159,7 +211,10 @@ func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string
 		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, load.Allowed{Exec: true, Unreachable: w.allowUnreachable})...)
 		d.Diagnostics.Sort()
 		for _, file := range d.Uses() {
-			w.uses[file] = true
+			if w.uses[file] == nil {
+				w.uses[file] = fileSet{}
+			}
+			w.uses[file][d.File] = true
 		}
 	}
 	if d.Diagnostics.HasErrors() {
@@ -173,15 +228,12 @@ func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string
 	return d, nil
 }
 
-// deploy deploys definitions as one bundle, and returns the names of those that changed.
+// deploy deploys definitions as one bundle, and returns the names of those that changed or were broken.
 func (w *watcher) deploy(ctx context.Context, ds []load.Definition) (loaded []string, err error) {
 	if len(ds) == 0 {
 		return nil, nil
 	}
-	dir := w.dir
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		dir = filepath.Dir(dir)
-	}
+	dir := w.folder()
 	folder, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -206,10 +258,11 @@ func (w *watcher) deploy(ctx context.Context, ds []load.Definition) (loaded []st
 		name := cli.JoinVersion(one.Definition.ID, one.Definition.Version)
 		before := w.deployed[d.File]
 		w.deployed[d.File] = loadedFile{name, one.Definition.Digest}
-		if before.digest != one.Definition.Digest {
+		if before.digest != one.Definition.Digest || w.broken[d.File] {
 			w.report(d)
 			loaded = append(loaded, name)
 		}
+		delete(w.broken, d.File)
 	}
 	return loaded, nil
 }

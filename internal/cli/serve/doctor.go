@@ -17,8 +17,8 @@ func DoctorCommand(a *cli.App) *cobra.Command {
 	var storeText, namespace string
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check a store for damage, or a server's health", Args: cli.AtMost(0),
-		Long: "Doctor with --store reads everything in a store and reports what cannot be read and what is inconsistent; no server may use an\n" +
-			"SQLite store meanwhile. Without --store it checks that a server is ready. Exit code 1 means that something is wrong.",
+		Long: "Doctor with --store reads everything in a store and reports what cannot be read or is inconsistent; no server may use an\n" +
+			"SQLite store meanwhile. Without --store it checks that a server is ready. Exit code 1: there is a problem.",
 		Example: `  lockstep doctor --store sqlite:.lockstep/lockstep.db
   lockstep doctor --ctx prod`,
 	}

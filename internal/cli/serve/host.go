@@ -22,6 +22,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 	"github.com/lockstep-workflows/lockstep/internal/server"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/stores"
 )
 
@@ -61,7 +62,7 @@ func (h *hostFlags) add(cmd *cobra.Command, store, unknown, level string) {
 	f.StringVar(&h.memory, "memory-limit", "auto", "memory above which expensive requests are refused: a `size` such as 2GiB, none, or auto (GOMEMLIMIT, 9/10 of the control group's, or 3/4 of the machine's)")
 	h.quotas.add(f)
 	h.missedFires = &cli.Choice{Value: "latest", Allowed: []string{"latest", "all", "none"}}
-	f.Var(h.missedFires, "missed-fires", "which missed times of a schedule are caught up")
+	f.Var(h.missedFires, "missed-fires", "which missed fire times of a schedule to catch up on")
 	h.unknown = &cli.Choice{Value: unknown, Allowed: []string{"fail", "wait"}}
 	f.Var(h.unknown, "unknown-functions", "whether calls of functions without an endpoint fail, or wait for \"lockstep inst answer\"")
 	h.logFormat = &cli.Choice{Value: "auto", Allowed: logFormats, Also: wfxLogFormats}
@@ -286,7 +287,14 @@ func storeFailure(address stores.Address, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return &cli.Failure{Exit: cli.ExitError, Code: "store", Title: "The store cannot be opened", Detail: err.Error()}
 	}
-	return fmt.Errorf("open the store %s: %w", address, err)
+	f := cli.AsFailure(fmt.Errorf("open the store %s: %w", address, err))
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		f.Hint = "only one process may use an SQLite store: stop the other one, or name another file with --store; \"lockstep doctor\" without --store asks a server that runs"
+	case errors.Is(err, store.ErrForeign):
+		f.Hint = "if it is a database of wfx, \"lockstep import wfx\" brings its workflows and jobs into a store"
+	}
+	return f
 }
 
 // parseStore reads --store.

@@ -5,7 +5,9 @@ import (
 	"sync/atomic"
 
 	"github.com/lockstep-workflows/lockstep/effect"
+	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/effect/catalogue"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 	"github.com/lockstep-workflows/lockstep/internal/effect/route"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 )
@@ -26,6 +28,11 @@ func (v *invoker) use(c *catalogue.Catalogue) { v.known.Store(c) }
 
 // Names lists the functions of the catalogue.
 func (v *invoker) Names() []string { return v.known.Load().Names() }
+
+// CheckCalls warns of calls of a definition that do not fit the functions of the catalogue.
+func (v *invoker) CheckCalls(ctx context.Context, d pin.Definition) dialect.Diagnostics {
+	return v.known.Load().CheckCalls(ctx, d)
+}
 
 // Invoke carries out a call, or parks it if there is no implementation.
 func (v *invoker) Invoke(ctx context.Context, c effect.Call) effect.Outcome {

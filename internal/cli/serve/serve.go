@@ -156,7 +156,7 @@ func serve(a *cli.App, ctx context.Context, flags *serveFlags) (err error) {
 		if flags.crl, err = server.NewCRL(flags.clientCRL, flags.clientCA); err != nil {
 			return cli.Invalidf("%v", err)
 		}
-		options = append(options, lockstep.RevokedCertificates(flags.crl.Revokes))
+		options = append(options, lockstep.RevokedCertificates(flags.crl))
 	}
 	if flags.resume {
 		options = append(options, lockstep.ResumeRestored())

@@ -120,7 +120,7 @@ func listenFailure(l server.Listening, err error) error {
 		f.Code, f.Hint = "unsafe", "give --tokens FILE, --tls-cert FILE and --tls-key FILE, or --insecure if something else protects it"
 		return f
 	case errors.Is(err, syscall.EADDRINUSE):
-		f := cli.AsFailure(fmt.Errorf("listen: %s (--%s) is in use: %w", l.Address, l.Side, err))
+		f := cli.AsFailure(fmt.Errorf("listen: %s (--%s) is in use", l.Address, l.Side))
 		f.Hint = fmt.Sprintf("if another server runs there, --%s 127.0.0.1:0 takes a free port", l.Side)
 		if l.Side == server.SouthSide {
 			f.Hint += ", and --south none serves no devices"

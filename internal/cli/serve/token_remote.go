@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +39,7 @@ func tokenList(a *cli.App) *cobra.Command {
 			}
 		}
 		return cli.Listing[api.Token]{
+			What:    "tokens: the server asks for none",
 			Columns: []string{"NAME", "ROLE", "STATE", "EXPIRES", "CLIENT", "SOURCES"},
 			Row: func(t api.Token) []string {
 				expires := ""
@@ -63,22 +66,23 @@ func tokenState(t api.Token) string {
 
 func tokenRevoke(a *cli.App) *cobra.Command {
 	var server remote.Flags
-	var certificate, reason string
+	var certificate, issuer, reason string
 	cmd := &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token or a certificate from now on", Args: cli.AtMost(1),
 		Long: "Revoke makes all servers that share a store refuse a token, with its sessions, or the certificate of a device, within a few seconds and\n" +
-			"without a restart. Take the line out of the tokens file afterwards. It needs a token with the role admin.",
+			"without a restart. Remove the line from the tokens file afterwards. It needs a token with the role admin.",
 		Example: `  lockstep token revoke ci --reason "it was in a log"
   lockstep token revoke --certificate 3a:5f:01 --reason stolen`,
 	}
 	server.Add(cmd)
 	cmd.Flags().StringVar(&certificate, "certificate", "", "the serial `number` of a certificate, in hexadecimal digits")
+	cmd.Flags().StringVar(&issuer, "issuer", "", "the `name` of the certificate's issuer, such as \"CN=Devices,O=Example\" (default: of all authorities)")
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
 	cmd.RunE = remote.Run(a, &server, func(r remote.Server, args []string) error {
 		if (len(args) == 1) == (certificate != "") {
 			return cli.Usagef("lockstep token revoke needs the name of a token, or --certificate")
 		}
-		request := api.RevokeRequest{Certificate: certificate, Reason: reason}
+		request := api.RevokeRequest{Certificate: certificate, Issuer: issuer, Reason: reason}
 		if len(args) == 1 {
 			request.Token = args[0]
 		}
@@ -86,7 +90,7 @@ func tokenRevoke(a *cli.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Err, "revoked; lockstep token restore %s takes it back\n", v.ID)
+		fmt.Fprintf(a.Err, "revoked; lockstep token restore %s takes it back\n", cli.QuoteArg(cmp.Or(v.Token, v.ID)))
 		return nil
 	})
 	return cmd
@@ -95,11 +99,26 @@ func tokenRevoke(a *cli.App) *cobra.Command {
 func tokenRestore(a *cli.App) *cobra.Command {
 	var server remote.Flags
 	cmd := &cobra.Command{
-		Use: "restore ID", Short: "Take a revocation back", Args: cobra.ExactArgs(1),
-		Long:    "Restore takes a revocation back, by the id that revoke printed. It needs a token with the role admin.",
-		Example: `  lockstep token restore certificate-3a5f01`,
+		Use: "restore NAME", Short: "Take a revocation back", Args: cobra.ExactArgs(1),
+		Long: "Restore takes a revocation back: that of a token by its name, that of a certificate by the id that revoke printed and ls lists. It needs\n" +
+			"a token with the role admin.",
+		Example: `  lockstep token restore ci
+  lockstep token restore certificate-3a5f01`,
 	}
 	server.Add(cmd)
-	cmd.RunE = remote.Run(a, &server, func(r remote.Server, args []string) error { return r.Restore(r.Ctx, args[0]) })
+	cmd.RunE = remote.Run(a, &server, func(r remote.Server, args []string) error {
+		revoked, err := r.ListRevocations(r.Ctx)
+		if err != nil {
+			return err
+		}
+		revoked = slices.DeleteFunc(revoked, func(v api.Revocation) bool { return v.Token != args[0] && v.ID != args[0] })
+		switch len(revoked) {
+		case 0:
+			return cli.NotFoundf("%q is not revoked", args[0])
+		case 1:
+			return r.Restore(r.Ctx, revoked[0].ID)
+		}
+		return cli.Usagef("several tokens with the name %q were revoked; give the id of one, such as %s", args[0], revoked[0].ID)
+	})
 	return cmd
 }

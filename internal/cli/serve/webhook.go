@@ -35,7 +35,7 @@ type webhookFlags struct {
 func (w *webhookFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&w.urls, "webhook", nil, "an http or https `URL` that gets a CloudEvent for each instance that fails; repeatable")
-	f.StringVar(&w.filter, "webhook-filter", "", "only for instances that this `QUERY` selects, such as \"def:order tag:team=billing\" (see \"lockstep inst ls --help\")")
+	f.StringVar(&w.filter, "webhook-filter", "", "only for instances that this `QUERY` selects, such as \"def:order team:billing\" (see \"lockstep inst ls --help\")")
 	f.StringVar(&w.waiting, "webhook-waiting", "", "also for instances that wait longer than this `AGE` without a change, such as 2h (default: never)")
 	f.StringVar(&w.secret, "webhook-secret", "", "sign requests with the secret of this `name`, as Standard Webhooks does")
 }
