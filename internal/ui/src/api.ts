@@ -28,9 +28,10 @@ export interface Answer<T> {
 
 export interface Ask {
   method?: string;
-  body?: unknown; // a string is sent as it is
+  body?: unknown; // a string or a form is sent as it is
   type?: string;
   text?: boolean; // the answer as text, also where it is JSON
+  bytes?: boolean; // the answer as an ArrayBuffer
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
@@ -38,8 +39,10 @@ export interface Ask {
 /** Asks the server. What is not a success is a Problem; no answer is one with status 0. */
 export async function ask<T>(path: string, o: Ask = {}): Promise<Answer<T>> {
   const headers: Record<string, string> = { Accept: "application/json", ...o.headers };
-  let body: string | undefined;
-  if (o.body !== undefined) {
+  let body: string | FormData | undefined;
+  if (o.body instanceof FormData) {
+    body = o.body; // the browser writes its type, with the boundary
+  } else if (o.body !== undefined) {
     body = typeof o.body === "string" ? o.body : JSON.stringify(o.body);
     headers["Content-Type"] = o.type ?? "application/json";
   }
@@ -51,6 +54,7 @@ export async function ask<T>(path: string, o: Ask = {}): Promise<Answer<T>> {
     if ((e as Error).name === "AbortError") throw e;
     throw new Problem(0, "unreachable", "The server does not respond.", "It may be stopped or restarting; the page continues when it is back.");
   }
+  if (o.bytes && r.ok) return { data: (await r.arrayBuffer()) as T, etag: r.headers.get("ETag") ?? "", status: r.status };
   const text = await r.text();
   if (r.status === 401 && path !== "/api/v1/session") {
     if (signedIn.peek() !== before) return ask(path, o); // it was sent without the token that was entered meanwhile
@@ -161,9 +165,13 @@ export interface Definition {
   digest: string;
   deployed: string;
   current?: boolean;
+  scheduled?: boolean; // it is current, and its schedule starts instances
   diagnostics?: Diagnostic[];
   paused?: Decision;
   retired?: Decision;
+  path?: string;
+  bundle?: string;
+  inputSchema?: unknown;
 }
 
 /** Who decided something, when and why. */
@@ -185,6 +193,9 @@ export interface Schedule {
   until?: string;
   zone: string;
   overlap: "allow" | "skip" | "queue";
+  catchUp: "latest" | "all" | "none";
+  catchUpWindow?: string;
+  set: { overlap?: string; catchUp?: string; catchUpWindow?: string }; // the rest is the server's
   next: string[];
   fires: Fire[]; // newest first
 }
@@ -206,4 +217,21 @@ export interface Diagnostic {
   code: string;
   message: string;
   hint?: string;
+}
+
+/** What a deployment of definitions with their files did, or would do. */
+export interface Bundle {
+  digest: string;
+  definitions: { definition: Definition; change: "created" | "new-version" | "replaced" | "restored" | "unchanged" }[];
+  unused?: string[];
+  diff?: string;
+}
+
+/** A file that a definition uses. */
+export interface DefinitionFile {
+  path: string;
+  bytes: number;
+  digest: string;
+  document?: boolean;
+  remote?: boolean;
 }

@@ -2,11 +2,11 @@ import { lazy, Suspense } from "preact/compat";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { needsToken } from "./api";
-import { connection } from "./live";
 import { place } from "./router";
-import { OnlyLooking } from "./parts/access";
-import { SignIn, Whoami } from "./parts/signin";
+import { folded, Side } from "./parts/shell";
+import { SignIn } from "./parts/signin";
 import { announce, Announcer } from "./parts/announcer";
+import { Loading } from "./parts/head";
 import { Home } from "./pages/home";
 import { Definitions } from "./pages/definitions";
 import { Definition } from "./pages/definition";
@@ -21,45 +21,21 @@ import { NotFound } from "./pages/notfound";
 // The editor is large and few need it at once.
 const Playground = lazy(() => import("./pages/playground"));
 
-const menu = [
-  ["/", "Home"],
-  ["/definitions", "Definitions"],
-  ["/instances", "Instances"],
-  ["/schedules", "Schedules"],
-  ["/events", "Events"],
-  ["/board", "Board"],
-  ["/nodes", "Nodes"],
-  ["/playground", "Playground"],
-] as const;
-
 export function App() {
   const { parts, path } = place.value;
-  const top = parts[0] ?? "";
   useArrival(path);
   return (
     <>
-      <a class="skip" href="#main">
+      {needsToken.value && <SignIn />}
+      <a class="skip" href="#main" hidden={needsToken.value}>
         Skip to the content
       </a>
-      <header class="top">
-        <a class="brand" href="/" aria-label="Lockstep, home">
-          <img src="/icon.svg" alt="" width="22" height="22" /> Lockstep
-        </a>
-        <nav aria-label="Main">
-          {menu.map(([href, name]) => (
-            <a href={href} aria-current={href === "/" + top ? "page" : undefined}>
-              {name}
-            </a>
-          ))}
-        </nav>
-        <Whoami />
-        <Connection />
-      </header>
-      <main id="main" tabIndex={-1}>
-        <OnlyLooking />
-        <Suspense fallback={<p class="quiet">Loading…</p>}>{pageOf(parts)}</Suspense>
-      </main>
-      <SignIn />
+      <div class={folded() ? "shell folded" : "shell"} hidden={needsToken.value}>
+        <Side />
+        <main id="main" tabIndex={-1} class={parts[0] === "board" && parts[1] ? "wide" : undefined}>
+          <Suspense fallback={<Loading />}>{pageOf(parts)}</Suspense>
+        </main>
+      </div>
       <Announcer />
     </>
   );
@@ -133,13 +109,4 @@ function useArrival(path: string) {
     drawn.observe(main, { childList: true, subtree: true });
     return () => drawn.disconnect();
   }, [path]);
-}
-
-function Connection() {
-  const text = needsToken.value ? "signed out" : { connecting: "connecting", live: "live", lost: "server does not respond" }[connection.value];
-  return (
-    <span class={"connection " + connection.value} role="status">
-      {text}
-    </span>
-  );
 }

@@ -30,12 +30,12 @@ const places = () => [
   ["instance completed", `/instances/${ids.hello}`, ".diagram .mark-done"],
   ["instance failed", `/instances/${ids.failed}`, ".diagram .mark-failed"],
   ["instance waiting", `/instances/${ids.approval}`, ".diagram .mark-waiting", ".why"],
-  ["schedules", "/schedules", ".panel"],
+  ["schedules", "/schedules", ".empty-state"],
   ["events", "/events", ".events"],
   ["board", "/board/team.board", "[data-card]"],
   ["nodes", "/nodes", ".numbers"],
   ["playground", "/playground?example=order", ".cm-content", ".diagram [role=button]"],
-  ["definition source", "/definitions/order?tab=source", ".source"],
+  ["definition source", "/definitions/order?tab=source", ".cm-content"],
   ["nothing here", "/nowhere"],
 ];
 
@@ -75,6 +75,10 @@ test("every page fits a narrow window, and keeps still for those who want that",
     await shot(page, `page ${name} 900`);
     const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     if (over > 0) wrong.push(`${name}: ${over} pixels too wide`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const overPhone = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    if (overPhone > 0) wrong.push(`${name}: ${overPhone} pixels too wide for a phone`);
+    await page.setViewportSize({ width: 900, height: 900 });
     const moving = await page.evaluate(() => document.getAnimations().filter((a) => a.playState === "running" && a.effect?.getTiming().duration !== 0).length);
     if (moving > 0) wrong.push(`${name}: ${moving} things move`);
   }
@@ -137,7 +141,7 @@ test("an address that is none of the page's says so", async (t) => {
     await page.getByRole("heading", { level: 1, name: "There is nothing here" }).waitFor();
   }
   await page.getByRole("link", { name: "Go home" }).click();
-  await page.getByRole("heading", { level: 1, name: "Lockstep" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
   await page.goto(server.url + "/instances/");
   await page.getByRole("heading", { level: 1, name: "Instances" }).waitFor();
 });
@@ -155,6 +159,13 @@ test("the first load has at most 200 KB, and comes from this server alone", asyn
   assert.ok(Object.keys(sizes).some((f) => f.endsWith(".js")), "a script was loaded");
   const total = Object.values(sizes).reduce((a, b) => a + b, 0);
   assert.ok(total <= 200 * 1024, `the first load has ${total} bytes: ${JSON.stringify(sizes)}`);
+  // What few need at once comes when it is shown.
+  const first = (await (await fetch(server.url + "/", asBrowsers)).text()).match(/\/assets\/[^"]+\.js/g);
+  assert.equal(first.length, 1, `the document loads ${first}`);
+  const script = await (await fetch(server.url + first[0], asBrowsers)).text();
+  for (const part of ["home-chart", "editor", "playground"]) {
+    assert.match(script, new RegExp(`import\\([^)]*/${part}-[\\w-]+\\.js`), `${part} is loaded when it is shown`);
+  }
 });
 
 test("the policy is strict and holds for every file", async () => {

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { createServer } from "vite";
 import { root } from "./harness.mjs";
 
-let vite, spotAt, offersAt;
+let vite, spotAt, offersAt, hasForm, startValue;
 const schema = (name) => JSON.parse(readFileSync(join(root, name, "schema.json"), "utf8"));
 const sw05 = schema("internal/dialect/sw05");
 const sw08 = schema("internal/dialect/sw08");
@@ -16,6 +16,7 @@ const wfx = schema("internal/dialect/wfx");
 before(async () => {
   vite = await createServer({ root: join(root, "internal", "ui"), configFile: false, logLevel: "error", server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", optimizeDeps: { noDiscovery: true } });
   ({ spotAt } = await vite.ssrLoadModule("/src/editor/path.ts"));
+  ({ hasForm, startValue } = await vite.ssrLoadModule("/src/editor/form-model.ts"));
   ({ offersAt } = await vite.ssrLoadModule("/src/editor/schema.ts"));
 });
 after(() => vite.close());
@@ -115,4 +116,20 @@ test("states, actions and error handlers of Serverless Workflow 0.6 to 0.9", () 
   has("states:\n- name: a\n  type: foreach\n  |\n", ["inputCollection", "iterationParam", "mode", "batchSize"], sw08);
   has("functions:\n- name: f\n  type: |\n", ["rest", "http", "graphql", "expression", "custom"], sw08);
   has("retries:\n- |\n", ["name", "delay", "maxAttempts", "increment", "multiplier"], sw08);
+});
+
+test("a schema whose parts multiply makes no form, and is found out at once", () => {
+  const levels = {};
+  for (let i = 0; i < 10; i++) levels["l" + i] = { allOf: Array.from({ length: 50 }, () => ({ $ref: "#/$defs/l" + (i + 1) })) };
+  levels.l10 = { type: "object", properties: { a: { type: "string" } } };
+  assert.equal(hasForm({ $ref: "#/$defs/l0", $defs: levels }), false);
+  const properties = {};
+  for (let i = 0; i < 50; i++) properties["p" + i] = { $ref: "#" };
+  assert.equal(hasForm({ type: "object", properties }), false);
+});
+
+test("a recursive schema makes a form", () => {
+  const tree = { type: "object", required: ["name"], properties: { name: { type: "string", default: "root" }, child: { $ref: "#" } } };
+  assert.equal(hasForm(tree), true);
+  assert.equal(startValue(tree, tree).name, "root");
 });

@@ -213,3 +213,17 @@ export async function shot(page, name) {
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: join(screenshots, name + ".png"), fullPage: true });
 }
+
+/** The editor of a name. */
+export const editor = (page, name) => page.getByRole("textbox", { name, exact: true });
+
+/** What an editor holds, as far as it is drawn. */
+export const written = (box) => box.evaluate((e) => e.innerText);
+
+/** Replaces what an editor holds. */
+export async function rewrite(box, text) {
+  await box.click();
+  await box.page().keyboard.press("ControlOrMeta+a");
+  await box.page().keyboard.press("Delete"); // Chromium would give what replaces coloured text a style, which the policy forbids
+  await box.page().keyboard.insertText(text);
+}

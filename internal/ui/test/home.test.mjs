@@ -1,52 +1,174 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openPage, shot, startServer } from "./harness.mjs";
+import { accessible } from "./axe.mjs";
+import { openPage, shot, startServer, until } from "./harness.mjs";
 
 let server;
 before(async () => (server = await startServer()));
 after(() => server.stop());
+
+/** A definition whose instances fail at once, each with one of five causes; an event starts one. */
+const due = `document: {dsl: 1.0.3, namespace: default, name: settle-the-invoices-of-all-subsidiaries-before-the-month-ends, version: 1.0.0}
+schedule: {on: {one: {with: {type: invoice.due}}}}
+do:
+- route:
+    switch:
+${[0, 1, 2, 3].map((n) => `    - c${n}: {when: "\${ .[0].n % 5 == ${n} }", then: cause${n}}`).join("\n")}
+    - c4: {then: cause4}
+${[0, 1, 2, 3, 4]
+  .map((n) => `- cause${n}:\n    raise: {error: {type: "https://shop.example.com/cause${n}", status: 500, title: Cause ${n}, detail: "${"the card was declined, ".repeat(3)}/quantity must be at least ${n}"}}`)
+  .join("\n")}
+`;
+
+const approval = `document: {dsl: 1.0.3, namespace: default, name: approval, version: 1.0.0}
+do:
+- ask: {listen: {to: {one: {with: {type: approval.given}}}}}
+`;
+
+const rates = `document: {dsl: 1.0.3, namespace: default, name: rates, version: 1.0.0}
+schedule: {cron: "0 0 29 2 *"}
+do:
+- read: {set: {ok: true}}
+`;
+
+/** What the readout of the chart says: {Started: 3, …}. */
+function readout(page) {
+  return page.locator(".readout dl > div").evaluateAll((all) => Object.fromEntries(all.map((d) => [d.querySelector("dt").textContent.trim(), Number(d.querySelector("dd").textContent.replaceAll(",", ""))])));
+}
+
+/** Waits until the chart shows numbers. The live stream brings them. */
+function shows(page, what) {
+  return until(`the chart to show ${JSON.stringify(what)}`, async () => {
+    const now = await readout(page);
+    return Object.entries(what).every(([name, n]) => now[name] === n);
+  });
+}
 
 test("first visit explains itself and runs an example", async (t) => {
   const page = await openPage(t, server, "/");
   await page.getByText("Lockstep runs workflows").waitFor();
   await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
   await page.getByText("lockstep def apply").waitFor();
+  await page.getByText("1 node alive").waitFor();
   await shot(page, "home-first-visit");
 
   await page.getByRole("button", { name: "Deploy and run an example" }).click();
-  await page.locator("header.instance").getByText("completed").waitFor();
+  await page.getByText("completed").first().waitFor();
   assert.match(new URL(page.url()).pathname, /^\/instances\/./);
-  await page.getByRole("region", { name: "Output" }).getByText("Hello, Ada").waitFor();
-  await page.getByRole("button", { name: "greet, done" }).waitFor();
+  await page.getByText("Hello, Ada").first().waitFor();
   await shot(page, "home-example");
 
   await page.getByRole("link", { name: "Home", exact: true }).click();
   await page.getByRole("link", { name: "1 completed" }).waitFor();
-  await page.getByRole("cell", { name: "greet@1.0.0" }).waitFor();
-  await page.getByText("Nothing failed.").waitFor();
+  await page.getByRole("link", { name: "0 failed" }).waitFor();
+  await page.getByRole("region", { name: "Recent instances" }).getByRole("link", { name: /^greet/ }).waitFor();
+  await shows(page, { Started: 1, Completed: 1, Failed: 0 });
+  assert.equal(await page.getByText("Lockstep runs workflows").count(), 0, "the tour is over");
+  assert.equal(await page.getByRole("heading", { name: "Failures by cause" }).count(), 0);
+  assert.equal(await page.locator(".figures li").count(), 3, "statuses without instances are left out");
   await shot(page, "home");
 });
 
-test("home follows what happens", async (t) => {
+test("home follows what happens, and counts it by the hour", async (t) => {
+  for (const text of [due, approval, rates]) await server.deploy(text);
   const page = await openPage(t, server, "/");
   await page.getByRole("heading", { name: "Recent instances" }).waitFor();
-  await server.deploy(`id: broken
-version: "1.0"
-name: Of the tests
-functions: [{name: nowhere, operation: "http://127.0.0.1:1/nowhere"}]
-states:
-- name: Ask
-  type: operation
-  start: {kind: default}
-  actions: [{functionRef: {refName: nowhere}}]
-  end: {kind: default}
-`);
-  const { id } = await server.begin("broken");
-  const { error } = await server.reach(id, "failed");
-  const group = page.getByRole("link", { name: `${error.name} at Ask` });
-  await group.waitFor();
+  const { id } = await server.begin("approval");
+  await server.reach(id, "waiting");
+  for (let i = 0; i < 3; i++) await server.begin("greet", { name: "Ada" });
+  const sent = await server.api("POST", "/api/v1/events", { specversion: "1.0", id: "first", source: "test", type: "invoice.due", data: { n: 2 } }, { "Content-Type": "application/cloudevents+json" });
+  assert.equal(sent.status, 202);
+
+  const failures = page.getByRole("region", { name: "Failures by cause" });
+  await failures.getByRole("link", { name: "Cause 2 at cause2" }).waitFor();
+  await failures.getByText("/quantity must be at least 2").waitFor();
+  await shows(page, { Started: 6, Completed: 4, Failed: 1 });
+  await page.getByRole("region", { name: "Durations" }).getByRole("link", { name: "greet" }).waitFor();
+  await page.getByRole("region", { name: "Waiting longest" }).getByText("approval.given").waitFor();
+  await page.getByRole("region", { name: "Next schedules" }).getByRole("link", { name: "rates" }).waitFor();
   await shot(page, "home-failures");
-  await group.click();
-  await page.getByRole("link", { name: id }).click();
-  await page.getByRole("region", { name: "Error", exact: true }).getByText(error.name).waitFor();
+
+  // By keyboard the numbers are those of one hour; all hours together are those of the day.
+  const slider = page.getByRole("slider", { name: "Hour" });
+  await slider.focus();
+  await page.keyboard.press("Home");
+  assert.match(await slider.getAttribute("aria-valuetext"), /: 0 started, 0 completed, 0 failed$/);
+  const total = { Started: 0, Completed: 0, Failed: 0 };
+  for (let i = 0; i < 24; i++) {
+    if (i > 0) await page.keyboard.press("ArrowRight");
+    const now = await readout(page);
+    for (const name of Object.keys(total)) total[name] += now[name];
+  }
+  assert.deepEqual(total, { Started: 6, Completed: 4, Failed: 1 });
+  await page.keyboard.press("Escape");
+  await shows(page, { Started: 6, Completed: 4, Failed: 1 });
+
+  // What is picked leads to the instances.
+  await slider.focus();
+  await page.keyboard.press("End");
+  for (let i = 0; i < 2 && (await readout(page)).Failed !== 1; i++) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.locator(".readout dl > div", { hasText: "Failed" }).getByRole("link", { name: "1" }).click();
+  await page.waitForURL(/status%3Afailed\+updated%3A%3E.*updated%3A%3C/);
+  await page.locator('main a[href^="/instances/"]').first().waitFor();
+  await page.goBack();
+  await shows(page, { Started: 6, Completed: 4, Failed: 1 });
+
+  // The same as a table.
+  await page.getByText("As a table").click();
+  const table = page.getByRole("region", { name: "Activity as a table" });
+  await table.waitFor();
+  const column = await table.locator("tbody tr").evaluateAll((rows) => rows.map((r) => Number(r.cells[1].textContent)).reduce((a, b) => a + b));
+  assert.equal(column, 6);
+
+  // They outlive the server, and a week has them too.
+  await server.kill("SIGTERM");
+  await server.start();
+  await page.getByRole("button", { name: "7 days" }).click();
+  await page.waitForURL(/period=week/);
+  await page.getByText("Last 7 days", { exact: true }).waitFor();
+  await shows(page, { Started: 6, Completed: 4, Failed: 1 });
+  await page.reload();
+  await shows(page, { Started: 6, Completed: 4, Failed: 1 });
+});
+
+test("ten thousand failures of five causes", async (t) => {
+  const many = 10_000;
+  const batches = Array.from({ length: 10 }, (_, b) =>
+    Array.from({ length: many / 10 }, (_, i) => ({ specversion: "1.0", id: `${b}-${i}`, source: "test", type: "invoice.due", data: { n: i } })),
+  );
+  for (const r of await Promise.all(batches.map((events) => server.api("POST", "/api/v1/events", events, { "Content-Type": "application/cloudevents-batch+json" })))) assert.equal(r.status, 202);
+  await until("all to fail", async () => (await server.api("GET", "/api/v1/stats")).body.statuses.failed === many + 1);
+
+  for (const dark of [false, true]) {
+    const page = await openPage(t, server, "/", { dark });
+    const failures = page.getByRole("region", { name: "Failures by cause" });
+    await page.getByRole("link", { name: "10,001 failed" }).waitFor();
+    await failures.getByRole("link", { name: "Cause 2 at cause2" }).waitFor();
+    assert.equal(await failures.getByRole("listitem").count(), 5);
+    assert.equal(await failures.getByText("2,001").count(), 1);
+    assert.equal(await failures.getByText("2,000", { exact: true }).count(), 4);
+    await shows(page, { Failed: many + 1 });
+    await accessible(page, dark ? "home, dark" : "home");
+    await shot(page, dark ? "home-10000-dark" : "home-10000");
+    if (dark) {
+      await failures.getByRole("link", { name: "Retry 2,001 with Cause 2…" }).click();
+      await page.getByText("All 2,001 that match").waitFor();
+    }
+  }
+});
+
+test("on a phone failures come first, and nothing is too wide", async (t) => {
+  const page = await openPage(t, server, "/", { width: 390, height: 844 });
+  const top = async (name) => (await page.getByRole("region", { name }).boundingBox()).y;
+  await page.getByRole("region", { name: "Failures by cause" }).getByRole("link", { name: "Cause 2 at cause2" }).waitFor();
+  await page.getByRole("slider", { name: "Hour" }).waitFor();
+  await page.getByRole("region", { name: "Durations" }).waitFor();
+  const failed = (await page.getByRole("link", { name: "10,001 failed" }).boundingBox()).y;
+  assert.ok(failed < (await top("Failures by cause")));
+  assert.ok((await top("Failures by cause")) < (await top("Activity")));
+  assert.ok((await top("Activity")) < (await top("Durations")));
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await accessible(page, "home at 390 px");
+  await shot(page, "home-390");
 });

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { binary, openPage, root, shot, startServer, until } from "./harness.mjs";
+import { binary, editor, openPage, rewrite, root, shot, startServer, until } from "./harness.mjs";
 
 let server;
 before(async () => {
@@ -67,7 +67,8 @@ async function send(event) {
 async function saveAndTest(t, page, definitions) {
   const dir = mkdtempSync(join(tmpdir(), "lockstep-scenario-"));
   t.after(() => rmSync(dir, { recursive: true }));
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as scenario" }).click()]);
+  await page.getByRole("button", { name: "More actions" }).click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Save as scenario" }).click()]);
   const file = join(dir, download.suggestedFilename());
   await download.saveAs(file);
   for (const [name, from] of Object.entries(definitions)) cpSync(join(root, "examples", from), join(dir, name));
@@ -82,7 +83,7 @@ test("a foreach shows how far it is and what failed; only that is retried", asyn
   const { id } = await server.begin("map", { items: Array.from({ length: 60 }, (_, n) => ({ n })) });
   const page = await openPage(t, server, "/instances/" + id);
   const items = page.getByRole("region", { name: "Items of Score" });
-  await items.getByText("0 of 60 done, 60 in flight").waitFor();
+  await items.getByText("0 of 60 done · 60 in flight").waitFor();
   await page.getByText("60 calls of score that an operator must answer, 0 of 60 done").first().waitFor();
   const open = async () => (await server.api("GET", `/api/v1/calls?instance=${encodeURIComponent(id)}&limit=100`)).body.items;
   const answerOne = async (call, body) => {
@@ -93,8 +94,17 @@ test("a foreach shows how far it is and what failed; only that is retried", asyn
   for (const call of await open()) {
     await answerOne(call, call.arguments.n === 17 ? { error: { name: "BadItem", code: "422", detail: "no such article" } } : { result: { s: call.arguments.n } });
   }
-  await items.getByText("59 of 60 done, 1 failed").waitFor();
-  await items.getByRole("row", { name: '17 {"n":17} BadItem (422): no such article' }).waitFor();
+  await items.getByText("59 of 60 done · 1 failed").waitFor();
+  await items.getByRole("row", { name: /^17 \{"n":17\} ✕ failed 1 BadItem \(422\): no such article/ }).waitFor();
+  assert.equal(await items.getByRole("row").count(), 2, "the failed one alone is shown at first");
+  await items.getByRole("button", { name: "Done 59" }).click();
+  await items.getByRole("button", { name: "Next »" }).click();
+  await items.getByRole("row", { name: /^59 / }).waitFor();
+  assert.equal(await items.getByRole("row").count(), 10, "the second page of 59");
+  await items.getByRole("button", { name: "Failed 1" }).click();
+  await items.getByRole("button", { name: /^BadItem/ }).click();
+  await page.getByRole("region", { name: "Call of score" }).getByText("no such article").waitFor();
+  await page.getByRole("link", { name: "Timeline" }).click();
   await page.getByRole("region", { name: "Error", exact: true }).getByText("item 17").waitFor();
   await shot(page, "instance-items");
   await page.getByRole("button", { name: "Retry failed items" }).click();
@@ -110,17 +120,17 @@ test("a foreach shows how far it is and what failed; only that is retried", asyn
 test("start, watch, finish; every point can be looked at", async (t) => {
   const { id } = await server.begin("approval", { request: "q-1" });
   const page = await openPage(t, server, "/instances/" + id);
-  await page.getByText("Why does it wait?").waitFor();
+  await page.getByText("Why is it waiting?").waitFor();
   await page.getByRole("button", { name: "Ask, waiting" }).waitFor();
   await page.getByRole("button", { name: "Answer…" }).click();
   const dialog = page.getByRole("dialog", { name: "Answer the call of askManager" });
-  await dialog.getByLabel("Result (JSON)").fill("{not json");
-  await dialog.getByRole("button", { name: "Answer", exact: true }).click();
-  await dialog.getByRole("alert").getByText("This is not JSON").waitFor();
-  await dialog.getByLabel("Result (JSON)").fill("{}");
+  await rewrite(editor(page, "Result"), "{not json");
+  await dialog.locator(".places li").getByText("1:2").waitFor();
+  await dialog.getByRole("button", { name: "Answer", exact: true }).click(); // nothing is sent
+  await rewrite(editor(page, "Result"), "{}");
   await shot(page, "instance-answer");
   await dialog.getByRole("button", { name: "Answer", exact: true }).click();
-  await page.getByText("askManager returned").waitFor();
+  await page.getByRole("button", { name: /^Call askManager: returned/ }).waitFor();
   await send({ id: "other", source: "back-office", type: "request.decided", requestid: "q-2", data: { verdict: "refused" } });
   await send({ id: "e1", source: "back-office", type: "request.decided", requestid: "q-1", data: { verdict: "approved", by: "Grace" } });
   await page.getByRole("button", { name: "Grant, waiting" }).waitFor();
@@ -129,12 +139,13 @@ test("start, watch, finish; every point can be looked at", async (t) => {
   await page.getByRole("button", { name: "Retry", exact: true }).click();
   await answer(id, "grant", { result: {} });
   await page.locator("header.instance").getByText("completed").waitFor();
-  await page.getByRole("button", { name: "Grant, done, 2 tries" }).press("Enter");
+  await page.getByRole("button", { name: "Grant, done, attempt 2" }).press("Enter");
   const state = page.getByRole("region", { name: "Grant" });
   await state.getByText("✕ Down").waitFor();
   await state.getByText("✓ returned").waitFor();
   await state.getByRole("region", { name: "Output" }).getByText(`"approved"`).waitFor();
 
+  await page.getByRole("link", { name: "History" }).click();
   await page.getByRole("button", { name: /Called askManager/ }).click();
   await page.getByRole("region", { name: "The workflow's data then" }).waitFor();
   assert.ok(!(await page.getByRole("region", { name: "The workflow's data then" }).textContent()).includes("verdict"), "it was not known then");
@@ -191,7 +202,7 @@ test("a failed run, one started by an event, one with a child, and a job are kep
   await page.getByText("the device may move it to REVIEW").waitFor();
   assert.equal(await page.getByRole("link", { name: "Board" }).last().getAttribute("href"), "/board/team.board");
   await shot(page, "instance-job");
-  await saveAndTest(t, page, { "team.board.yaml": "jobs/kanban.yaml" });
+  await saveAndTest(t, page, { "kanban.yaml": "jobs/kanban.yaml" });
 });
 
 test("time in which nothing happened is one line", async (t) => {
@@ -202,7 +213,10 @@ test("time in which nothing happened is one line", async (t) => {
 });
 
 test("pause, resume, cancel, restart", async (t) => {
-  const { id } = await server.begin("approval", { request: "q-5" });
+  const version = (v) => `id: held\nversion: "${v}"\nspecVersion: "0.8"\nstart: Hold\nstates:\n- {name: Hold, type: delay, timeDelay: PT1H, end: true}\n`;
+  await server.deploy(version("1.0"));
+  const { id } = await server.begin("held", { request: "q-5" });
+  await server.deploy(version("2.0"));
   const page = await openPage(t, server, "/instances/" + id);
   const status = (word) => page.locator("header.instance").getByText(word).waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
@@ -216,12 +230,17 @@ test("pause, resume, cancel, restart", async (t) => {
   await status("cancelled");
   await page.getByText("not needed any more").waitFor();
   await page.getByRole("button", { name: "Restart…" }).click();
-  await page.getByLabel("Input (JSON)").fill(`{"request": "q-6"}`);
+  const versions = page.getByRole("dialog").getByLabel("Version");
+  await until("the versions", async () => (await versions.locator("option").allInnerTexts()).join() === "1.0 (of this instance),2.0 (current)");
+  assert.equal(await versions.inputValue(), "2.0");
+  await rewrite(editor(page, "Input"), `{"request": "q-6"}`);
+  await shot(page, "instance-restart");
   await page.getByRole("button", { name: "Start a new one" }).click();
   await page.getByText("Restart of").waitFor();
   assert.ok(!page.url().includes(id));
+  assert.equal((await server.api("GET", "/api/v1/instances/" + page.url().split("/").pop())).body.definition.version, "2.0");
   await page.getByRole("region", { name: "Input" }).getByText("q-6").waitFor();
-  await page.getByRole("link", { name: id }).click();
+  await page.getByRole("link", { name: id.slice(0, 8) }).click();
   await status("cancelled");
 });
 
@@ -230,8 +249,8 @@ test("a long history is shown from both ends, and never said to be without fault
   await server.reach(id, "failed");
   const newest = (await server.api("GET", `/api/v1/instances/${id}/history?order=newest&limit=1`)).body.items[0];
   assert.ok(newest.seq > 10_000, "the history is long");
-  const page = await openPage(t, server, `/instances/${id}?only=failed`);
-  const timeline = page.getByRole("region", { name: "Timeline" });
+  const page = await openPage(t, server, `/instances/${id}?tab=history&only=failed`);
+  const timeline = page.getByRole("region", { name: "History" });
   await timeline.getByText(/^[\d,]+ records: the first 1,000 and the last 3,000 are read$/).waitFor();
   await timeline.getByText("StepLimit").first().waitFor();
   assert.equal(await timeline.getByText("No errors").count(), 0);

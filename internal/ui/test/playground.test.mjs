@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible } from "./axe.mjs";
-import { openPage, shot, startServer, until } from "./harness.mjs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { binary, editor, openPage, rewrite, shot, startServer, until, written } from "./harness.mjs";
 
 let server;
 before(async () => (server = await startServer({ examples: ["hello.yaml"] })));
@@ -20,21 +24,133 @@ test("the first example runs", async (t) => {
   await accessible(page, "a run");
 });
 
-for (const [example, state, output] of [
-  ["order08", "Refund", /"refund":\s*"b-1"/],
-  ["sensor08", "SumUp", /"highest":\s*75/],
-  ["ticket08", "HowUrgent", /"ticket":\s*7/],
-  ["review07", "GiveUp", /"published":\s*true/],
-  ["invoices09", "by-hand", /"l-2"/],
-])
-  test(`a definition of Serverless Workflow 0.6 to 0.9 is drawn and runs: ${example}`, async (t) => {
-    const page = await openPage(t, server, `/playground?example=${example}`);
-    await page.getByRole("button", { name: state, exact: true }).waitFor(); // the diagram
+test("every example runs, one for each dialect at least", async (t) => {
+  const page = await openPage(t, server, "/playground");
+  const choice = page.getByRole("combobox", { name: "Begin with" });
+  const names = await choice.locator("option").evaluateAll((all) => all.map((o) => o.value).filter((v) => v.startsWith("example:")));
+  const outputs = { order08: /refund\W*b-1/, sensor08: /highest\W*75/, ticket08: /ticket\W*7/, review07: /published\W*true/, invoices09: /l-2/, onboarding: /account\W*a-2/ };
+  const dialects = new Set();
+  for (const value of names) {
+    const name = value.slice("example:".length);
+    if (name === "greet") continue; // another test's, and the page begins with it
+    const before = await page.locator(".play").elementHandle();
+    await choice.selectOption(value);
+    await until("the example before to be gone", () => before.evaluate((e) => !e.isConnected));
+    await page.getByText("No mistakes.").waitFor();
+    dialects.add(await page.locator(".play-dialect").innerText());
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await until(`${name} to end`, async () => (await verdict(page).count()) && /Completed (after|at once)/.test(await verdict(page).innerText()));
+    if (outputs[name]) assert.match(await page.getByRole("region", { name: "Output" }).textContent(), outputs[name], name);
+  }
+  const versions = ["0.1", "0.2", "0.5", "0.6", "0.7", "0.8", "0.9"].map((v) => "Serverless Workflow " + v);
+  assert.deepEqual([...dialects].sort(), ["Job workflow", "Open Workflow 1.0", ...versions]);
+});
+
+test("a sub-workflow in a file, saved as a scenario that passes, shared by a link, and deployed", async (t) => {
+  const page = await openPage(t, server, "/playground?example=onboarding");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await verdict(page).getByText("Completed").waitFor();
+  await page.getByRole("tab", { name: "account.yaml" }).click();
+  await page.getByRole("button", { name: /^Reserve\b/ }).first().waitFor(); // the diagram of the sub-workflow
+  await rewrite(editor(page, "account.yaml"), "id: account\nversion: '1.0'\nname: Account\nstates:\n- {name: Open, type: injct, start: {kind: default}, end: {kind: default}}\n");
+  await page.getByRole("tab", { name: "account.yaml (1 wrong)" }).waitFor();
+  await page.getByRole("button", { name: "account.yaml, line 5" }).first().waitFor();
+  await rewrite(editor(page, "account.yaml"), "id: account\nversion: '1.0'\nname: Account\nstates:\n- {name: Open, type: inject, start: {kind: default}, data: {address: 'ada@example.com', badge: 7}, end: {kind: default}}\n");
+  await page.getByText("No mistakes.").waitFor();
+
+  // The scenario, as lockstep test reads it.
+  await page.getByRole("button", { name: "Save as scenario…" }).click();
+  const save = page.getByRole("dialog", { name: "Save as a scenario" });
+  await save.getByLabel("What it tests").fill("it: is welcome");
+  await save.getByRole("button", { name: "Run and write it" }).click();
+  await save.getByText("lockstep test onboarding_test.yaml").waitFor();
+  await shot(page, "playground-scenario");
+  await accessible(page, "a scenario");
+  const dir = mkdtempSync(join(tmpdir(), "lockstep-scenario-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  mkdirSync(dir, { recursive: true });
+  for (const name of ["onboarding_test.yaml", "onboarding.yaml", "account.yaml"]) {
+    const [file] = await Promise.all([page.waitForEvent("download"), save.getByRole("button", { name: "Download " + name, exact: true }).click()]);
+    assert.equal(file.suggestedFilename(), name);
+    await file.saveAs(join(dir, name));
+  }
+  const told = execFileSync(binary(), ["test", dir], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  assert.match(told, /1 .*passed/);
+  await save.getByRole("button", { name: "Close" }).click();
+
+  // A link carries all of it to somebody else.
+  await page.getByRole("button", { name: "Share…" }).click();
+  const share = page.getByRole("dialog", { name: "Share by link" });
+  const link = await share.getByLabel("Link").inputValue();
+  assert.ok(link.startsWith(server.url + "/playground#play=") && link.length < 4000, link.slice(0, 80));
+  await accessible(page, "a link");
+  await share.getByRole("button", { name: "Close" }).click();
+  const other = await openPage(t, server, link.slice(server.url.length), { width: 390 });
+  await other.waitForURL((url) => url.searchParams.has("link") && !url.hash);
+  for (let again = 0; again < 2; again++) {
+    await other.getByRole("tab", { name: "account.yaml" }).click();
+    await editor(other, "account.yaml").getByText("badge: 7").waitFor();
+    await other.getByRole("button", { name: "Run", exact: true }).click();
+    await verdict(other).getByText("Completed").waitFor();
+    await other.reload(); // the short address has it, too
+  }
+  assert.equal(await other.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+  await shot(other, "playground-390");
+  await other.goto(link.slice(0, -20));
+  await other.getByText("This link is not whole").waitFor();
+
+  // What no link can carry is said.
+  await page.getByRole("tab", { name: "Mocks •" }).click();
+  let noise = "";
+  for (let i = 0, x = 1; i < 12_000; i++) noise += String.fromCharCode(33 + ((x = (x * 48271) % 2147483647) % 90));
+  await rewrite(editor(page, "Mocks"), "# " + noise.repeat(1) + noise.split("").reverse().join("") + noise.replace(/(.)(.)/g, "$2$1"));
+  await page.getByRole("button", { name: "Share…" }).click();
+  await share.getByText("This is too much for a link").waitFor();
+  await share.getByRole("button", { name: "Close" }).click();
+
+  // Deployed with its sub-workflow, after a look at what changes.
+  await page.getByRole("button", { name: "Deploy…" }).click();
+  const review = page.getByRole("dialog", { name: "Deploy" });
+  await review.getByRole("row", { name: /onboarding 1\.0 new onboarding\.yaml/ }).waitFor();
+  await review.getByRole("row", { name: /account 1\.0 new account\.yaml/ }).waitFor();
+  await review.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.waitForURL("**/definitions/onboarding");
+  await page.getByRole("link", { name: "Try it out" }).click();
+  await page.getByRole("button", { name: "Welcome", exact: true }).waitFor();
+});
+
+test("the diagram of a run tells counts, times, attempts and data, and opens sub-workflows", async (t) => {
+  const page = await openPage(t, server, "/playground?example=retry");
+  const run = async () => {
     await page.getByText("No mistakes.").waitFor();
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await verdict(page).getByText("Completed").waitFor();
-    assert.match(await page.getByRole("region", { name: "Output" }).textContent(), output);
-  });
+  };
+  await run();
+  const charge = page.getByRole("button", { name: "Charge, done, attempt 3", exact: true });
+  await charge.waitFor();
+  await charge.getByText("attempt 3 · 4m").waitFor({ state: "attached" });
+  await charge.hover();
+  await page.getByRole("tooltip").getByText(/^{.*"card":"c-1".*}$/).first().waitFor();
+
+  await page.goto(server.url + "/playground?example=onboarding");
+  await run();
+  await page.getByRole("button", { name: "OpenAccount, done, ×2", exact: true }).waitFor();
+  await page.locator('.ls-edge.taken[data-from="OpenAccount"][data-to="ChooseAgain"]').waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Open the diagram of account, which OpenAccount runs" }).click();
+  await page.getByRole("img", { name: "Equip, done", exact: true }).waitFor();
+  await page.getByRole("combobox", { name: "Instance" }).selectOption("1 of 2"); // its error was handled
+  await page.getByRole("img", { name: "Reserve, failed", exact: true }).waitFor();
+  await shot(page, "playground-inside");
+  await page.getByRole("button", { name: "‹ Back" }).click();
+  await page.getByRole("button", { name: "Welcome, done", exact: true }).waitFor();
+
+  await page.goto(server.url + "/playground?example=onboarding10");
+  await page.getByRole("button", { name: "Open the diagram of people.account@1.2.0, which account runs" }).click();
+  await page.getByText("It has not been started.").waitFor();
+  await run();
+  await page.locator(".level .mark-done").first().waitFor();
+});
 
 test("mistakes are shown at their lines while someone types, and nothing typed is lost", async (t) => {
   const page = await openPage(t, server, "/playground?example=order");

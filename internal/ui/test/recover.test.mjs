@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openPage, shot, startServer, until } from "./harness.mjs";
+import { editor, openPage, rewrite, shot, startServer, until, written } from "./harness.mjs";
 
 let server;
 before(async () => (server = await startServer({ examples: ["hello.yaml", "jobs/kanban.yaml"] })));
@@ -25,14 +25,14 @@ test("the server is killed and started again: the page recovers by itself, witho
 
   // Another page is being written on meanwhile.
   const other = await openPage(t, server, "/definitions/hello?tab=start", { context: page.context() });
-  await other.getByLabel("Input (a JSON object)").fill('{"name": "half wri');
+  await rewrite(editor(other, "Input"), '{"name": "half wri');
 
   await server.kill();
   await says(page, lost);
   await says(other, lost);
   await shot(page, "recover-lost");
   assert.equal(await cards.count(), 1, "what was shown stays");
-  assert.equal(await other.getByLabel("Input (a JSON object)").inputValue(), '{"name": "half wri');
+  assert.equal(await written(editor(other, "Input")), '{"name": "half wri');
 
   await server.start();
   // These come before the page is back: it must catch up with them from its position.
@@ -43,25 +43,26 @@ test("the server is killed and started again: the page recovers by itself, witho
   await until("all cards", async () => (await cards.count()) === made.length);
   const names = await cards.locator("a").allInnerTexts();
   assert.deepEqual([...names].sort(), [...made].sort());
-  assert.equal(await other.getByLabel("Input (a JSON object)").inputValue(), '{"name": "half wri');
+  assert.equal(await written(editor(other, "Input")), '{"name": "half wri');
   await shot(page, "recover-back");
 });
 
 test("a list and a timeline that were opened while the server was away fill once it is back", async (t) => {
   const { id } = await server.begin("hello", { name: "Ada" });
   await server.reach(id, "completed");
+  const entry = (page) => page.locator(`a.name[href="/instances/${id}"]`);
   const list = await openPage(t, server, "/");
   const one = await openPage(t, server, "/instances", { context: list.context() });
-  await one.getByRole("link", { name: id }).waitFor();
+  await entry(one).waitFor();
   for (const page of [list, one]) await says(page, "live");
   await server.kill();
   for (const page of [list, one]) await says(page, lost);
   await list.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
-  await one.getByRole("link", { name: id }).click();
+  await entry(one).click();
   for (const page of [list, one]) await page.getByRole("alert").getByText("The server does not respond.").first().waitFor();
   await server.start();
-  await list.getByRole("link", { name: id }).waitFor();
-  await one.getByText("Finished: completed").waitFor();
+  await entry(list).waitFor();
+  await one.getByRole("button", { name: /^State Greet: done/ }).waitFor();
   for (const page of [list, one]) await until("no error", async () => (await page.getByRole("alert").count()) === 0);
 });
 
@@ -90,5 +91,7 @@ test("the nodes are listed with what they hold", async (t) => {
   const [node] = (await server.api("GET", "/api/v1/nodes")).body.items;
   await page.getByRole("row", { name: /alive/ }).getByText(`${node.shards} of ${node.of}`).waitFor();
   await page.getByText("Only this server uses the store.").waitFor();
+  await page.locator(".figure", { hasText: "Alive" }).getByText("1 of 1").waitFor();
+  assert.match(await page.locator(".figure", { hasText: "Store" }).innerText(), /\d (KiB|MiB)/);
   await shot(page, "nodes");
 });

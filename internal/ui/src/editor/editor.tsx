@@ -4,107 +4,137 @@ import { json } from "@codemirror/lang-json";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic as Lint } from "@codemirror/lint";
-import { Compartment, EditorState, type Text } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { useEffect, useRef } from "preact/hooks";
-import type { Diagnostic } from "../api";
+import type { Remark } from "../parts/source";
 import { completeFrom } from "./complete";
-import type { Schema } from "./schema";
+import type { EditorProps } from "./lazy";
+import { remarkLines } from "./remarks";
 import { colours, theme } from "./theme";
-
-export interface EditorProps {
-  label: string;
-  /** What it begins with. From then on the text is the editor's own: another needs another key. */
-  text: string;
-  onText: (text: string) => void;
-  diagnostics: Diagnostic[];
-  schema?: () => Promise<Schema | null>;
-  hint?: string;
-  /** Shortcuts, as CodeMirror names them: they work while the editor has the focus. */
-  keys?: Record<string, () => void>;
-  /** Gets a function that puts the cursor at a place. */
-  jump?: { current: ((line: number, column?: number) => void) | null };
-}
 
 const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
 
 /**
- * A text with line numbers, colours, mistakes at their places and completion. The Tab key
- * leaves it, as everywhere on the page; Ctrl+] and Ctrl+[ indent.
+ * A text with line numbers, colours, mistakes at their places and completion. Tab and Escape
+ * leave it; Ctrl+] and Ctrl+[ indent.
  */
-export function Editor(p: EditorProps) {
+export default function CodeEditor(p: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const now = useRef(p);
+  const emitted = useRef<string[]>([]); // texts that were reported and have not come back as the value yet
   now.current = p;
 
   useEffect(() => {
-    const v = create(host.current!, now);
+    const v = create(host.current!, now, emitted.current);
     view.current = v;
     if (now.current.jump) now.current.jump.current = (line, column = 1) => jumpTo(v, line, column);
+    if (now.current.line) jumpTo(v, now.current.line, 1, false);
     return () => v.destroy();
   }, []);
 
   useEffect(() => {
+    // A value that lags behind what is being typed must not overwrite it.
+    const known = emitted.current.indexOf(p.value);
+    if (known >= 0) return void emitted.current.splice(0, known + 1);
     const v = view.current!;
-    v.dispatch(setDiagnostics(v.state, p.diagnostics.map((d) => lintOf(v.state.doc, d))));
-  }, [p.diagnostics]);
+    const doc = v.state.doc;
+    if (doc.length === p.value.length && doc.toString() === p.value) return;
+    emitted.current.length = 0;
+    v.dispatch({ changes: { from: 0, to: doc.length, insert: p.value } });
+    emitted.current.length = 0;
+  }, [p.value]);
 
-  return <div class="editor" ref={host} />;
+  useEffect(() => {
+    const v = view.current!;
+    const here = (p.remarks ?? []).filter((d) => d.line);
+    v.dispatch(setDiagnostics(v.state, here.map((d) => lintOf(v.state.doc, d))));
+    if (p.readOnly) v.dispatch({ effects: remarkLines.of(here) });
+  }, [p.remarks]);
+
+  return <div class="editor" ref={host} tabIndex={-1} />;
 }
 
-function create(host: HTMLElement, now: { current: EditorProps }): EditorView {
+function create(host: HTMLElement, now: { current: EditorProps }, emitted: string[]): EditorView {
   // The editor brings its styles as a sheet of a shadow root: the page's policy allows no
   // style elements.
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const p = now.current;
   const language = new Compartment();
-  let isJson = looksLikeJson(p.text);
-  const shortcuts = Object.keys(p.keys ?? {}).map((key) => ({
+  let isJson = p.json ?? looksLikeJson(p.value);
+  const shortcuts = ["Mod-Enter", "Mod-Shift-Enter"].map((key) => ({
     key,
     preventDefault: true,
     run: () => {
-      now.current.keys?.[key]?.();
-      return true;
+      const act = now.current.keys?.[key];
+      act?.();
+      return !!act;
     },
   }));
+  const leave = () => {
+    host.focus(); // Tab goes on from here
+    return true;
+  };
+  const writing: Extension[] = [
+    keymap.of([
+      ...shortcuts,
+      { key: "Enter", run: indentItem },
+      ...closeBracketsKeymap,
+      ...completionKeymap,
+      ...lintKeymap,
+      ...historyKeymap,
+      ...defaultKeymap.filter((k) => k.key !== "Escape"),
+      { key: "Escape", run: leave },
+    ]),
+    history(),
+    closeBrackets(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    lintGutter(),
+    placeholder(p.hint ?? ""),
+    autocompletion({ override: p.schema ? [completeFrom(() => now.current.schema!())] : [], icons: false }),
+    EditorView.contentAttributes.of({ "aria-label": p.label, spellcheck: "false", tabindex: "0" }),
+  ];
+  const reading: Extension[] = [
+    keymap.of([...defaultKeymap.filter((k) => k.key !== "Escape"), { key: "Escape", run: leave }]),
+    EditorState.readOnly.of(true),
+    EditorView.contentAttributes.of({ "aria-label": p.label, "aria-readonly": "true", spellcheck: "false", tabindex: "0" }),
+    remarkLines,
+  ];
   const v = new EditorView({
     root,
     parent: root,
     state: EditorState.create({
-      doc: p.text,
+      doc: p.value,
       extensions: [
-        keymap.of([...shortcuts, { key: "Enter", run: indentItem }, ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
+        p.readOnly ? reading : writing,
         lineNumbers(),
-        lintGutter(),
-        history(),
         drawSelection(),
         bracketMatching(),
-        closeBrackets(),
-        highlightActiveLine(),
-        highlightActiveLineGutter(),
         indentUnit.of("  "),
         EditorState.tabSize.of(2),
         language.of(isJson ? json() : yaml()),
         syntaxHighlighting(colours),
         theme,
-        placeholder(p.hint ?? ""),
-        autocompletion({ override: p.schema ? [completeFrom(() => now.current.schema!())] : [], icons: false }),
-        EditorView.contentAttributes.of({ "aria-label": p.label, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((u) => {
           if (!u.docChanged) return;
           const text = u.state.doc.toString();
-          if (looksLikeJson(text) !== isJson) {
+          if (p.json === undefined && looksLikeJson(text) !== isJson) {
             isJson = !isJson;
             queueMicrotask(() => v.dispatch({ effects: language.reconfigure(isJson ? json() : yaml()) }));
           }
-          now.current.onText(text);
+          emitted.push(text);
+          if (emitted.length > most) emitted.shift();
+          now.current.onChange?.(text);
         }),
       ],
     }),
   });
   return v;
 }
+
+const most = 200; // texts on their way
 
 /**
  * Enter behind "- name:" indents below the name: what belongs to an item of a list that has one key
@@ -125,7 +155,7 @@ function offsetOf(doc: Text, line: number, column: number): number {
 }
 
 /** A mistake is underlined to the end of the word that it is at. */
-function lintOf(doc: Text, d: Diagnostic): Lint {
+function lintOf(doc: Text, d: Remark): Lint {
   const from = offsetOf(doc, d.line || 1, d.column || 1);
   const line = doc.lineAt(from);
   const word = /^[^\s,:{}[\]"']+/.exec(line.text.slice(from - line.from))?.[0].length ?? 1;
@@ -138,8 +168,8 @@ function lintOf(doc: Text, d: Diagnostic): Lint {
   };
 }
 
-function jumpTo(v: EditorView, line: number, column: number) {
+function jumpTo(v: EditorView, line: number, column: number, focus = true) {
   const at = offsetOf(v.state.doc, line, column);
   v.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
-  v.focus();
+  if (focus) v.focus();
 }

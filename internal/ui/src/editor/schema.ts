@@ -22,6 +22,18 @@ export interface Schema {
   then?: Schema;
   else?: Schema;
   definitions?: Record<string, Schema>;
+  $defs?: Record<string, Schema>;
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  multipleOf?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  prefixItems?: unknown[];
+  patternProperties?: unknown;
 }
 
 export interface Offer {
@@ -57,9 +69,10 @@ function spread(root: Schema, s: Schema | boolean | undefined, level: Level, dep
   return out;
 }
 
-function follow(root: Schema, ref: string): Schema | undefined {
-  const m = /^#\/definitions\/([^/]+)$/.exec(ref);
-  return m ? root.definitions?.[m[1]!] : undefined;
+export function follow(root: Schema, ref: string): Schema | undefined {
+  if (ref === "#") return root;
+  const m = /^#\/(definitions|\$defs)\/([^/]+)$/.exec(ref);
+  return m ? root[m[1] as "definitions" | "$defs"]?.[decodeURIComponent(m[2]!).replace(/~1/g, "/").replace(/~0/g, "~")] : undefined;
 }
 
 /** Whether what is written fits a condition, as far as conditions on siblings go. */

@@ -4,10 +4,11 @@ import { tags } from "@lezer/highlight";
 
 // Colours come from the page's own names, so that both schemes have them.
 export const theme = EditorView.theme({
-  "&": { fontSize: "13.5px", backgroundColor: "var(--ground)", color: "var(--text)", height: "100%" },
+  "&": { fontSize: "var(--text-s)", backgroundColor: "var(--ground)", color: "var(--text)" },
   "&.cm-focused": { outline: "none" }, // its frame on the page has one
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5", overflow: "auto" },
-  ".cm-content": { caretColor: "var(--text)", padding: "6px 0" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5", overflow: "auto", minHeight: "var(--editor-min)", maxHeight: "var(--editor-max)" },
+  ".cm-content": { caretColor: "var(--text)", padding: "6px 0", minHeight: "var(--editor-min)" },
+  ".cm-gutter": { minHeight: "var(--editor-min)" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--panel)", color: "var(--quiet)", borderRight: "1px solid var(--line)" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
@@ -25,6 +26,8 @@ export const theme = EditorView.theme({
   ".cm-diagnostic-warning": { borderLeftColor: "var(--wait)" },
   ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
   ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--wait)" },
+  ".cm-remark": { padding: "2px 12px 4px", color: "var(--bad)", backgroundColor: "var(--bad-ground)", font: "var(--text-s)/1.5 system-ui, sans-serif", whiteSpace: "pre-wrap" },
+  ".cm-remark.warning": { color: "var(--wait)", backgroundColor: "var(--wait-ground)" },
   ".cm-lint-marker": { width: "0.9em", height: "0.9em", content: "normal", lineHeight: "1" },
   ".cm-lint-marker-error": { content: "normal" },
   ".cm-lint-marker-error::before": { content: "'✕'", color: "var(--bad)", fontWeight: "700" },

@@ -12,6 +12,7 @@ export interface Workflow {
 
 export interface Card {
   id: string;
+  title: string | null; // what its definition calls it
   client: string;
   tags: string[] | null;
   state: string;
@@ -26,6 +27,8 @@ export interface Lane {
   description: string;
   /** Only devices move jobs here. */
   devices: boolean;
+  /** What is here has failed: the group says so. */
+  failed: boolean;
   count: number;
   cards: Card[];
 }
@@ -49,7 +52,8 @@ const mostLanes = 60;
 const wfx = (...parts: string[]) => "/api/wfx/v1/" + parts.map(encodeURIComponent).join("/");
 
 // Each job comes with its whole workflow; the server leaves that away.
-const brief = "[.content[] | {id, client: .clientId, tags, stime, mtime, state: .status.state, progress: .status.progress, message: .status.message}]";
+const brief =
+  "[.content[] | {id, client: .clientId, title: ((.definition | objects | (.title // .name) | strings) // null), tags, stime, mtime, state: .status.state, progress: .status.progress, message: .status.message}]";
 
 /** Reads a board; wanted says how many cards of a lane are to be there. */
 export async function readBoard(name: string, wanted: Record<string, number>, signal: AbortSignal): Promise<BoardData> {
@@ -106,9 +110,20 @@ function laneOf(w: Workflow, state: string, count: number): Lane {
     state,
     description: w.states.find((s) => s.name === state)?.description ?? "",
     devices: into.length > 0 && into.every((t) => t.eligible === "CLIENT"),
+    failed: w.groups?.find((g) => g.states.includes(state))?.name === "FAILED",
     count,
     cards: [],
   };
+}
+
+/** What people call a job: its title, else the device that it is for. */
+export function titleOf(card: Card): string {
+  return card.title || card.client;
+}
+
+/** Whether a text is on a card. */
+export function says(card: Card, text: string): boolean {
+  return [card.title, card.client, card.id, card.message, ...(card.tags ?? [])].some((s) => s?.toLowerCase().includes(text));
 }
 
 /** Where a card in a state can go, and who may move it there. */

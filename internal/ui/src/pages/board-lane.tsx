@@ -1,12 +1,16 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { go } from "../router";
-import { barred, may } from "../parts/access";
+import { may } from "../parts/access";
 import { listOf, quote } from "../parts/filter";
+import { Icon } from "../parts/icon";
+import { number } from "../parts/number";
+import { StatusMark } from "../parts/status";
 import { Ago } from "../parts/when";
-import { laneMost, movesFrom, type Card, type Lane, type Workflow } from "./board-data";
+import { laneMost, movesFrom, says, titleOf, type Card, type Lane, type Workflow } from "./board-data";
 
 export interface Deeds {
   workflow: Workflow;
+  find: string; // a text that the cards shown have, in lower case
   dragged: Card | null;
   drag: (card: Card | null) => void;
   move: (card: Card, to: string) => void;
@@ -24,9 +28,10 @@ export function LaneView(p: { lane: Lane; deeds: Deeds }) {
   const legal = !!dragged && movesFrom(deeds.workflow, dragged.state).some((m) => m.legal && m.to === lane.state);
   const kind = dragged && dragged.state !== lane.state ? (legal ? " may" : " maynot") : "";
   const hidden = lane.count - lane.cards.length;
+  const cards = deeds.find ? lane.cards.filter((c) => says(c, deeds.find)) : lane.cards;
   return (
     <section
-      class={"lane" + kind + (over ? " over" : "")}
+      class={"lane" + kind + (over ? " over" : "") + (lane.failed ? " failed" : "")}
       aria-label={`${lane.state}, ${lane.count} jobs`}
       data-lane={lane.state}
       onDragOver={(e) => {
@@ -43,33 +48,35 @@ export function LaneView(p: { lane: Lane; deeds: Deeds }) {
       }}
     >
       <h3 title={lane.description}>
-        {lane.state} <span class="quiet">{lane.count.toLocaleString()}</span>
+        {lane.state} <span class="pill">{deeds.find ? `${cards.length} of ${number(lane.count)}` : number(lane.count)}</span>
       </h3>
-      {lane.devices && <p class="devices">Only devices move jobs here</p>}
-      {lane.cards.length === 0 && <p class="quiet empty">empty</p>}
+      <p class="devices" title={lane.devices ? "Only devices move jobs here" : undefined}>
+        {lane.devices && "By devices only"}
+      </p>
       <ul class="cards">
-        {lane.cards.map((card) => (
-          <CardView key={card.id} card={card} deeds={deeds} />
+        {cards.map((card) => (
+          <CardView key={card.id} card={card} failed={lane.failed} deeds={deeds} />
         ))}
       </ul>
       {hidden > 0 && lane.cards.length < laneMost && (
-        <button type="button" onClick={() => deeds.more(lane.state)}>
-          {hidden.toLocaleString()} more
+        <button type="button" class="ghost small" onClick={() => deeds.more(lane.state)}>
+          {number(hidden)} more
         </button>
       )}
       {hidden > 0 && lane.cards.length >= laneMost && (
-        <a href={listOf(`def:${quote(deeds.workflow.name)} state:${quote(lane.state)}`)}>All {lane.count.toLocaleString()} as a list</a>
+        <a href={listOf(`def:${quote(deeds.workflow.name)} state:${quote(lane.state)}`)}>All {number(lane.count)} as a list</a>
       )}
     </section>
   );
 }
 
-function CardView(p: { card: Card; deeds: Deeds }) {
+function CardView(p: { card: Card; failed: boolean; deeds: Deeds }) {
   const { card, deeds } = p;
   const item = useRef<HTMLLIElement>(null);
   const open = deeds.menu === card.id;
   const path = "/instances/" + encodeURIComponent(card.id);
-  const says = [card.client, `in ${card.state}`, card.progress === null ? "" : `${card.progress} %`, card.message ?? ""].filter(Boolean).join(", ");
+  const title = titleOf(card);
+  const label = [title, title === card.client ? "" : card.client, p.failed ? "failed" : "", `in ${card.state}`, card.progress === null ? "" : `${card.progress} %`, card.message ?? ""].filter(Boolean).join(", ");
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.target !== item.current || e.ctrlKey || e.metaKey || e.altKey) return;
     if ((e.key === "m" || e.key === "M") && may("operate")) deeds.openMenu(card.id);
@@ -83,7 +90,7 @@ function CardView(p: { card: Card; deeds: Deeds }) {
       class={"card" + (deeds.dragged?.id === card.id ? " dragged" : "")}
       data-card={card.id}
       tabIndex={deeds.at === card.id ? 0 : -1}
-      aria-label={says}
+      aria-label={label}
       aria-keyshortcuts="m"
       draggable={may("operate")}
       onFocus={() => deeds.setAt(card.id)}
@@ -96,17 +103,33 @@ function CardView(p: { card: Card; deeds: Deeds }) {
       onDragEnd={() => deeds.drag(null)}
     >
       <div class="cardtop">
-        <a href={path} tabIndex={-1} draggable={false} title={card.client}>
-          {card.client}
+        <a class="name" href={path} tabIndex={-1} draggable={false} title={title}>
+          {title}
         </a>
-        <button type="button" tabIndex={-1} aria-haspopup="menu" aria-expanded={open} aria-label={`Move ${card.client}`} onClick={() => deeds.openMenu(open ? "" : card.id)} {...barred("operate")}>
-          Move
-        </button>
+        {may("operate") && (
+          <button
+            type="button"
+            class="icon small ghost"
+            tabIndex={-1}
+            aria-haspopup="menu"
+            aria-expanded={open}
+            aria-label={`Move ${title}`}
+            title="Move"
+            onClick={() => deeds.openMenu(open ? "" : card.id)}
+          >
+            <Icon name="more" />
+          </button>
+        )}
       </div>
+      {title !== card.client && (
+        <div class="client" title={card.client}>
+          {card.client}
+        </div>
+      )}
       {card.tags && card.tags.length > 0 && (
         <div class="tags">
           {card.tags.slice(0, 6).map((t) => (
-            <span class="tag" title={t}>
+            <span class="pill" title={t}>
               {t}
             </span>
           ))}
@@ -117,9 +140,16 @@ function CardView(p: { card: Card; deeds: Deeds }) {
           <progress max={100} value={card.progress} aria-label="Progress" /> {card.progress} %
         </div>
       )}
-      {card.message && <div class="message">{card.message}</div>}
-      <div class="quiet age">
-        changed <Ago time={card.mtime} />
+      {card.message && (
+        <div class="message" title={card.message}>
+          {card.message}
+        </div>
+      )}
+      <div class="age">
+        {p.failed && <StatusMark status="failed" />}{" "}
+        <span>
+          changed <Ago time={card.mtime} />
+        </span>
       </div>
       {open && (
         <Menu
@@ -175,7 +205,7 @@ function Menu(p: { card: Card; deeds: Deeds; close: (refocus: boolean) => void }
       class="menu"
       role="menu"
       tabIndex={-1}
-      aria-label={`Move ${p.card.client} to`}
+      aria-label={`Move ${titleOf(p.card)} to`}
       onKeyDown={onKeyDown}
       onFocusOut={(e) => {
         if (e.relatedTarget && !box.current?.contains(e.relatedTarget as Node)) p.close(false);

@@ -1,13 +1,20 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, get, Problem } from "../api";
 import { useTitle } from "../app";
+import { amend, place } from "../router";
+import { may } from "../parts/access";
 import { announce } from "../parts/announcer";
+import { listOf, quote } from "../parts/filter";
+import { Empty, Loading, PageHead } from "../parts/head";
+import { Icon } from "../parts/icon";
+import { failedJobs, useFailedJobs } from "../parts/jobs";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
+import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
-import { hold, laneStep, Meanwhile, moved, moveJob, readBoard, type BoardData, type Card } from "./board-data";
+import { hold, laneStep, Meanwhile, moved, moveJob, readBoard, titleOf, type BoardData, type Card } from "./board-data";
 import { LaneView, type Deeds } from "./board-lane";
-import { Counts, type Stats } from "./definitions";
+import type { Stats } from "./definitions";
 import "./board.css";
 
 export function Board(p: { workflow?: string }) {
@@ -16,45 +23,66 @@ export function Board(p: { workflow?: string }) {
 
 function Boards() {
   useTitle("Board");
-  const list = useLoad((signal) => get<{ content: { name: string; description?: string }[] }>("/api/wfx/v1/workflows?limit=200", signal), []);
+  const list = useLoad((signal) => get<{ content: { name: string; description?: string; states: { name: string }[] }[] }>("/api/wfx/v1/workflows?limit=200", signal), []);
   const stats = useLoad((signal) => get<Stats>(api("stats"), signal), []);
   useLive(2000, () => true, stats.again);
+  const failed = useFailedJobs(list.data?.content.map((w) => w.name) ?? []).data;
   return (
     <>
-      <h1>Board</h1>
+      <PageHead title="Board">Jobs that devices and operators advance together, state by state.</PageHead>
       <ProblemBox error={list.error} again={list.again} />
+      {!list.data && !list.error && <Loading />}
       {list.data?.content.length === 0 && (
-        <div class="panel">
-          <p>
-            A board shows jobs: work that devices and operators advance together, state by state. There is no job workflow here yet.{" "}
-            <a href="/definitions?deploy=1">Deploy one</a>, such as <code>examples/jobs/kanban.yaml</code>.
-          </p>
-        </div>
+        <Empty icon="board" title="There is no job workflow here yet">
+          {may("deploy") && (
+            <>
+              <a href="/definitions?deploy=1">Deploy one</a>, such as <code>examples/jobs/kanban.yaml</code>.
+            </>
+          )}
+        </Empty>
       )}
       {list.data && list.data.content.length > 0 && (
-        <div class="scroll-x">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Workflow</th>
-                <th scope="col">Jobs</th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.data.content.map((w) => (
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col">Workflow</th>
+              <th scope="col">States</th>
+              <th scope="col">Open</th>
+              <th scope="col">Failed</th>
+              <th scope="col">Ended</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.data.content.map((w) => {
+              const of = stats.data?.definitions.find((d) => d.id === w.name);
+              const open = (of?.statuses.running ?? 0) + (of?.statuses.waiting ?? 0) + (of?.statuses.paused ?? 0);
+              return (
                 <tr key={w.name}>
                   <td>
-                    <a href={"/board/" + encodeURIComponent(w.name)}>{w.name}</a>
+                    <a class="name" href={"/board/" + encodeURIComponent(w.name)}>
+                      {w.name}
+                    </a>
                     <div class="quiet">{w.description}</div>
                   </td>
-                  <td>
-                    <Counts id={w.name} statuses={stats.data?.definitions.find((d) => d.id === w.name)?.statuses} />
+                  <td data-label="States">{w.states.length}</td>
+                  <td data-label="Open">{stats.data ? number(open) : "…"}</td>
+                  <td data-label="Failed">
+                    {failed?.get(w.name) ? (
+                      <a class="status failed" href={listOf(failedJobs(w.name))}>
+                        {number(failed.get(w.name)!)}
+                      </a>
+                    ) : failed ? (
+                      0
+                    ) : (
+                      "…"
+                    )}
                   </td>
+                  <td data-label="Ended">{stats.data ? number((of?.total ?? 0) - open) : "…"}</td>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+              );
+            })}
+          </tbody>
+        </table>
       )}
     </>
   );
@@ -62,6 +90,7 @@ function Boards() {
 
 function OneBoard(p: { name: string }) {
   useTitle("Board " + p.name);
+  const find = place.value.query.get("find") ?? "";
   const [wanted, setWanted] = useState<Record<string, number>>({});
   const board = useLoad((signal) => readBoard(p.name, wanted, signal), [p.name, wanted]);
   useLive(1000, (c) => c.definition === p.name, board.again);
@@ -98,13 +127,13 @@ function OneBoard(p: { name: string }) {
     setRefused(undefined);
     try {
       const state = await moveJob(card, to);
-      announce(`${card.client} is in ${state} now`);
+      announce(`${titleOf(card)} is in ${state} now`);
       focus.current = card.id;
       setShown((s) => s && { ...s, data: moved(s.data, card, state) });
       board.again();
     } catch (error) {
       setRefused({ error, card });
-      announce(`${card.client} was not moved`);
+      announce(`${titleOf(card)} was not moved`);
     }
   };
   const data = shown?.data;
@@ -112,6 +141,7 @@ function OneBoard(p: { name: string }) {
   const cards = data?.groups.flatMap((g) => g.lanes).flatMap((l) => l.cards) ?? [];
   const deeds: Deeds | undefined = data && {
     workflow: data.workflow,
+    find: find.trim().toLowerCase(),
     dragged,
     drag,
     move: (card, to) => void move(card, to),
@@ -126,29 +156,54 @@ function OneBoard(p: { name: string }) {
   };
   return (
     <>
-      <h1>{p.name}</h1>
-      {data?.workflow.description && <p class="subtitle">{data.workflow.description}</p>}
+      <PageHead
+        kind="Board"
+        kindHref="/board"
+        title={p.name}
+        actions={
+          <>
+            <a class="button" href={"/definitions/" + encodeURIComponent(p.name)}>
+              Definition
+            </a>
+            {may("start") && (
+              <a class="button main" href={"/definitions/" + encodeURIComponent(p.name) + "?tab=start"}>
+                <Icon name="plus" /> New job
+              </a>
+            )}
+          </>
+        }
+      >
+        {data?.workflow.description}
+      </PageHead>
       <div class="bar">
-        <a href={"/definitions/" + encodeURIComponent(p.name)}>Definition</a>
-        <a href={"/definitions/" + encodeURIComponent(p.name) + "?tab=start"}>New job</a>
+        <span class="search">
+          <Icon name="search" />
+          <input type="search" aria-label="Find" placeholder="Title, device, tag or message" value={find} onInput={(e) => amend({ find: e.currentTarget.value })} />
+        </span>
+        {find && (
+          <a class="calm" href={listOf(`def:${quote(p.name)} text:${quote(find.trim())}`)}>
+            Look in all jobs
+          </a>
+        )}
+        {data && data.groups.length > 1 && <Groups groups={data.groups} />}
         <span class="grow" />
-        <span class="quiet">Drag a card, or: arrow keys go from card to card, M moves one, Enter opens it.</span>
+        {may("operate") && <span class="keys">Drag a card, or select it by arrow keys: M moves, Enter opens.</span>}
       </div>
       <ProblemBox error={board.error} again={again} />
       {refused && <Refused {...refused} look={again} dismiss={() => setRefused(undefined)} />}
       {shown && shown.changes > 0 && (
         <div class="fresh">
           {shown.changes} changed
-          <button type="button" onClick={again}>
+          <button type="button" class="small" onClick={again}>
             Show
           </button>
         </div>
       )}
-      {!data && !board.error && <p class="quiet">Loading…</p>}
+      {!data && !board.error && <Loading lines={6} />}
       {data && deeds && (
         <div class="board" ref={box} role="region" aria-label="Board">
           {data.groups.map((g) => (
-            <section class="group" style={{ flexGrow: g.lanes.length }} aria-label={g.name ? `Group ${g.name}` : "Without a group"}>
+            <section key={g.name} class="group" data-group={g.name} style={{ flexGrow: g.lanes.length }} aria-label={g.name ? `Group ${g.name}` : "Without a group"}>
               {g.name ? (
                 <h2 title={g.description}>
                   {g.name} {g.description && <span class="quiet">{g.description}</span>}
@@ -170,6 +225,32 @@ function OneBoard(p: { name: string }) {
   );
 }
 
+/** How many jobs each group has, and the way to those that are out of sight. */
+function Groups(p: { groups: BoardData["groups"] }) {
+  return (
+    <span class="board-groups" role="group" aria-label="Groups">
+      {p.groups.filter((g) => g.name).map((g) => {
+        const count = g.lanes.reduce((n, l) => n + l.count, 0);
+        return (
+          <button
+            key={g.name}
+            type="button"
+            class={"small" + (g.name === "FAILED" && count > 0 ? " danger" : "")}
+            onClick={() => {
+              const group = document.querySelector(`[data-group="${CSS.escape(g.name)}"]`);
+              const lane = group?.querySelector("[data-lane]:has([data-card])") ?? group;
+              lane?.scrollIntoView({ block: "nearest", inline: "start" });
+              lane?.querySelector<HTMLElement>("[data-card]")?.focus({ preventScroll: true });
+            }}
+          >
+            {g.name} <b>{number(count)}</b>
+          </button>
+        );
+      })}
+    </span>
+  );
+}
+
 function NoBoard(p: { name: string }) {
   return (
     <>
@@ -187,7 +268,7 @@ function Refused(p: { error: unknown; card: Card; look: () => void; dismiss: () 
   return (
     <div class="problem" role="alert">
       <p>
-        <b>{p.card.client} was not moved.</b> {p.error instanceof Error ? p.error.message : String(p.error)}
+        <b>{titleOf(p.card)} was not moved.</b> {p.error instanceof Error ? p.error.message : String(p.error)}
       </p>
       <div class="bar tight">
         {meanwhile && (

@@ -1,113 +1,247 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, ask, Problem, type Definition } from "../api";
-import { go } from "../router";
-import { barred, may } from "../parts/access";
-import { announce } from "../parts/announcer";
+import { api, ask, get, type Bundle, type Definition, type DefinitionFile, type Page } from "../api";
+import { FilesEditor, type Files } from "../editor/files";
+import { useTitle } from "../app";
+import { barred, may, NotAllowed } from "../parts/access";
+import { PageHead } from "../parts/head";
+import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
-import { Writing, type Remark } from "../parts/source";
+import { Places, type Remark } from "../parts/source";
+import { go } from "../router";
+import { chosen, contentOf, dropped, filesOf } from "./deploy-files";
+import { Deployed, Review, useChecked, verdict } from "./deploy-review";
 
-const wait = 400; // after the last key, until the text is checked
+const prefix = "lockstep-draft-";
 
-/** The errors of a problem, where they stand in a document. */
-export function remarksOf(e: unknown): Remark[] {
-  const errors = e instanceof Problem ? e.body.errors : undefined;
-  return Array.isArray(errors) ? (errors as Remark[]) : [];
+/** What was written and is not deployed yet, kept in the browser. */
+function readDraft(name: string): Files | null {
+  try {
+    const kept = JSON.parse(localStorage.getItem(prefix + name) ?? "null") as Files | null;
+    return kept && typeof kept === "object" && Object.values(kept).every((c) => typeof c === "string") ? kept : null;
+  } catch {
+    return null;
+  }
 }
 
-/**
- * A document to write and deploy. It is checked while it is written, and a draft of it is
- * kept in the browser until it is deployed.
- */
-export function Deploy(p: { draft: string; start: string; id?: string }) {
-  const key = "lockstep-draft-" + p.draft;
-  const [text, setText] = useState(() => localStorage.getItem(key) ?? p.start);
-  const [found, setFound] = useState<{ remarks: Remark[]; definition?: Definition; error?: unknown }>({ remarks: [] });
-  const [busy, setBusy] = useState(false);
-  const checks = useRef(0);
-  const edited = text !== p.start;
+/** Keeps it; says whether it could. */
+function keepDraft(name: string, files: Files | null): boolean {
+  try {
+    if (!files) localStorage.removeItem(prefix + name);
+    else if (Object.values(files).every((c) => typeof c === "string")) localStorage.setItem(prefix + name, JSON.stringify(files));
+    else return false;
+    return true;
+  } catch {
+    return false; // it is too large, or this browser keeps nothing
+  }
+}
 
-  const send = (dry: boolean) =>
-    ask<Definition>(api("definitions") + (dry ? "?dry-run=true" : ""), {
-      body: text,
-      type: text.trimStart().startsWith("{") ? "application/json" : "application/yaml",
+const same = (a: Files, b: Files) => Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([path, content]) => b[path] === content);
+
+/** Files to write and deploy. They are checked while they are written. */
+function Bench(p: { draft: string; start: Files; main?: string; definitions?: string[]; id?: string; adds?: boolean; onDone: (b: Bundle) => void }) {
+  const [files, setFiles] = useState<Files>(() => readDraft(p.draft) ?? p.start);
+  const [shown, setShown] = useState(() => p.main ?? Object.keys(files)[0] ?? "");
+  const [kept, setKept] = useState(true);
+  const [reviewing, setReviewing] = useState(false);
+  const jump = useRef<((line: number, column?: number) => void) | null>(null);
+  const next = useRef<Remark | undefined>(undefined);
+  const edited = !same(files, p.start);
+  const set = (change: (old: Files) => Files) =>
+    setFiles((old) => {
+      const now = change(old);
+      setKept(keepDraft(p.draft, same(now, p.start) ? null : now));
+      return now;
     });
-  const judge = (e: unknown) => {
-    const remarks = remarksOf(e);
-    return { remarks, error: remarks.length > 0 ? undefined : e };
+  const checked = useChecked(files, p.definitions);
+  const toRemark = (d: Remark) => {
+    const path = d.file || p.main || shown;
+    if (path === shown) return jump.current?.(d.line!, d.column);
+    next.current = d;
+    setShown(path);
   };
-
   useEffect(() => {
-    if (edited) localStorage.setItem(key, text);
-    else localStorage.removeItem(key);
-    const mine = ++checks.current;
-    if (!text.trim() || !may("deploy")) return setFound({ remarks: [] });
-    const timer = setTimeout(async () => {
-      let result;
-      try {
-        const definition = (await send(true)).data;
-        result = { remarks: definition.diagnostics ?? [], definition };
-      } catch (e) {
-        result = judge(e);
-      }
-      if (mine === checks.current) setFound(result);
-    }, wait);
-    return () => clearTimeout(timer);
-  }, [text, may("deploy")]);
-
-  const deploy = async () => {
-    if (busy || !text.trim() || !may("deploy")) return;
-    setBusy(true);
-    checks.current++; // a check that is on its way does not count any more
-    try {
-      const d = (await send(false)).data;
-      localStorage.removeItem(key);
-      announce(`${d.id} ${d.version} is deployed`);
-      go("/definitions/" + encodeURIComponent(d.id));
-    } catch (e) {
-      const result = judge(e);
-      setFound(result);
-      announce(result.error ? "It is not deployed" : `It is not deployed: ${result.remarks.length} errors`);
-    }
-    setBusy(false);
+    const d = next.current;
+    next.current = undefined;
+    if (d?.line) jump.current?.(d.line, d.column);
+  }, [shown]);
+  const review = () => may("deploy") && Object.keys(files).length > 0 && setReviewing(true);
+  const add = async (list: { path: string; file: File }[]) => {
+    const more = await filesOf(list);
+    if (!Object.keys(more).length) return;
+    set((old) => (same(old, p.start) ? more : { ...old, ...more })); // the example gives way
+    const documents = Object.keys(more).filter((path) => /\.(ya?ml|json)$/.test(path) && !/_test\.ya?ml$/.test(path));
+    setShown(documents.find((path) => !path.includes("/")) ?? documents[0] ?? Object.keys(more)[0]!);
   };
-
-  const errors = found.remarks.filter((d) => d.severity !== "warning").length;
   return (
-    <form
-      class="fields"
-      onSubmit={(e) => {
-        e.preventDefault();
-        void deploy();
-      }}
-    >
-      <Writing id="deploy-text" label="Definition (YAML or JSON)" rows={22} value={text} remarks={found.remarks} onInput={setText} onSubmit={deploy} />
-      <ProblemBox error={found.error} />
-      {conflict(found.error) && <p class="quiet">A version never changes. Change the version in the document and deploy it again.</p>}
+    <div class="deploy tall">
+      {p.adds && <Drop add={add} />}
+      <FilesEditor
+        files={files}
+        main={p.main}
+        shown={shown}
+        show={setShown}
+        label="Definition"
+        remarks={checked.remarks}
+        keys={{ "Mod-Enter": review }}
+        jump={jump}
+        change={{
+          write: (path, text) => set((old) => ({ ...old, [path]: text })),
+          ...(p.adds && {
+            add: (path: string) => set((old) => ({ ...old, [path]: "" })),
+            rename: (from: string, to: string) => set((old) => Object.fromEntries(Object.entries(old).map(([path, c]) => [path === from ? to : path, c]))),
+            remove: (path: string) => set((old) => Object.fromEntries(Object.entries(old).filter(([name]) => name !== path))),
+          }),
+        }}
+      />
+      {checked.remarks.length > 0 && <Places remarks={checked.remarks} go={toRemark} />}
+      <ProblemBox error={checked.error} />
       <p class="quiet" role="status">
-        {verdict(errors, found.definition, p.id)}
+        {verdict(checked, p.id)}
       </p>
       <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy} {...barred("deploy")}>
-          Deploy
+        <button class="main" type="button" aria-disabled={!Object.keys(files).length} onClick={review} {...barred("deploy")}>
+          Review and deploy
         </button>
         {edited && (
-          <button type="button" onClick={() => setText(p.start)}>
+          <button type="button" onClick={() => (set(() => p.start), setShown(p.main ?? Object.keys(p.start)[0] ?? ""))}>
             Discard the changes
           </button>
         )}
-        <span class="quiet">Ctrl+Enter deploys. What you write is kept in this browser.</span>
+        <span class="quiet">{kept ? "Ctrl+Enter reviews. Your draft stays in this browser until it is deployed." : "This browser cannot keep these files: they are gone when you leave."}</span>
       </div>
-    </form>
+      {reviewing && (
+        <Review
+          files={files}
+          definitions={p.definitions}
+          onClose={() => setReviewing(false)}
+          onRemark={(d) => d.line && toRemark(d)}
+          onDone={(b) => {
+            keepDraft(p.draft, null);
+            setReviewing(false);
+            p.onDone(b);
+          }}
+        />
+      )}
+    </div>
   );
 }
 
-function conflict(e: unknown): boolean {
-  return e instanceof Problem && e.code === "version-conflict";
+/** Takes a folder or files, by dropping or by choosing them. */
+function Drop(p: { add: (list: { path: string; file: File }[]) => Promise<void> }) {
+  const [over, setOver] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const take = (list: { path: string; file: File }[] | Promise<{ path: string; file: File }[]>) => {
+    setError(undefined);
+    Promise.resolve(list)
+      .then(p.add)
+      .catch(setError);
+  };
+  return (
+    <>
+      <div
+        class={over ? "drop over" : "drop"}
+        onDragOver={(e) => {
+          e.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(e) => {
+          e.preventDefault();
+          setOver(false);
+          if (e.dataTransfer) take(dropped(e.dataTransfer));
+        }}
+      >
+        <p>
+          <b>Drop a folder or files here</b>
+          <br />
+          <span class="quiet">Definitions, and what they refer to: OpenAPI and .proto files, schemas, scripts. All of them are deployed, or none.</span>
+        </p>
+        <span class="button">
+          Choose a folder
+          <input type="file" aria-label="Choose a folder" {...{ webkitdirectory: true }} onChange={(e) => (take(chosen(e.currentTarget.files)), (e.currentTarget.value = ""))} />
+        </span>
+        <span class="button">
+          Choose files
+          <input type="file" aria-label="Choose files" multiple onChange={(e) => (take(chosen(e.currentTarget.files)), (e.currentTarget.value = ""))} />
+        </span>
+      </div>
+      <ProblemBox error={error} />
+    </>
+  );
 }
 
-function verdict(errors: number, d: Definition | undefined, id: string | undefined): string {
-  if (errors > 0) return errors === 1 ? "There is 1 error." : `There are ${errors} errors.`;
-  if (!d) return "";
-  const what = `${d.id}${d.version ? " version " + d.version : ""}`;
-  return id && d.id !== id ? `This is correct. It is another definition than ${id}: ${what}.` : `This is correct: ${what}.`;
+/** Deploys definitions with their files, or one that is written here. */
+export function DeployPage() {
+  useTitle("Deploy a definition");
+  const [done, setDone] = useState<Bundle>();
+  if (!may("deploy")) {
+    return (
+      <>
+        <PageHead kind="Definitions" kindHref="/definitions" title="Deploy" />
+        <NotAllowed deed="deploy" what="deploy definitions" />
+      </>
+    );
+  }
+  if (done) {
+    return (
+      <>
+        <PageHead kind="Definitions" kindHref="/definitions" title="Deployed" />
+        <Deployed bundle={done} links />
+        <div class="bar">
+          <button type="button" onClick={() => setDone(undefined)}>
+            Deploy something else
+          </button>
+        </div>
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHead kind="Definitions" kindHref="/definitions" title="Deploy" />
+      <Bench
+        draft="files"
+        start={{ "greet.yaml": example }}
+        adds
+        onDone={(b) => {
+          if (b.definitions.length === 1) go("/definitions/" + encodeURIComponent(b.definitions[0]!.definition.id));
+          else setDone(b);
+        }}
+      />
+    </>
+  );
 }
+
+/** A new version of a definition: it begins with the current one, and with the files that it uses. */
+export function NewVersion(p: { definition: Definition; of: string; onDone: () => void }) {
+  const { definition: d } = p;
+  const main = d.path || d.id.replace(/[^\w.-]+/g, "_") + ".yaml";
+  const start = useLoad((signal) => currentFiles(d, main, p.of, signal), [d.id, p.of, d.digest]);
+  if (start.error) return <ProblemBox error={start.error} again={start.again} />;
+  if (!start.data) return <p class="quiet">Loading…</p>;
+  return <Bench key={d.digest} draft={`${d.id}@${d.version}`} start={start.data} main={main} definitions={[main]} id={d.id} onDone={p.onDone} />;
+}
+
+/** The document of a definition, and the files beside it. Documents from the network are fetched anew. */
+async function currentFiles(d: Definition, main: string, of: string, signal: AbortSignal): Promise<Files> {
+  const path = api("definitions", d.id, "source") + of;
+  const out: Files = { [main]: (await ask<string>(path, { signal, text: true })).data };
+  if (!d.path) return out;
+  const files = await get<Page<DefinitionFile>>(api("definitions", d.id, "files") + of, signal);
+  for (const f of files.items) {
+    if (f.remote || f.document) continue;
+    const { data } = await ask<ArrayBuffer>(path + (of ? "&" : "?") + "file=" + encodeURIComponent(f.path), { signal, bytes: true });
+    out[f.path] = await contentOf(new Blob([data]));
+  }
+  return out;
+}
+
+const example = `document:
+  dsl: 1.0.3
+  namespace: default
+  name: greet
+  version: 1.0.0
+do:
+- greet:
+    set:
+      greeting: \${ "Hello, " + .name }
+`;

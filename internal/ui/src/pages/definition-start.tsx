@@ -1,12 +1,16 @@
-import { useRef, useState } from "preact/hooks";
-import { api, ask, type Definition, type Instance } from "../api";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { api, ask, get, type Definition, type Instance } from "../api";
+import { violations, type Json, type Violation } from "../editor/form-model";
+import { JsonEditor, startText } from "../editor/json";
+import type { Schema } from "../editor/schema";
 import { go } from "../router";
-import { barred, may } from "../parts/access";
+import { may } from "../parts/access";
 import { announce } from "../parts/announcer";
+import { Dialog } from "../parts/dialog";
 import { useDraft } from "../parts/draft";
-import { ProblemBox } from "../parts/problem";
-import { jsonRemark, Writing, type Remark } from "../parts/source";
-import { remarksOf } from "./definition-deploy";
+import { useLoad } from "../parts/load";
+import { ProblemBox, remarksOf } from "../parts/problem";
+import { jsonRemark, type Remark } from "../parts/source";
 
 /** A JSON text that someone writes, and what is wrong with it. */
 export function checkedJson(text: string): Remark[] {
@@ -28,74 +32,108 @@ export function newId(): string {
   return [...crypto.getRandomValues(new Uint8Array(12))].map((b) => b.toString(16).padStart(2, "0")).join("");
 }
 
-/** Errors of the server with the line of what they point at in the text. */
-export function placed(text: string, errors: Remark[]): Remark[] {
-  return errors.map((d) => {
-    const name = d.line || !d.pointer ? undefined : d.pointer.split("/").pop();
-    const at = name ? text.indexOf(JSON.stringify(name)) : -1;
-    if (at < 0) return d;
-    const before = text.slice(0, at).split("\n");
-    return { ...d, line: before.length, column: before[before.length - 1]!.length + 1, message: `${d.pointer}: ${d.message}` };
-  });
-}
-
 /** Starts an instance, or creates a job. */
-export function Start(p: { definition: Definition; version: string }) {
-  return p.definition.dialect === "wfx" ? <StartJob workflow={p.definition.id} /> : <StartInstance {...p} />;
+export function Start(p: { definition: Definition; version: string; onClose: () => void }) {
+  const { definition: d } = p;
+  const whole = useLoad((signal) => get<Definition>(api("definitions", d.id) + (p.version ? "?version=" + encodeURIComponent(p.version) : ""), signal), [d.id, p.version, d.digest]);
+  const title = `Start ${d.id}${d.version ? " " + d.version : ""}`;
+  if (d.dialect === "wfx") return <StartJob workflow={d.id} onClose={p.onClose} />;
+  if (!whole.data) {
+    return (
+      <Dialog title={title} onClose={p.onClose}>
+        {whole.error ? <ProblemBox error={whole.error} again={whole.again} /> : <p class="quiet">Loading…</p>}
+      </Dialog>
+    );
+  }
+  return <StartInstance title={title} definition={whole.data} version={p.version} onClose={p.onClose} />;
 }
 
-function StartInstance(p: { definition: Definition; version: string }) {
-  const [text, setText, forget] = useDraft("start " + p.definition.id, "{}");
-  const [refused, setRefused] = useState<{ error?: unknown; remarks: Remark[] }>({ remarks: [] });
+/** The errors of the parameters id, name and label, beside the fields that have them. */
+const parameters = ["id", "name", "label"];
+
+function StartInstance(p: { title: string; definition: Definition; version: string; onClose: () => void }) {
+  const { id } = p.definition;
+  const schema = useMemo(() => p.definition.inputSchema as Schema | undefined, [p.definition]);
+  const [text, setText, forgetText] = useDraft("start " + id, startText(schema));
+  const [name, setName, forgetName] = useDraft("start name " + id, "");
+  const [labels, setLabels, forgetLabels] = useDraft("start labels " + id, "");
+  const [ownId, setOwnId, forgetId] = useDraft("start id " + id, "");
+  const [refused, setRefused] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const key = useKey();
-  const remarks = [...checkedJson(text), ...refused.remarks];
+  const [doubts, setDoubts] = useState<Violation[]>(); // what is wrong with this text by its schema
+  const errors = useMemo<Remark[]>(() => (refused === undefined ? (doubts ?? []) : remarksOf(refused).filter((d) => d.pointer !== undefined || d.line !== undefined)), [refused, doubts]);
   const start = async () => {
     if (busy || checkedJson(text).length > 0 || !may("start")) return;
+    // Some definitions take an input that violates their schema, and fail later or warn: it is asked once.
+    const found = schema && !doubts ? violations(schema, schema, JSON.parse(text) as Json) : [];
+    if (found.length) {
+      setDoubts(found);
+      return announce(`The input does not fit: ${found.length} ${found.length === 1 ? "error" : "errors"}`);
+    }
+    const query = new URLSearchParams();
+    if (p.version) query.set("version", p.version);
+    if (name.trim()) query.set("name", name.trim());
+    if (ownId.trim()) query.set("id", ownId.trim());
+    for (const label of labels.split(/[\n,]/)) if (label.trim()) query.append("label", label.trim().replace(/\s*=\s*/, "="));
     setBusy(true);
     try {
-      const path = api("definitions", p.definition.id, "instances") + (p.version ? "?version=" + encodeURIComponent(p.version) : "");
-      const r = await ask<Instance>(path, { body: text, headers: { "Idempotency-Key": key(p.version + text) } });
+      const headers: Record<string, string> = ownId.trim() ? {} : { "Idempotency-Key": key(query + text) };
+      const r = await ask<Instance>(api("definitions", id, "instances") + (query.size ? "?" + query : ""), { body: text, headers });
       announce("Started");
-      forget();
+      for (const forget of [forgetText, forgetName, forgetLabels, forgetId]) forget();
       go("/instances/" + encodeURIComponent(r.data.id));
     } catch (e) {
-      const errors = placed(text, remarksOf(e));
-      setRefused({ error: e, remarks: errors });
+      setRefused(e);
     }
     setBusy(false);
   };
+  const changed = (set: (t: string) => void) => (e: { currentTarget: { value: string } }) => {
+    set(e.currentTarget.value);
+    setRefused(undefined);
+  };
+  const about = remarksOf(refused).find((d) => parameters.includes((d as { parameter?: string }).parameter ?? ""));
   return (
-    <form
-      class="fields"
-      onSubmit={(e) => {
-        e.preventDefault();
-        void start();
-      }}
-    >
-      <Writing
-        id="start-input"
-        label="Input (a JSON object)"
+    <Dialog title={p.title} action={doubts ? "Start anyway" : "Start"} leave="Cancel" busy={busy || !may("start")} onClose={p.onClose} onSubmit={start}>
+      <JsonEditor
+        label="Input"
         value={text}
-        remarks={remarks}
-        onInput={(t) => {
-          setText(t);
-          setRefused({ remarks: [] });
-        }}
+        schema={schema}
+        errors={errors}
         onSubmit={start}
+        onChange={(t) => {
+          setText(t);
+          if (refused) setRefused(undefined);
+          if (doubts) setDoubts(undefined);
+        }}
       />
-      <ProblemBox error={refused.error} />
-      <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy || checkedJson(text).length > 0} {...barred("start")}>
-          Start
-        </button>
-        <span class="quiet">Ctrl+Enter starts.</span>
-      </div>
-    </form>
+      <details class="start-more" open={!!(name || labels || ownId || about) || undefined}>
+        <summary>Name, labels and id</summary>
+        <label class="field">
+          <span>Name</span>
+          <input value={name} placeholder="Order A-1038" maxLength={256} onInput={changed(setName)} />
+        </label>
+        <label class="field">
+          <span>Labels: key=value, separated by commas</span>
+          <input value={labels} placeholder="order=A-1038, region=eu" onInput={changed(setLabels)} />
+        </label>
+        <label class="field">
+          <span>Id; without one the server chooses it</span>
+          <input value={ownId} placeholder="order-A-1038" maxLength={128} autocomplete="off" spellcheck={false} onInput={changed(setOwnId)} />
+        </label>
+      </details>
+      {doubts && !refused && (
+        <div class="problem" role="alert">
+          <p>The input does not fit its schema: {doubts.length === 1 ? "1 error" : `${doubts.length} errors`}.</p>
+        </div>
+      )}
+      <ProblemBox error={refused} />
+      <p class="quiet">Ctrl+Enter starts.</p>
+    </Dialog>
   );
 }
 
-function StartJob(p: { workflow: string }) {
+function StartJob(p: { workflow: string; onClose: () => void }) {
   const [client, setClient, forgetClient] = useDraft("job client " + p.workflow, "");
   const [tags, setTags, forgetTags] = useDraft("job tags " + p.workflow, "");
   const [text, setText, forgetText] = useDraft("job " + p.workflow, "{}");
@@ -122,19 +160,17 @@ function StartJob(p: { workflow: string }) {
     setBusy(false);
   };
   return (
-    <form
-      class="fields"
-      onSubmit={(e) => {
-        e.preventDefault();
-        void create();
-      }}
-    >
+    <Dialog title={`New job of ${p.workflow}`} action="Create the job" leave={made ? "Close" : "Cancel"} busy={busy || !may("start")} onClose={p.onClose} onSubmit={create}>
       <p class="quiet">An instance of this definition is a job: work that a device and operators advance together.</p>
-      <label for="job-client">Client</label>
-      <input id="job-client" required value={client} placeholder="the device that the job is for" onInput={(e) => setClient(e.currentTarget.value)} />
-      <label for="job-tags">Tags</label>
-      <input id="job-tags" value={tags} placeholder="eu, wave-1" onInput={(e) => setTags(e.currentTarget.value)} />
-      <Writing id="job-definition" label="Definition of the job (a JSON object)" rows={6} value={text} remarks={checkedJson(text)} onInput={setText} onSubmit={create} />
+      <label class="field">
+        <span>Client</span>
+        <input required value={client} placeholder="the device that the job is for" onInput={(e) => setClient(e.currentTarget.value)} />
+      </label>
+      <label class="field">
+        <span>Tags</span>
+        <input value={tags} placeholder="eu, wave-1" onInput={(e) => setTags(e.currentTarget.value)} />
+      </label>
+      <JsonEditor label="Definition of the job" value={text} onChange={setText} onSubmit={create} />
       <ProblemBox error={error} />
       {made && (
         <p class="told">
@@ -142,12 +178,7 @@ function StartJob(p: { workflow: string }) {
           <a href={"/board/" + encodeURIComponent(p.workflow)}>board</a>.
         </p>
       )}
-      <div class="bar">
-        <button class="main" type="submit" aria-disabled={busy} {...barred("start")}>
-          Create the job
-        </button>
-      </div>
-    </form>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,6 @@
 import { api, get, type Definition, type Page } from "../api";
 import { amend, place } from "../router";
+import { DiffText } from "../parts/diff";
 import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
 import { Ago } from "../parts/when";
@@ -66,31 +67,10 @@ function Choice(p: { id: string; label: string; value: string; versions: Page<De
   );
 }
 
-const most = 2000; // lines of a difference that are shown
-
 function Diff(p: { id: string; from: string; to: string }) {
   const diff = useLoad((signal) => get<string>(api("definitions", p.id, "diff") + "?" + new URLSearchParams({ from: p.from, to: p.to }), signal), [p.id, p.from, p.to]);
   if (diff.error) return <ProblemBox error={diff.error} again={diff.again} />;
   if (diff.data === undefined) return <p class="quiet">Loading…</p>;
-  const lines = diff.data.replace(/\n$/, "").split("\n");
   if (!diff.data) return <p>The documents are identical.</p>;
-  return (
-    <>
-      <pre class="diff" tabIndex={0} aria-label={`What differs from ${p.from} to ${p.to}`}>
-        {lines.slice(0, most).map((line) => (
-          <span class={kindOf(line)}>{line || " "}</span>
-        ))}
-      </pre>
-      {lines.length > most && (
-        <p class="quiet">
-          {lines.length - most} more lines: <code>lockstep def diff</code> shows all.
-        </p>
-      )}
-    </>
-  );
-}
-
-function kindOf(line: string): string {
-  if (line.startsWith("+++") || line.startsWith("---") || line.startsWith("@@")) return "where";
-  return line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "";
+  return <DiffText text={diff.data} label={`What differs from ${p.from} to ${p.to}`} />;
 }

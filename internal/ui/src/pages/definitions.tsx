@@ -1,14 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
-import { api, get, statuses, type Definition, type Page, type Status } from "../api";
+import { api, get, statuses, type Definition, type Page, type Schedule, type Status } from "../api";
 import { useTitle } from "../app";
 import { amend, place, restoreScroll } from "../router";
+import { may } from "../parts/access";
 import { listOf, quote } from "../parts/filter";
+import { Empty, Loading, PageHead } from "../parts/head";
+import { Icon } from "../parts/icon";
+import { failedJobs, useFailedJobs } from "../parts/jobs";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
+import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
 import { StatusMark } from "../parts/status";
-import { Ago } from "../parts/when";
-import { Deploy } from "./definition-deploy";
+import { Ago, Due } from "../parts/when";
+import { DeployPage } from "./definition-deploy";
 import "./definitions.css";
 
 export interface Stats {
@@ -44,129 +49,218 @@ export function useNowAndThen(ms: number, again: () => void) {
   }, [ms, again]);
 }
 
-/** How many instances have which status, each leading to them. */
-export function Counts(p: { id: string; statuses?: Partial<Record<Status, number>> }) {
-  const present = statuses.filter((s) => p.statuses?.[s]);
+/** How many instances have which status, each leading to them. Of those that completed, some may be failed jobs. */
+export function Counts(p: { id: string; statuses?: Partial<Record<Status, number>>; failedJobs?: number }) {
+  const failed = p.failedJobs ?? 0;
+  const def = `def:${quote(p.id)} `;
+  const list = statuses.map((s) => ({ status: s, count: p.statuses?.[s] ?? 0, q: `${def}status:${s}` }));
+  if (failed) {
+    const completed = list.find((c) => c.status === "completed")!;
+    Object.assign(completed, { count: completed.count - failed, q: completed.q + " -" + failedJobs() });
+    list.unshift({ status: "failed", count: failed, q: failedJobs(p.id) });
+  }
+  const present = list.filter((c) => c.count > 0);
   if (present.length === 0) return <span class="quiet">none</span>;
   return (
     <span class="tally">
-      {present.map((s) => (
-        <a href={listOf(`def:${quote(p.id)} status:${s}`)}>
-          <StatusMark status={s} /> {p.statuses![s]}
+      {present.map((c) => (
+        <a key={c.q} class={"status " + c.status} href={listOf(c.q)}>
+          <Icon name={c.status} size={12} /> {number(c.count)} {c.status}
         </a>
       ))}
     </span>
   );
 }
 
+const kinds = {
+  active: "Active",
+  paused: "Paused",
+  retired: "Retired",
+  scheduled: "With a schedule",
+  failed: "With failed instances",
+} as const;
+
 export function Definitions() {
+  if (place.value.query.has("deploy")) return <DeployPage />;
+  return <List />;
+}
+
+function List() {
   useTitle("Definitions");
   const query = place.value.query;
   const after = query.get("after") ?? "";
+  const kind = query.get("kind") ?? "";
   const [text, setText] = useState(query.get("text") ?? "");
   const list = useLoad((signal) => get<Page<Definition>>(api("definitions") + "?limit=200" + (after ? "&after=" + encodeURIComponent(after) : ""), signal), [after]);
   const stats = useLoad((signal) => get<Stats>(api("stats"), signal), []);
+  const schedules = useLoad((signal) => get<Page<Schedule>>(api("schedules") + "?limit=1000", signal), []);
   useLive(2000, () => true, stats.again);
-  useNowAndThen(10_000, list.again);
+  useNowAndThen(10_000, () => (list.again(), schedules.again()));
   useEffect(() => {
     if (list.data) restoreScroll();
   }, [!list.data]);
   const counts = new Map(stats.data?.definitions.map((d) => [d.id, d.statuses]));
+  const fires = new Map(schedules.data?.items.map((s) => [s.definition, s]));
   const wanted = text.trim().toLowerCase();
-  const rows = (list.data?.items ?? []).filter((d) => !wanted || `${d.id} ${d.name ?? ""} ${dialectName(d.dialect)}`.toLowerCase().includes(wanted));
-  if (query.has("deploy")) {
-    return (
-      <>
-        <h1>Deploy a definition</h1>
-        <Deploy draft="new" start={example} />
-        <p>
-          <a href="/definitions">All definitions</a>
-        </p>
-      </>
-    );
-  }
+  const all = list.data?.items ?? [];
+  const jobs = useFailedJobs(all.filter((d) => d.dialect === "wfx" && counts.get(d.id)?.completed).map((d) => d.id)).data;
+  const is: Record<string, (d: Definition) => boolean> = {
+    active: (d) => !d.paused && !d.retired,
+    paused: (d) => !!d.paused,
+    retired: (d) => !!d.retired,
+    scheduled: (d) => fires.has(d.id),
+    failed: (d) => !!counts.get(d.id)?.failed || !!jobs?.get(d.id),
+  };
+  const rows = all.filter((d) => (is[kind]?.(d) ?? true) && (!wanted || `${d.id} ${d.name ?? ""} ${dialectName(d.dialect)}`.toLowerCase().includes(wanted)));
   return (
     <>
-      <h1>Definitions</h1>
-      <div class="bar">
-        <label for="definition-text">Find</label>
-        <input
-          id="definition-text"
-          type="search"
-          placeholder="id or name"
-          value={text}
-          onInput={(e) => {
-            setText(e.currentTarget.value);
-            amend({ text: e.currentTarget.value });
-          }}
-        />
-        <span class="grow" />
-        <a class="button" href="/definitions?deploy=1">
-          Deploy a definition
-        </a>
-      </div>
+      <PageHead
+        title="Definitions"
+        actions={
+          may("deploy") && (
+            <a class="button main" href="/definitions?deploy=1">
+              <Icon name="upload" /> Deploy a definition
+            </a>
+          )
+        }
+      />
+      {list.data && all.length === 0 && !after ? (
+        <Empty icon="definitions" title="No definitions yet">
+          A definition describes the steps of a workflow.{" "}
+          {may("deploy") ? (
+            <>
+              <a href="/definitions?deploy=1">Deploy one from this page</a>, or with <code>lockstep def apply FILE</code>.
+            </>
+          ) : (
+            "Authors and admins deploy them."
+          )}
+        </Empty>
+      ) : (
+        <div class="bar">
+          <span class="search">
+            <Icon name="search" />
+            <input
+              id="definition-text"
+              type="search"
+              aria-label="Find"
+              placeholder="Id, name or dialect"
+              value={text}
+              onInput={(e) => {
+                setText(e.currentTarget.value);
+                amend({ text: e.currentTarget.value });
+              }}
+            />
+          </span>
+          <select aria-label="Kind" class={kind ? "set" : undefined} value={kind in kinds ? kind : ""} onChange={(e) => amend({ kind: e.currentTarget.value })}>
+            <option value="">All kinds</option>
+            {Object.entries(kinds).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+          {list.data && (
+            <span class="quiet">
+              {rows.length === all.length ? number(rows.length) : `${number(rows.length)} of ${number(all.length)}`}
+            </span>
+          )}
+        </div>
+      )}
       <ProblemBox error={list.error} again={list.again} />
-      {list.data && list.data.items.length === 0 && (
-        <div class="panel">
-          <p>
-            A definition says what is to be done, in which order. There is none here yet: <a href="/definitions?deploy=1">deploy one from this page</a>, or
-            with <code>lockstep def apply FILE</code>.
-          </p>
-        </div>
+      {!list.data && !list.error && <Loading lines={8} />}
+      {rows.length > 0 && (
+        <table class="definitions stack">
+          <thead>
+            <tr>
+              <th scope="col">Definition</th>
+              <th scope="col">Status</th>
+              <th scope="col">Version</th>
+              <th scope="col">Instances</th>
+              <th scope="col">Next start</th>
+              <th scope="col">Deployed</th>
+              <th scope="col">
+                <span class="unseen">Start</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((d) => (
+              <Row key={d.id} d={d} counts={stats.data ? (counts.get(d.id) ?? {}) : undefined} failedJobs={jobs?.get(d.id)} schedule={fires.get(d.id)} />
+            ))}
+          </tbody>
+        </table>
       )}
-      {list.data && list.data.items.length > 0 && (
-        <div class="scroll-x">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Definition</th>
-                <th scope="col">Version</th>
-                <th scope="col">Dialect</th>
-                <th scope="col">Deployed</th>
-                <th scope="col">Instances</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((d) => (
-                <tr key={d.id}>
-                  <td>
-                    <a href={"/definitions/" + encodeURIComponent(d.id)}>{d.id}</a>
-                    {d.paused && (
-                      <>
-                        {" "}
-                        <StatusMark status="paused" />
-                      </>
-                    )}
-                    {d.retired && <span class="quiet"> retired</span>}
-                    {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
-                  </td>
-                  <td>{d.version || <span class="quiet">none</span>}</td>
-                  <td>{dialectName(d.dialect)}</td>
-                  <td class="nowrap">{d.deployed && <Ago time={d.deployed} />}</td>
-                  <td>{stats.data ? <Counts id={d.id} statuses={counts.get(d.id)} /> : <span class="quiet">…</span>}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {list.data && rows.length === 0 && all.length > 0 && (
+        <Empty icon="search">
+          {text ? (
+            <>
+              None of these has “{text}” in its id or name
+              {kind && ` and is ${kind in kinds ? kinds[kind as keyof typeof kinds].toLowerCase() : kind}`}.
+            </>
+          ) : (
+            "There is none of this kind."
+          )}{" "}
+          <a
+            href="/definitions"
+            onClick={() => {
+              setText("");
+            }}
+          >
+            Show all
+          </a>
+        </Empty>
       )}
-      {list.data && rows.length === 0 && list.data.items.length > 0 && <p class="quiet">None of these has “{text}” in its id or name.</p>}
       {list.data?.next && (
-        <p>
-          <a href={"/definitions?after=" + encodeURIComponent(String(list.data.next))}>More definitions</a>
-        </p>
+        <nav class="pages" aria-label="Pages">
+          <a class="button" href={"/definitions?after=" + encodeURIComponent(String(list.data.next))}>
+            More definitions <Icon name="right" />
+          </a>
+        </nav>
       )}
     </>
   );
 }
 
-const example = `document:
-  dsl: 1.0.3
-  namespace: default
-  name: greet
-  version: 1.0.0
-do:
-- greet:
-    set:
-      greeting: \${ "Hello, " + .name }
-`;
+function Row(p: { d: Definition; counts?: Partial<Record<Status, number>>; failedJobs?: number; schedule?: Schedule }) {
+  const { d, schedule } = p;
+  const next = schedule?.next[0];
+  return (
+    <tr>
+      <td class="what">
+        <a class="name" href={"/definitions/" + encodeURIComponent(d.id)}>
+          {d.id}
+        </a>
+        {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
+      </td>
+      <td>
+        {d.retired ? (
+          <span class="status">
+            <Icon name="terminated" size={12} /> retired
+          </span>
+        ) : d.paused ? (
+          <StatusMark status="paused" />
+        ) : (
+          <span class="quiet">active</span>
+        )}
+      </td>
+      <td data-label="Version">
+        {d.version || <span class="quiet">none</span>}
+        <div class="quiet dialect">{dialectName(d.dialect)}</div>
+      </td>
+      <td class="wide">{p.counts ? <Counts id={d.id} statuses={p.counts} failedJobs={p.failedJobs} /> : <span class="quiet">…</span>}</td>
+      <td data-label="Next start">
+        {schedule && (
+          <a href={`/definitions/${encodeURIComponent(d.id)}`}>{next ? <Due time={next} /> : <span class="quiet">{schedule.state === "paused" ? "paused" : "none"}</span>}</a>
+        )}
+      </td>
+      <td data-label="Deployed">{d.deployed && <Ago time={d.deployed} />}</td>
+      <td class="act">
+        {may("start") && !d.retired && !d.paused && (
+          <a class="button small" href={`/definitions/${encodeURIComponent(d.id)}?tab=start`} aria-label={`${d.dialect === "wfx" ? "New job" : "Start"} ${d.id}`}>
+            <Icon name="play" size={12} /> {d.dialect === "wfx" ? "New job" : "Start"}
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,30 +1,28 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { api, ask, get, statuses, type Definition, type Instance, type Page } from "../api";
+import { api, ask, get, statuses, type Definition, type Instance, type Page, type Status } from "../api";
 import { useTitle } from "../app";
-import { go } from "../router";
+import { amend, go, place } from "../router";
 import { barred } from "../parts/access";
-import { Ago } from "../parts/when";
-import { listOf, quote } from "../parts/filter";
+import { listOf } from "../parts/filter";
+import { PageHead } from "../parts/head";
+import { Icon } from "../parts/icon";
+import { failedJobs, useFailedJobs } from "../parts/jobs";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
+import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
 import { StatusMark } from "../parts/status";
-import { InstanceTable } from "./instances-table";
+import { useNowAndThen } from "./definitions";
+import { Activity, Durations } from "./home-activity";
+import { Failures } from "./home-failures";
+import { binsOf, hoursOf, type Hours, type Period } from "./home-hours";
+import { Health, NextSchedules, Recent, Waiting } from "./home-now";
 import "./home.css";
 
 interface Stats {
   total: number;
-  statuses: Record<string, number>;
-}
-
-interface Failure {
-  definition: string;
-  error: string;
-  state?: string;
-  count: number;
-  newest: string;
-  instance: string;
-  detail?: string;
+  statuses: Partial<Record<Status, number>>;
 }
 
 // What runs when nothing is deployed yet.
@@ -38,126 +36,97 @@ do:
 export function Home() {
   useTitle("");
   const all = useLoad(async (signal) => {
-    const [stats, recent, definitions] = await Promise.all([
+    const [stats, recent] = await Promise.all([
       get<Stats>("/api/v1/stats", signal),
       get<Page<Instance>>("/api/v1/instances?fold=true&limit=10", signal),
-      get<Page<Definition>>("/api/v1/definitions?limit=100", signal),
     ]);
-    return { stats, recent: recent.items, definitions: definitions.items };
+    return { stats, recent: recent.items };
   }, []);
   useLive(1000, () => true, all.again);
   const d = all.data;
   return (
     <>
-      <h1>Lockstep</h1>
-      <p class="lead">
-        Lockstep runs workflows: you describe the steps in a file, and it takes each instance through them, keeps what it did, and goes on after a crash. Here
-        you see what runs, why something waits or failed, and can step in.
-      </p>
+      <PageHead title="Home">
+        <Health />
+      </PageHead>
       <ProblemBox error={all.error} again={all.again} />
-      {d && d.stats.total === 0 && <FirstVisit definitions={d.definitions} />}
-      {d && d.stats.total > 0 && (
-        <>
-          <Counts stats={d.stats} />
-          <Failures />
-          <section aria-labelledby="recent">
-            <h2 id="recent">Recent instances</h2>
-            <InstanceTable rows={d.recent} />
-            <p>
-              <a href="/instances">All {d.stats.total.toLocaleString()} instances</a>
-            </p>
-          </section>
-        </>
-      )}
+      {d && (d.stats.total === 0 ? <FirstVisit /> : <Overview stats={d.stats} recent={d.recent} />)}
     </>
   );
 }
 
-function Counts(p: { stats: Stats }) {
+function Overview(p: { stats: Stats; recent: Instance[] }) {
+  const period: Period = place.value.query.get("period") === "week" ? "week" : "day";
+  const hours = useLoad((signal) => get<Hours>(`/api/v1/stats/hours?hours=${hoursOf[period]}`, signal), [period]);
+  useLive(3000, () => true, hours.again);
+  useNowAndThen(60_000, hours.again); // another hour begins without a change
+  const bins = hours.data && binsOf(hours.data.hours, period);
   return (
-    <ul class="status-counts" aria-label="Instances by status">
-      <li>
-        <a href="/instances">
-          <b>{p.stats.total.toLocaleString()}</b> <span class="status">in all</span>
-        </a>
-      </li>
-      {statuses.map((s) => (
-        <li key={s}>
-          <a href={listOf("status:" + s)}>
-            <b>{(p.stats.statuses[s] ?? 0).toLocaleString()}</b> <StatusMark status={s} />
-          </a>
-        </li>
+    <>
+      <Figures stats={p.stats} />
+      <div class="home">
+        <div class="home-main">
+          <Failures failed={p.stats.statuses.failed ?? 0} />
+          <Activity bins={bins} period={period} choose={(to) => amend({ period: to === "week" ? "week" : null })} error={hours.error} again={hours.again} />
+          <Recent rows={p.recent} total={p.stats.total} />
+        </div>
+        <div class="home-side">
+          <Durations list={hours.data?.definitions} period={period} />
+          <Waiting />
+          <NextSchedules />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** How many instances there are: failed ones first, then of each status that some have. */
+function Figures(p: { stats: Stats }) {
+  const jobs = useFailedJobs().data?.get("") ?? 0;
+  const count = (s: Status) => (p.stats.statuses[s] ?? 0) - (s === "completed" ? jobs : 0);
+  const shown = statuses.filter((s) => s !== "failed" && count(s) > 0);
+  return (
+    <ul class="figures" aria-label="Instances by status">
+      <Figure q="status:failed" count={count("failed")} bad={count("failed") > 0}>
+        <StatusMark status="failed" />
+      </Figure>
+      {jobs > 0 && (
+        <Figure q={failedJobs()} count={jobs} bad>
+          <span class="status failed">
+            <Icon name="failed" size={12} /> {jobs === 1 ? "failed job" : "failed jobs"}
+          </span>
+        </Figure>
+      )}
+      {shown.map((s) => (
+        <Figure key={s} q={"status:" + s + (s === "completed" && jobs ? " -" + failedJobs() : "")} count={count(s)}>
+          <StatusMark status={s} />
+        </Figure>
       ))}
+      <Figure q="" count={p.stats.total}>
+        <span class="status">total</span>
+      </Figure>
     </ul>
   );
 }
 
-function Failures() {
-  // To group them the server reads many: not as often as the rest.
-  const groups = useLoad((signal) => get<{ items: Failure[]; exact: boolean }>("/api/v1/failures", signal), []);
-  useLive(3000, () => true, groups.again);
-  const shown = groups.data?.items.slice(0, 10) ?? [];
+function Figure(p: { q: string; count: number; bad?: boolean; children: ComponentChildren }) {
   return (
-    <section aria-labelledby="failures">
-      <h2 id="failures">Failures</h2>
-      <ProblemBox error={groups.error} again={groups.again} />
-      {groups.data && shown.length === 0 && <p class="quiet">Nothing failed.</p>}
-      {shown.length > 0 && (
-        <div class="scroll-x">
-          <table class="failures">
-            <thead>
-              <tr>
-                <th scope="col">Error at state</th>
-                <th scope="col">Definition</th>
-                <th scope="col" class="number">
-                  Instances
-                </th>
-                <th scope="col">Newest</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((f) => (
-                <tr key={`${f.definition} ${f.error} ${f.state}`}>
-                  <td>
-                    <a href={listOf(filterOf(f))}>
-                      {f.error}
-                      {f.state && <span class="quiet"> at </span>}
-                      {f.state}
-                    </a>
-                    {f.detail && <div class="quiet oneline">{f.detail}</div>}
-                  </td>
-                  <td>
-                    <a href={"/definitions/" + encodeURIComponent(f.definition)}>{f.definition}</a>
-                  </td>
-                  <td class="number">{f.count.toLocaleString()}</td>
-                  <td>
-                    <a href={"/instances/" + encodeURIComponent(f.instance)}>
-                      <Ago time={f.newest} />
-                    </a>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {groups.data?.exact === false && <p class="quiet">There are more failures; these are the newest.</p>}
-    </section>
+    <li class={p.bad ? "some-failed" : undefined}>
+      <a href={listOf(p.q)}>
+        <b>{number(p.count)}</b> {p.children}
+      </a>
+    </li>
   );
 }
 
-function filterOf(f: Failure): string {
-  const words = ["status:failed", "def:" + quote(f.definition)];
-  if (f.error) words.push("error:" + quote(f.error));
-  if (f.state) words.push("state:" + quote(f.state));
-  return words.join(" ");
-}
-
-/** What someone sees who comes for the first time. */
-function FirstVisit(p: { definitions: Definition[] }) {
+/** What someone sees who comes for the first time: nothing has run. */
+function FirstVisit() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const known = p.definitions.some((d) => d.id === "greet");
+  const definitions = useLoad((signal) => get<Page<Definition>>("/api/v1/definitions?limit=100", signal), []);
+  const list = definitions.data?.items;
+  if (!list) return <ProblemBox error={definitions.error} again={definitions.again} />;
+  const known = list.some((d) => d.id === "greet");
   const run = async () => {
     if (busy) return;
     setBusy(true);
@@ -172,32 +141,38 @@ function FirstVisit(p: { definitions: Definition[] }) {
     }
   };
   return (
-    <div class="panel first">
-      <h2>Nothing has run yet</h2>
-      <p>
-        A <em>definition</em> is the file that describes the steps; an <em>instance</em> is one run of it. The example greets someone by name: one step, no calls
-        to anything.
+    <>
+      <p class="lead">
+        Lockstep runs workflows: you describe the steps in a file, and it takes each instance through them, keeps what it did, and continues after a crash. Here
+        you see what runs, why something waits or failed, and can step in.
       </p>
-      <p>
-        <button type="button" class="main" onClick={run} aria-disabled={busy} {...barred(known ? "start" : "deploy")}>
-          {busy ? "Starting…" : known ? "Run the example greet" : "Deploy and run an example"}
-        </button>
-      </p>
-      <ProblemBox error={error} />
-      {p.definitions.length > 0 ? (
+      <div class="panel first">
+        <h2>Nothing has run yet</h2>
         <p>
-          Or choose among the {p.definitions.length} that are deployed: <a href="/definitions">Definitions</a>. To try something without keeping it, use the{" "}
-          <a href="/playground">Playground</a>.
+          A <em>definition</em> is the file that describes the steps; an <em>instance</em> is one run of it. The example greets someone by name: one step, no
+          calls to anything.
         </p>
-      ) : (
-        <>
-          <p>No definition is deployed. From the command line, in a checkout:</p>
-          <pre class="command">lockstep def apply examples/v10/greet.yaml{"\n"}lockstep inst start greet --input '{"{"}"name":"Ada"{"}"}' --wait</pre>
+        <p>
+          <button type="button" class="main" onClick={run} aria-disabled={busy} {...barred(known ? "start" : "deploy")}>
+            {busy ? "Starting…" : known ? "Run the example greet" : "Deploy and run an example"}
+          </button>
+        </p>
+        <ProblemBox error={error} />
+        {list.length > 0 ? (
           <p>
-            Or try your own in the <a href="/playground">Playground</a>.
+            Or choose among the {list.length} that are deployed: <a href="/definitions">Definitions</a>. To try something without keeping it, use the{" "}
+            <a href="/playground">Playground</a>.
           </p>
-        </>
-      )}
-    </div>
+        ) : (
+          <>
+            <p>No definition is deployed. From the command line, in a checkout:</p>
+            <pre class="command">lockstep def apply examples/v10/greet.yaml{"\n"}lockstep inst start greet --input '{"{"}"name":"Ada"{"}"}' --wait</pre>
+            <p>
+              Or try your own in the <a href="/playground">Playground</a>.
+            </p>
+          </>
+        )}
+      </div>
+    </>
   );
 }

@@ -1,8 +1,7 @@
 // What happened to an instance, as the server keeps it, and what the page makes of it:
 // visits of states with their attempts, marks for the diagram, data at any point.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { api, get, type Fault, type Instance, type Page } from "../api";
-import type { NodeMark } from "../parts/diagram";
+import { api, get, type Fault, type Page } from "../api";
 import { useRecovery } from "../parts/load";
 
 export interface Rec {
@@ -21,12 +20,29 @@ export interface Rec {
   error?: Fault;
   text?: string;
   status?: string;
+  index?: number; // of the item of a foreach
+  key?: string; // of a call
+  exchange?: Exchange; // of an answer
+}
+
+/** How a call was carried out over HTTP. */
+export interface Exchange {
+  method: string;
+  address: string;
+  status?: number;
+  headers?: { name: string; value: string }[];
 }
 
 export interface Attempt {
   function: string;
   called: Rec;
   ended?: Rec; // returned or failed
+}
+
+/** What a record says that the instance waits for. Jobs list who may move them where, as CLIENT:DONE. */
+export function waitOf(r: Rec): string {
+  const moves = r.text?.split(", ").map((m) => /^(?:CLIENT|WFX):(.+)$/.exec(m)?.[1]);
+  return moves?.every(Boolean) ? `a move to ${[...new Set(moves)].join(" or ")}` : (r.text ?? "the time");
 }
 
 /** A state from the time it is entered until it is left. */
@@ -38,6 +54,8 @@ export interface Visit {
   error: boolean; // something went wrong in it, at least for a while
   over?: boolean; // it was not left, but the state around it has gone on
   cut?: boolean; // some of its records are not read
+  undone?: Rec; // its compensation began
+  handled?: Rec; // an error ended it, and a handler elsewhere took that
 }
 
 /** A line of the timeline: a record alone, those of a visit up to the next one that is alone, or how many are not read. */
@@ -188,17 +206,23 @@ export function itemsOf(h: Pick<History, "head" | "tail" | "unread">): Item[] {
 }
 
 /** Records by the states that they belong to, in the order in which they came. */
-function linesOf(records: Rec[], cut: { start?: boolean; end?: boolean }): Item[] {
+export function linesOf(records: Rec[], cut: { start?: boolean; end?: boolean }): Item[] {
   const items: Item[] = [];
   const open = new Map<string, Visit>();
   let parts = new Map<Visit, Rec[]>(); // that go on
+  const left = new Map<string, Visit[]>(); // that can be undone
   for (const r of records) {
-    if (!r.node) {
+    if (r.type === "compensating" && r.node) {
+      const undone = left.get(r.node)?.pop();
+      if (undone) undone.undone = r;
+    }
+    if (!r.node || r.type === "compensating") {
       items.push({ record: r });
       parts = new Map();
       continue;
     }
-    const known = r.type === "entered" ? undefined : open.get(r.node);
+    // The events of a way out are written after its state was left.
+    const known = r.type === "entered" ? undefined : (open.get(r.node) ?? (r.type === "produced" ? left.get(r.node)?.at(-1) : undefined));
     const visit = known ?? { node: r.node, records: [], attempts: [], error: false, cut: cut.start && r.type !== "entered" };
     if (!known) open.set(r.node, visit);
     if (["entered", "left", "caught", "retrying"].includes(r.type)) closeInside(open, r.node);
@@ -210,9 +234,19 @@ function linesOf(records: Rec[], cut: { start?: boolean; end?: boolean }): Item[
     }
     part.push(r);
     put(visit, r);
-    if (r.type === "left") open.delete(r.node);
+    if (r.type === "left") {
+      open.delete(r.node);
+      const list = left.get(r.node);
+      if (list) list.push(visit);
+      else left.set(r.node, [visit]);
+    }
   }
   if (cut.end) for (const visit of open.values()) visit.cut = true;
+  const last = records.at(-1);
+  for (const visit of open.values()) {
+    const end = visit.records.at(-1)!;
+    if (end.type === "caught" && end !== last) visit.handled = end;
+  }
   return items;
 }
 
@@ -253,47 +287,6 @@ function put(v: Visit, r: Rec) {
       if (attempt) attempt.ended = r;
     }
   }
-}
-
-/** How each state of the diagram stands. */
-export function marksOf(items: Item[], instance: Instance): Map<string, NodeMark> {
-  const out = new Map<string, NodeMark>();
-  const visits = new Map<string, Visit[]>();
-  const partly = items.some((i) => !i.visit && !i.record);
-  for (const visit of visitsOf(items)) {
-    const list = visits.get(visit.node);
-    if (list) list.push(visit);
-    else visits.set(visit.node, [visit]);
-  }
-  for (const [node, list] of visits) {
-    const last = list.at(-1)!;
-    const tries = triesOf(last);
-    const notes = [list.length > 1 ? `×${list.length}${partly ? "+" : ""}` : "", last.error && tries > 1 ? `${tries} tries` : ""].filter(Boolean).join(" ");
-    out.set(node, markOf(last.left || instance.status === "completed" ? "done" : "none", notes));
-  }
-  const kind = ({ failed: "failed", paused: "paused", running: "active", waiting: "waiting" } as const)[instance.status as string];
-  if (!kind) return out;
-  const here = instance.job ? [instance.job.state] : [...(instance.states ?? []), ...(kind === "failed" && instance.error?.node ? [instance.error.node] : [])];
-  for (const [node, list] of visits) {
-    const last = list.at(-1)!;
-    if (!last.left && !last.over && !last.cut && here.some((h) => node.startsWith(h + "/"))) here.push(node); // inside of a state that is open
-  }
-  for (const node of here) out.set(node, markOf(kind, out.get(node)?.note ?? ""));
-  return out;
-}
-
-/** How often the same was tried. Items of a collection are no tries: each has a frame of its own. */
-function triesOf(v: Visit): number {
-  const of = v.attempts.findLast((a) => a.ended?.error) ?? v.attempts.at(-1);
-  return v.attempts.filter((a) => a.function === of?.function && a.called.frame === of.called.frame).length;
-}
-
-// A sign or a word for each kind, so that colour alone tells nothing.
-const signs = { none: "", done: "✓", active: "▶ now", waiting: "waits", paused: "‖ paused", failed: "✕ failed" };
-
-function markOf(kind: keyof typeof signs, note: string): NodeMark {
-  const text = [signs[kind], note].filter(Boolean).join(" ");
-  return { kind, note, badges: text ? [{ text, bad: kind === "failed" }] : [] };
 }
 
 /** The data of the workflow when a record was written: what the last state before it took or gave. */

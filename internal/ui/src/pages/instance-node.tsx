@@ -1,9 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Instance } from "../api";
 import { Json } from "../parts/json";
+import { number } from "../parts/number";
 import { span } from "../parts/when";
-import { isWrong, millis, visitsOf, type Attempt, type Item, type Visit } from "./instance-history";
-import { FaultText } from "./instance-timeline";
+import { millis, visitsOf, type Attempt, type Item, type Visit } from "./instance-history";
+import { showTab } from "./instance-show";
+import { Answer, callWord, RequestLine } from "./instance-call";
+import { didFail } from "./instance-calls";
+import { Changes } from "./instance-diff";
 
 /** One state: what it took, what it tried, what it gave. */
 export function StateDetails(p: { state: string; items: Item[]; instance: Instance; onClose: () => void }) {
@@ -16,11 +20,11 @@ export function StateDetails(p: { state: string; items: Item[]; instance: Instan
   const n = found >= 0 ? found : visits.length - 1;
   const visit = visits[n];
   const nameOf = (k: number) => (gap < 0 ? `time ${k + 1} of ${visits.length}` : k < sure ? `time ${k + 1}` : k === visits.length - 1 ? "the last time" : `${visits.length - 1 - k} before the last`);
-  const fault = p.instance.error?.node === p.state && n === visits.length - 1 ? p.instance.error : undefined;
   return (
     <section class="panel details" aria-labelledby="state-name">
       <div class="heading">
         <h2 id="state-name">{p.state}</h2>
+        {visit?.undone && <span class="status off">↶ undone</span>}
         {visits.length > 1 && (
           <select aria-label="Which time" value={n} onChange={(e) => choose(visits[Number(e.currentTarget.value)]?.records[0])}>
             {visits.slice(-200).map((_, i) => {
@@ -38,13 +42,12 @@ export function StateDetails(p: { state: string; items: Item[]; instance: Instan
         </button>
       </div>
       {!visit && <p class="quiet">{gap < 0 ? "Not entered yet." : "Not entered in the records read so far."}</p>}
-      {fault && <FaultText error={fault} />}
-      {visit && <VisitDetails key={visit.records[0]!.seq} visit={visit} ended={p.instance.ended !== undefined} />}
+      {visit && <VisitDetails key={visit.records[0]!.seq} visit={visit} ended={p.instance.ended !== undefined} open={p.instance.error?.node !== p.state} />}
     </section>
   );
 }
 
-function VisitDetails(p: { visit: Visit; ended: boolean }) {
+function VisitDetails(p: { visit: Visit; ended: boolean; open: boolean }) {
   const v = p.visit;
   const entered = v.records.find((r) => r.type === "entered");
   return (
@@ -54,80 +57,81 @@ function VisitDetails(p: { visit: Visit; ended: boolean }) {
       {v.attempts.length > 0 && (
         <>
           <h3>Calls</h3>
-          <Calls attempts={v.attempts} ended={p.ended} />
+          <Calls attempts={v.attempts} ended={p.ended} open={p.open} />
         </>
       )}
       <h3>Output</h3>
-      {v.left ? <Json value={v.left.data} label="Output" /> : <p class="quiet">{v.cut ? "The record of its result is not loaded." : `It was not left${v.error || p.ended ? "." : " yet."}`}</p>}
+      {v.left ? <Output left={v.left.data} entered={entered?.data} known={entered !== undefined} /> : <p class="quiet">{v.cut ? "The record of its result is not loaded." : v.error || p.ended ? "It did not finish." : "No output yet."}</p>}
     </>
   );
 }
 
-const callsAtOnce = 20;
-const openAtOnce = 3;
+/** What a state gave, and on request what it changed. */
+function Output(p: { left: unknown; entered: unknown; known: boolean }) {
+  const [diff, setDiff] = useState(false);
+  return (
+    <>
+      {diff ? <Changes before={p.entered} after={p.left} /> : <Json value={p.left} label="Output" />}
+      {p.known && (
+        <button type="button" class="bare" aria-pressed={diff} onClick={() => setDiff(!diff)}>
+          {diff ? "Show the output" : "Show what it changed"}
+        </button>
+      )}
+    </>
+  );
+}
 
-/** The calls of a visit. Of many those that failed come first: they are what people look for. */
-function Calls(p: { attempts: Attempt[]; ended: boolean }) {
-  const [chosen, setFrom] = useState(0);
+const callsAtOnce = 5;
+
+/** The first calls of a visit. Of many those that failed come first: they are what people look for. */
+function Calls(p: { attempts: Attempt[]; ended: boolean; open: boolean }) {
   const numbered = p.attempts.map((attempt, i) => ({ attempt, n: i + 1 }));
   const failed = numbered.filter((c) => didFail(c.attempt));
   const list = numbered.length <= callsAtOnce ? numbered : [...failed, ...numbered.filter((c) => !didFail(c.attempt))];
-  const opened = new Set(failed.slice(0, openAtOnce));
-  const from = Math.min(chosen, list.length - 1);
-  const to = Math.min(list.length, from + callsAtOnce);
+  const n = number;
   return (
     <>
-      {list.length > callsAtOnce && (
-        <p class="quiet">
-          {list.length.toLocaleString()} calls, {failed.length.toLocaleString()} failed{failed.length > 0 && ", these first"}
-        </p>
-      )}
       <ol class="attempts">
-        {list.slice(from, to).map((c) => (
+        {list.slice(0, callsAtOnce).map((c) => (
           <li key={c.attempt.called.seq} value={c.n}>
-            <Call attempt={c.attempt} open={list.length === 1 || opened.has(c)} ended={p.ended} />
+            <Call attempt={c.attempt} open={p.open && (list.length === 1 || c === failed.at(-1))} ended={p.ended} />
           </li>
         ))}
       </ol>
       {list.length > callsAtOnce && (
-        <div class="listbar">
-          <button type="button" disabled={from === 0} onClick={() => setFrom(Math.max(0, from - callsAtOnce))}>
-            « Previous
+        <p class="quiet">
+          {n(list.length)} calls, {n(failed.length)} failed{failed.length > 0 && ", these first"}.{" "}
+          <button type="button" class="bare" onClick={() => showTab("calls", null)}>
+            Show all in Calls
           </button>
-          <span>
-            {(from + 1).toLocaleString()} to {to.toLocaleString()} of {list.length.toLocaleString()}
-          </span>
-          <button type="button" disabled={to === list.length} onClick={() => setFrom(to)}>
-            Next »
-          </button>
-        </div>
+        </p>
       )}
     </>
   );
 }
 
-function didFail(a: Attempt): boolean {
-  return a.ended !== undefined && (a.ended.type !== "returned" || isWrong(a.ended));
-}
-
 function Call(p: { attempt: Attempt; open: boolean; ended: boolean }) {
   const { called, ended, function: name } = p.attempt;
+  const word = callWord(p.attempt, p.ended);
   return (
     <details open={p.open}>
       <summary>
-        <b>{name}</b> <span class="quiet">{ended ? span(millis(ended.time) - millis(called.time)) : p.ended ? "not answered" : "no answer yet"}</span>{" "}
-        {ended && ended.type !== "returned" && <span class="status failed">✕ {ended.error?.name ?? "timed out"}</span>}
-        {ended?.type === "returned" && <span class="status completed">✓ returned</span>}
+        <b>{name}</b> <span class={"status " + word.tone}>{word.text}</span> {ended && <span class="quiet">{span(millis(ended.time) - millis(called.time))}</span>}
       </summary>
-      {ended?.error && <FaultText error={ended.error} />}
+      {ended?.exchange && <RequestLine exchange={ended.exchange} />}
       <h4>Arguments</h4>
       <Json value={called.data} label="Arguments" />
-      {ended?.type === "returned" && (
+      {ended && (
         <>
-          <h4>Result</h4>
-          <Json value={ended.data} label="Result" />
+          <h4>Answer</h4>
+          <Answer ended={ended} />
         </>
       )}
+      <p>
+        <button type="button" class="bare" onClick={() => showTab("calls", called.seq)}>
+          Open in Calls
+        </button>
+      </p>
     </details>
   );
 }
@@ -140,7 +144,7 @@ export function WholeDetails(p: { items: Item[]; instance: Instance }) {
       <h3>Input</h3>
       <Json value={started?.data} label="Input" />
       <h3>Output</h3>
-      {p.instance.status === "completed" ? <Json value={p.instance.output} label="Output" /> : <p class="quiet">None: it is {p.instance.status}.</p>}
+      {p.instance.status === "completed" ? <Json value={p.instance.output} label="Output" /> : <p class="quiet">{p.instance.ended ? "It has no output: it " + (p.instance.status === "failed" ? "failed." : "was " + p.instance.status + ".") : "No output yet."}</p>}
       <p class="quiet">Select a state in the diagram to see its input and output.</p>
     </section>
   );

@@ -1,337 +1,308 @@
-import { useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Instance } from "../api";
 import { amend, place } from "../router";
-import { Json } from "../parts/json";
-import { ProblemBox } from "../parts/problem";
+import { number } from "../parts/number";
 import { span } from "../parts/when";
-import { dataAt, firstRec, idle, isWrong, millis, type History, type Item, type Rec, type Visit } from "./instance-history";
+import { millis, type History, type Item } from "./instance-history";
+import { moved, placeOf, scaleOf, seenAt, ticksOf, whole, zoomed, type Piece, type View } from "./instance-scale";
+import { SpanDetails } from "./instance-span";
+import { everySpan, outlineOf, shownOf, spansOf, type Shown, type Span } from "./instance-spans";
+import { clockOf, offsetOf, useNow, wordsOf } from "./instance-time";
+import "./instance-timeline.css";
 
-const most = 200; // items, and records of one, that are drawn at once
+const mostRows = 300; // that are drawn before someone asks for more
 
+/** What happened, as bars on an axis of time. */
 export function Timeline(p: { history: History; items: Item[]; instance: Instance }) {
+  const { instance, history } = p;
   const query = place.value.query;
-  const failedOnly = query.get("only") === "failed";
-  const selected = Number(query.get("rec") ?? 0);
-  const [at, setAt] = useState(selected); // the record that the first item has; 0: the newest are shown
-  const { history } = p;
-  // A loop over many items has a visit for each; then only what is around it is shown at first.
-  const nested = p.items.some(isInner);
-  const asked = query.get("inner");
-  const inner = asked ? asked === "shown" : p.items.length <= most;
-  const wanted = p.items.filter((i) => {
-    if (!i.visit && !i.record) return true;
-    if (failedOnly) return (i.visit ? i.records : [i.record]).some(isWrong);
-    return inner || !isInner(i) || i.visit.error || i.records.some((r) => r.seq === selected);
-  });
-  const latest = Math.max(0, wanted.length - most);
-  const from = at ? Math.min(latest, Math.max(0, wanted.findLastIndex((i) => seqOf(i) <= at))) : latest;
-  const items = wanted.slice(from, from + most);
-  const first = history.head[0] ?? history.tail[0];
-  const start = first ? millis(first.time) : 0;
-  const move = (to: number) => setAt(to >= latest ? 0 : seqOf(wanted[Math.max(0, to)]!));
-  let last = 0; // when something was told last
+  const absolute = query.get("times") === "clock";
+  const fold = query.get("idle") !== "shown";
+  const selected = query.get("rec");
+  const now = useNow(!instance.ended);
+  const spans = useMemo(() => spansOf(p.items, instance), [p.items, instance]);
+  const [turned, setTurned] = useState(() => new Map<string, boolean>()); // what someone opened or closed
+  const [extent, setExtent] = useState(() => new Map<string, number>());
+  const [rowsWanted, setRowsWanted] = useState(mostRows);
+  const [view, setView] = useState<View>(whole);
+  const all = useMemo(() => everySpan(spans), [spans]);
+  const few = outlineOf(spans) <= 60;
+  const isOpen = (s: Span) => turned.get(s.key) ?? (s.kind !== "group" && (few || s.tone === "bad" || s.to === undefined) && s.children.length <= 40);
+  const shown = useMemo(() => shownOf(spans, isOpen, extent), [spans, turned, extent]);
+  const start = millis(instance.created);
+  const end = instance.ended ? millis(instance.ended) : now;
+  const scale = useMemo(() => {
+    const instants = [...history.head, ...history.tail].map((r) => millis(r.time));
+    return scaleOf(start, end, instants, all.filter((s) => (s.kind === "call" || s.kind === "child") && s.children.length === 0), fold);
+  }, [history.head, history.tail, all, start, end, fold]);
+  const rows = shown.slice(0, rowsWanted);
+  const box = useRef<HTMLDivElement>(null);
+  const readout = useRef<HTMLSpanElement>(null);
+  const drag = useDrag(box, view, setView);
+  const zoom = (by: number) => setView(zoomed(view, by));
+  const keys = (e: KeyboardEvent) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || (e.target as Element).closest(".span-details, input")) return;
+    const done = { "+": () => zoom(2), "=": () => zoom(2), "-": () => zoom(0.5), "0": () => setView(whole), ArrowLeft: () => setView(moved(view, -0.25)), ArrowRight: () => setView(moved(view, 0.25)), ArrowDown: () => step(box.current!, 1), ArrowUp: () => step(box.current!, -1) }[e.key];
+    if (!done) return;
+    done();
+    e.preventDefault();
+  };
+  if (!history.loaded) return <p class="quiet">Loading…</p>;
+  const folded = scale.some((s) => s.folded);
   return (
-    <section aria-labelledby="timeline">
-      <div class="heading">
-        <h2 id="timeline">Timeline</h2>
+    <section class="gantt" aria-label="Timeline" onKeyDown={keys}>
+      <div class="gantt-bar">
+        <span class="gantt-readout quiet" ref={readout} aria-hidden="true">
+          {clockOf(start, true)} to {instance.ended ? clockOf(end, true) : "now"}
+        </span>
         <label>
-          <input type="checkbox" checked={failedOnly} onChange={(e) => amend({ only: e.currentTarget.checked ? "failed" : null })} /> Failed only
+          <input type="checkbox" checked={absolute} onChange={(e) => amend({ times: e.currentTarget.checked ? "clock" : null })} /> Clock time
         </label>
-        {nested && !failedOnly && (
+        {(folded || !fold) && (
           <label>
-            <input type="checkbox" checked={inner} onChange={(e) => amend({ inner: e.currentTarget.checked ? "shown" : "hidden" })} /> Tasks inside of tasks
+            <input type="checkbox" checked={fold} onChange={(e) => amend({ idle: e.currentTarget.checked ? null : "shown" })} /> Fold idle time
           </label>
         )}
-        {history.loaded && <span class="quiet">{countOf(history)}</span>}
+        <span class="gantt-zoom" role="group" aria-label="Zoom">
+          <button type="button" aria-label="Zoom out" title="Zoom out (-)" disabled={view === whole} onClick={() => zoom(0.5)}>
+            −
+          </button>
+          <button type="button" aria-label="Zoom in" title="Zoom in (+), or drag over a part of the axis" onClick={() => zoom(2)}>
+            +
+          </button>
+          <button type="button" title="Show all of it (0)" disabled={view.b - view.a > 0.999} onClick={() => setView(whole)}>
+            Fit
+          </button>
+        </span>
       </div>
-      <ProblemBox error={history.error} again={history.again} />
-      {failedOnly && history.loaded && !wanted.some((i) => i.visit || i.record) && <p class="quiet">{nothingWrong(p.instance, history)}</p>}
-      {from > 0 && (
-        <button type="button" onClick={() => move(from - most)}>
-          Earlier: {from.toLocaleString()} not shown
-        </button>
+      {history.unread > 0 && (
+        <p class="gantt-unread">
+          {number(history.unread)} records between are not read, and have no bars.{" "}
+          <button type="button" onClick={history.loadMore}>
+            Load more
+          </button>
+        </p>
       )}
-      <ol class="timeline">
-        {items.map((item) => {
-          const first = firstRec(item);
-          if (!item.visit && !item.record) {
-            last = 0;
-            return (
-              <li key={-first.seq}>
-                <Unread count={item.unread} loadMore={history.loadMore} />
+      <div class="gantt-body" ref={box} {...drag.events}>
+        <Axis scale={scale} view={view} start={start} absolute={absolute} />
+        <Breaks scale={scale} view={view} unread={history.unread > 0 ? boundsOf(history) : undefined} />
+        {drag.range && <div class="gantt-track gantt-drag" aria-hidden="true"><i style={{ left: `${seenAt(view, drag.range.a)}%`, width: `${((drag.range.b - drag.range.a) / (view.b - view.a)) * 100}%` }} /></div>}
+        <ol class="gantt-rows">
+          {rows.map((row) =>
+            row.more !== undefined ? (
+              <li key={"more" + row.span.key} class="gantt-more">
+                <button type="button" onClick={() => setExtent(new Map(extent).set(row.span.key, (extent.get(row.span.key) ?? 50) + 200))}>
+                  {number(row.more)} more of {row.span.label}
+                </button>
               </li>
-            );
-          }
-          const gap = last && !failedOnly ? millis(first.time) - last : 0;
-          last = Math.max(last, millis((item.visit ? item.records.at(-1)! : item.record).time));
-          return (
-            <li key={first.seq}>
-              {gap > idle && <Gap ms={gap} />}
-              {item.visit ? (
-                <VisitBox visit={item.visit} part={item.records} again={item.again} start={start} selected={selected} history={history} failedOnly={failedOnly} instance={p.instance} />
-              ) : (
-                <Line record={item.record} start={start} selected={selected} history={history} />
-              )}
-            </li>
-          );
-        })}
-      </ol>
-      {from < latest && (
-        <div class="listbar">
-          <button type="button" onClick={() => move(from + most)}>
-            Later: {(wanted.length - from - items.length).toLocaleString()} not shown
-          </button>
-          <button type="button" onClick={() => setAt(0)}>
-            To the end
-          </button>
-        </div>
+            ) : (
+              <Row
+                key={row.span.key}
+                row={row}
+                scale={scale}
+                view={view}
+                now={end}
+                start={start}
+                absolute={absolute}
+                selected={row.span.kind !== "group" && selected === String(row.span.rec.seq) }
+                onTurn={() => setTurned(new Map(turned).set(row.span.key, !row.open))}
+                tell={(text) => readout.current && (readout.current.textContent = text)}
+                history={history}
+                instance={instance}
+              />
+            ),
+          )}
+        </ol>
+      </div>
+      {spans.length === 0 && <p class="quiet">Nothing has happened in a state yet.</p>}
+      {shown.length > rows.length && (
+        <button type="button" onClick={() => setRowsWanted(rowsWanted + mostRows)}>
+          {number(shown.length - rows.length)} more rows
+        </button>
       )}
     </section>
   );
 }
 
-/** Whether an item is of a state inside of another. */
-function isInner(i: Item): i is Extract<Item, { visit: Visit }> {
-  return i.visit !== undefined && (i.records[0]?.depth ?? 0) > 0;
+/** The time between the first and the last records that are read. */
+function boundsOf(h: History): [number, number] {
+  return [millis(h.head.at(-1)!.time), millis(h.tail[0]!.time)];
 }
 
-/** Where an item is in the history. */
-function seqOf(item: Item): number {
-  return item.visit || item.record ? firstRec(item).seq : item.next.seq - 1;
+/** Brings the focus to a row before or after. */
+function step(box: HTMLElement, by: number) {
+  const rows = [...box.querySelectorAll<HTMLElement>("button.gantt-name")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }
 
-function countOf(h: History): string {
-  const read = h.head.length + h.tail.length;
-  if (h.unread === 0) return `${read.toLocaleString()} ${read === 1 ? "record" : "records"}`;
-  return `${(read + h.unread).toLocaleString()} records: the first ${h.head.length.toLocaleString()} and the last ${h.tail.length.toLocaleString()} are read`;
+/** Zooms to a range that someone draws with the pointer. */
+function useDrag(box: { current: HTMLElement | null }, view: View, setView: (v: View) => void) {
+  const [range, setRange] = useState<View>();
+  const from = useRef<number>(null);
+  const dragged = useRef(false);
+  const at = (e: PointerEvent) => {
+    const track = box.current!.querySelector(".gantt-axis .gantt-track")!.getBoundingClientRect();
+    return Math.max(view.a, Math.min(view.b, view.a + ((e.clientX - track.left) / track.width) * (view.b - view.a)));
+  };
+  const inTrack = (e: PointerEvent) => {
+    const track = box.current!.querySelector(".gantt-axis .gantt-track")!.getBoundingClientRect();
+    return e.clientX >= track.left && e.clientX <= track.right;
+  };
+  const events = {
+    onPointerDown: (e: PointerEvent) => {
+      if (e.button !== 0 || e.pointerType === "touch" || !inTrack(e) || (e.target as Element).closest(".span-details")) return;
+      from.current = at(e);
+      dragged.current = false;
+    },
+    onPointerMove: (e: PointerEvent) => {
+      if (from.current === null) return;
+      const to = at(e);
+      if (Math.abs(to - from.current) / (view.b - view.a) < 0.01 && !dragged.current) return;
+      if (!dragged.current) box.current!.setPointerCapture(e.pointerId);
+      dragged.current = true;
+      setRange({ a: Math.min(from.current, to), b: Math.max(from.current, to) });
+    },
+    onPointerUp: () => {
+      if (range && range.b - range.a > 1e-5) setView(range);
+      setRange(undefined);
+      from.current = null;
+    },
+    onPointerCancel: () => {
+      setRange(undefined);
+      from.current = null;
+    },
+    onClickCapture: (e: MouseEvent) => {
+      if (!dragged.current) return;
+      dragged.current = false;
+      e.stopPropagation();
+      e.preventDefault();
+    },
+  };
+  return { range, events };
 }
 
-/** What to say when no record tells of something wrong; that all is well only if that is known. */
-function nothingWrong(i: Instance, h: History): string {
-  if (h.unread > 0) return "No errors in the records read so far; there are more.";
-  return i.error ? "No record has the error above." : "No errors.";
-}
-
-/** Records of a long history that were not asked for yet. */
-function Unread(p: { count: number; loadMore: () => void }) {
+function Axis(p: { scale: Piece[]; view: View; start: number; absolute: boolean }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(700);
+  useEffect(() => {
+    const seen = new ResizeObserver(([e]) => setWidth(e!.contentRect.width));
+    seen.observe(ref.current!);
+    return () => seen.disconnect();
+  }, []);
+  const zero = p.absolute ? 0 : p.start;
+  const list = ticksOf(p.scale, p.view, zero, Math.max(2, Math.floor(width / 90)));
+  const gap = list.length > 1 ? Math.min(...list.slice(1).map((t, i) => t - list[i]!)) : 1000;
   return (
-    <div class="gap">
-      {p.count.toLocaleString()} {p.count === 1 ? "record is" : "records are"} not read{" "}
-      <button type="button" onClick={p.loadMore}>
-        Load more
-      </button>
+    <div class="gantt-axis" aria-hidden="true">
+      <div class="gantt-track" ref={ref}>
+        {list.map((t) => (
+          <i key={t} class="gantt-tick" style={{ left: `${seenAt(p.view, placeOf(p.scale, t))}%` }}>
+            <span>{p.absolute ? clockOf(t, gap < 1000) : offsetOf(t - p.start, gap)}</span>
+          </i>
+        ))}
+      </div>
     </div>
   );
 }
 
-function Gap(p: { ms: number }) {
-  return <div class="gap">{span(p.ms)} idle</div>;
-}
-
-interface InVisit {
-  start: number;
-  selected: number;
-  history: History;
-  failedOnly: boolean;
-}
-
-function VisitBox(p: InVisit & { visit: Visit; part: Rec[]; again: boolean; instance: Instance }) {
-  const v = p.visit;
-  const few = p.history.head.length + p.history.tail.length < 120;
-  const [open, setOpen] = useState(() => few || v.error || (!v.left && !v.cut) || p.part.some((r) => r.seq === p.selected));
-  const wrong = p.part.some(isWrong);
-  const calls = p.part.filter((r) => r.type === "called").length;
-  const leftHere = p.part.at(-1) === v.left;
-  const facts = [standOf(v, leftHere, p.instance), calls > 0 ? `${calls} ${calls === 1 ? "call" : "calls"}` : ""];
+/** Where time is left out. */
+function Breaks(p: { scale: Piece[]; view: View; unread?: [number, number] }) {
   return (
-    <details class={"visit" + (wrong ? " wrong" : "")} open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
-      <summary>
-        <b>{v.node}</b>
-        {p.again && <span class="quiet">again</span>}
-        <span class="quiet">{facts.filter(Boolean).join(" · ")}</span>
-        {wrong && <span class="status failed">✕ {leftHere ? "had errors" : "error"}</span>}
-      </summary>
-      {open && <VisitRecords {...p} />}
-    </details>
-  );
-}
-
-/** How long a visit took, or why that is not known. */
-function standOf(v: Visit, leftHere: boolean, instance: Instance): string {
-  if (v.cut) return "partly read";
-  if (v.left) return leftHere ? span(millis(v.left.time) - millis(v.records[0]!.time)) : "";
-  return instance.ended ? "not left" : "still in it";
-}
-
-/** The records of a visit; of many those around what went wrong, or was chosen, and ways to the others. */
-function VisitRecords(p: InVisit & { part: Rec[] }) {
-  const shown = p.failedOnly ? p.part.filter(isWrong) : p.part;
-  const [chosen, setFrom] = useState(() => {
-    const at = shown.findIndex((r) => r.seq === p.selected);
-    return Math.max(0, at >= 0 ? at : shown.findIndex(isWrong)) - 10; // with a few before it
-  });
-  const end = Math.max(0, shown.length - most);
-  const from = Math.min(end, Math.max(0, chosen));
-  let last = 0;
-  return (
-    <>
-      {from > 0 && (
-        <button type="button" onClick={() => setFrom(from - most)}>
-          Earlier in this state: {from.toLocaleString()}
-        </button>
-      )}
-      <ol>
-        {shown.slice(from, from + most).map((r) => {
-          const gap = last && !p.failedOnly ? millis(r.time) - last : 0;
-          last = millis(r.time);
+    <div class="gantt-track gantt-breaks">
+      {p.scale
+        .filter((s) => s.folded && s.at < p.view.b && s.at + s.width > p.view.a)
+        .map((s) => {
+          const a = Math.max(s.at, p.view.a);
+          const b = Math.min(s.at + s.width, p.view.b);
+          const wide = (b - a) / (p.view.b - p.view.a) > 0.2;
+          const unread = p.unread && s.from < p.unread[1] && s.to > p.unread[0];
           return (
-            <li key={r.seq}>
-              {gap > idle && <Gap ms={gap} />}
-              <Line record={r} start={p.start} selected={p.selected} history={p.history} />
-            </li>
+            <i key={s.from} style={{ left: `${seenAt(p.view, a)}%`, width: `${((b - a) / (p.view.b - p.view.a)) * 100}%` }} title={`Idle from ${clockOf(s.from)} to ${clockOf(s.to)}`}>
+              <span>{unread ? "not read" : span(s.to - s.from) + (wide ? " idle" : "")}</span>
+            </i>
           );
         })}
-      </ol>
-      {from < end && (
-        <button type="button" onClick={() => setFrom(from + most)}>
-          Later in this state: {(end - from).toLocaleString()}
-        </button>
-      )}
-    </>
-  );
-}
-
-function Line(p: { record: Rec; start: number; selected: number; history: History }) {
-  const r = p.record;
-  const on = r.seq === p.selected;
-  return (
-    <>
-      <button
-        type="button"
-        class={"record" + (isWrong(r) ? " wrong" : "")}
-        aria-expanded={on}
-        title={new Date(r.time).toLocaleString()}
-        onClick={() => amend({ rec: on ? null : String(r.seq) })}
-      >
-        <span class="offset">+{offset(millis(r.time) - p.start)}</span>
-        <span>
-          {isWrong(r) && "✕ "}
-          {describe(r)}
-        </span>
-      </button>
-      {on && <Point record={r} history={p.history} />}
-    </>
-  );
-}
-
-/** Time since the start; at first to the hundredth, as most things are quick. */
-function offset(ms: number): string {
-  return ms >= 1000 && ms < 60_000 ? `${(ms / 1000).toFixed(2)}s` : span(ms);
-}
-
-/** What was known at a point. */
-function Point(p: { record: Rec; history: History }) {
-  const r = p.record;
-  const then = dataAt(p.history, r.seq);
-  return (
-    <div class="point">
-      {r.error && <FaultText error={r.error} />}
-      {r.data !== undefined && (
-        <>
-          <h3 class="minor">{dataName(r.type)}</h3>
-          <Json value={r.data} label={dataName(r.type)} />
-        </>
-      )}
-      {then && then.seq !== r.seq && (
-        <>
-          <h3 class="minor">The workflow's data then</h3>
-          <Json value={then.data} label="The workflow's data then" />
-        </>
-      )}
-      {r.data === undefined && !then && !r.error && <p class="quiet">No data belongs to this.</p>}
     </div>
   );
 }
 
-export function FaultText(p: { error: NonNullable<Rec["error"]> }) {
-  const e = p.error;
+function Row(p: { row: Shown; scale: Piece[]; view: View; now: number; start: number; absolute: boolean; selected: boolean; onTurn: () => void; tell: (text: string) => void; history: History; instance: Instance }) {
+  const { span: s, depth, open } = p.row;
+  const says = wordsOf(s, p.now);
+  const took = span((s.to ?? p.now) - s.from);
+  const point = s.to === s.from && (s.kind === "event" || s.kind === "control");
+  const press = () => (s.kind === "group" ? p.onTurn() : amend({ rec: p.selected ? null : String(s.rec.seq) }));
   return (
-    <p class="fault">
-      <b>
-        {e.name}
-        {e.code && ` (${e.code})`}
-      </b>
-      {e.detail && <>: {e.detail}</>}
-    </p>
+    <li class={`gantt-row tone-${s.tone} kind-${s.kind}${p.selected ? " chosen" : ""}`}>
+      <span class="gantt-label" style={{ paddingLeft: `${Math.min(depth, 8) * 1.1}rem` }}>
+        {open === undefined ? (
+          <span class="gantt-fold" />
+        ) : (
+          <button type="button" class="gantt-fold" aria-expanded={open} aria-label={`${open ? "Fold" : "Unfold"} ${s.label}`} onClick={p.onTurn}>
+            {open ? "▾" : "▸"}
+          </button>
+        )}
+        <button type="button" class="gantt-name" aria-label={`${kindWord(s)}${s.label}${s.note ? " " + s.note : ""}: ${says}`} aria-expanded={s.kind === "group" ? undefined : p.selected} onClick={press} onFocus={() => p.tell(`${s.label}: ${says}`)}>
+          <b title={s.label}>{s.label}</b>{" "}
+          {s.note && <span class="quiet">{s.note}</span>}
+        </button>
+      </span>
+      <span class="gantt-track" title={`${s.label}: ${says}`} onClick={press} onPointerEnter={() => p.tell(`${s.label}: ${says}`)}>
+        {s.kind === "group" ? <Parts group={s} scale={p.scale} view={p.view} now={p.now} /> : <Bar s={s} scale={p.scale} view={p.view} now={p.now} point={point} />}
+      </span>
+      <span class="gantt-word">
+        <span>{s.word}</span>
+        {!point && s.word !== took && <span class="quiet">{took}</span>}
+      </span>
+      {p.selected && <SpanDetails span={s} history={p.history} instance={p.instance} />}
+    </li>
   );
 }
 
-function dataName(type: string): string {
-  const names: Record<string, string> = {
-    started: "Input of the instance",
-    entered: "Input of the state",
-    left: "Output of the state",
-    called: "Arguments",
-    returned: "Result",
-    consumed: "Event",
-    produced: "Event",
-    finished: "Output of the instance",
-    spawned: "Input of the child",
-    taken: "Status that was sent",
-  };
-  return names[type] ?? "Data";
+function kindWord(s: Span): string {
+  return { state: "State ", call: "Call ", wait: "Wait for ", retry: "", event: "Event ", child: "Workflow ", control: "", group: "" }[s.kind];
 }
 
-/** Which item of a foreach a record's error arose in. */
-function ofItem(r: Rec): string {
-  return r.error?.item ? `, item ${r.error.item.index.toLocaleString("en")}` : "";
+function Bar(p: { s: Span; scale: Piece[]; view: View; now: number; point: boolean }) {
+  const a = placeOf(p.scale, p.s.from);
+  const b = placeOf(p.scale, p.s.to ?? p.now);
+  if (b < p.view.a || a > p.view.b) return <i class={"gantt-off " + (b < p.view.a ? "left" : "right")}>{b < p.view.a ? "‹" : "›"}</i>;
+  const [from, to] = [Math.max(a, p.view.a), Math.min(b, p.view.b)];
+  const left = `${seenAt(p.view, from)}%`;
+  if (p.point) return <i class="gantt-point" style={{ left }} />;
+  return <i class={"gantt-span" + (p.s.to === undefined ? " open" : "")} style={{ left, width: `${((to - from) / (p.view.b - p.view.a)) * 100}%` }} />;
 }
 
-/** A record in a few words. */
-export function describe(r: Rec): string {
-  const again = r.attempt && r.attempt > 1 ? `, attempt ${r.attempt}` : "";
-  switch (r.type) {
-    case "started":
-      return "Started";
-    case "entered":
-      return "Entered";
-    case "left":
-      return "Left";
-    case "called":
-      return `Called ${r.name}${again}`;
-    case "returned":
-      return `${r.name} returned`;
-    case "callFailed":
-      return `${r.name} failed: ${r.error?.name ?? "error"}${ofItem(r)}`;
-    case "itemFailed":
-      return `Failed: ${r.error?.name ?? "error"}${ofItem(r)}; the other items continue`;
-    case "waiting":
-      return `Waits for ${r.text ?? "something"}`;
-    case "consumed":
-      return `Got the event ${r.name}`;
-    case "produced":
-      return `Produced the event ${r.name}`;
-    case "timedOut":
-      return "Timed out" + (r.text ? `: ${r.text}` : "");
-    case "retrying":
-      return `Tries again${r.at ? " at " + new Date(r.at).toLocaleTimeString() : ""}${again}`;
-    case "caught":
-      return `Handles the error ${r.error?.name ?? ""}`;
-    case "compensating":
-      return "Undoes it";
-    case "spawned":
-      return `Started the workflow ${r.name}`;
-    case "childEnded":
-      return `The workflow ${r.name ?? ""} ended`;
-    case "taken":
-      return `${r.name} sent ${r.text}`;
-    case "warning":
-      return `Warning: ${r.text}`;
-    case "control":
-      return `${r.name} by ${r.text ?? "an operator"}`;
-    case "finished":
-      return `Finished: ${r.status}${r.error ? ", " + r.error.name : ""}`;
-  }
-  return [r.type, r.name, r.text].filter(Boolean).join(" ");
+const slots = 240; // of a group's row
+
+/** Where the parts of a group are: as fine as can be seen, and never more elements than that. */
+function Parts(p: { group: Span; scale: Piece[]; view: View; now: number }) {
+  const bars = useMemo(() => {
+    const order = ["off", "undo", "good", "wait", "busy", "bad"];
+    const line = new Int8Array(slots).fill(-1);
+    for (const s of p.group.children) {
+      const a = Math.floor((seenAt(p.view, placeOf(p.scale, s.from)) / 100) * slots);
+      const b = Math.floor((seenAt(p.view, placeOf(p.scale, s.to ?? p.now)) / 100) * slots);
+      const rank = order.indexOf(s.tone);
+      for (let i = Math.max(0, a); i <= Math.min(slots - 1, b); i++) if (rank > line[i]!) line[i] = rank;
+    }
+    const out: { at: number; count: number; tone: string }[] = [];
+    for (let i = 0; i < slots; i++) {
+      if (line[i]! < 0) continue;
+      const tone = order[line[i]!]!;
+      const last = out.at(-1);
+      if (last && last.tone === tone && last.at + last.count === i) last.count++;
+      else out.push({ at: i, count: 1, tone });
+    }
+    return out;
+  }, [p.group, p.scale, p.view, p.now]);
+  return (
+    <>
+      {bars.map((b) => (
+        <i key={b.at} class={"gantt-span part tone-" + b.tone} style={{ left: `${(b.at / slots) * 100}%`, width: `${(b.count / slots) * 100}%` }} />
+      ))}
+    </>
+  );
 }
 

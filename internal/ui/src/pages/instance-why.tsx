@@ -1,11 +1,15 @@
 import { useState } from "preact/hooks";
 import { api, ask, get, type Instance } from "../api";
+import { JsonEditor } from "../editor/json";
 import { barred } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
-import { Json, parseJson } from "../parts/json";
+import { Json } from "../parts/json";
 import { useLoad } from "../parts/load";
+import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
+import { jsonRemark } from "../parts/source";
+import { Ago, Next } from "../parts/when";
 
 interface Wait {
   ticket: string;
@@ -51,74 +55,72 @@ interface WhyAnswer {
   nextWake?: string;
 }
 
-/** Why the instance does not go on, and what somebody can do about it. */
+/** Why the instance does not go on, and what somebody can do about it: what is alike in one line. */
 export function Why(p: { instance: Instance; again: () => void }) {
-  const { id, rev } = p.instance;
+  const { id, rev, status } = p.instance;
   const why = useLoad((signal) => get<WhyAnswer>(api("instances", id, "why"), signal), [id, rev]);
   const [answering, setAnswering] = useState<Wait>();
   const d = why.data;
   if (!d) return <ProblemBox error={why.error} again={why.again} />;
   const all = d.waits.filter((w) => w.choice === undefined || w.choice !== p.instance.job?.state);
-  const groups = d.groups.filter((g) => g.count > 1);
-  const waits = all.filter((w) => d.groups.some((g) => g.count === 1 && isOf(w, g))).slice(0, 50);
-  const running = p.instance.status === "running";
-  const text = (w: Wait) => (
-    <>
-      <WaitText wait={w} />{" "}
-      {w.parked && (
-        <button type="button" onClick={() => setAnswering(w)} {...barred("operate")}>
-          Answer…
-        </button>
-      )}
-    </>
+  const lines = d.groups.map((group) => ({ group, one: group.count === 1 ? all.find((w) => isOf(w, group)) : undefined })).filter((l) => l.one || l.group.count > 1);
+  const many = d.groups.some((g) => g.count > 1);
+  const parked = all.filter((w) => w.parked);
+  const total = all.length + (d.omitted ?? 0);
+  const answer = (w: Wait) => (
+    <button type="button" onClick={() => setAnswering(w)} {...barred("operate")}>
+      Answer…
+    </button>
   );
   return (
     <section class="panel why" aria-labelledby="why">
-      <h2 id="why">{running ? "What does it do?" : "Why does it wait?"}</h2>
-      {/* The summary of what waits says what the list does. */}
-      {(waits.length + groups.length === 0 || p.instance.status === "paused") && <p>{d.summary}</p>}
-      {groups.map((g) => (
-        <p key={g.kind + " " + g.text}>
-          {g.text}
-          {g.state && ` (${g.state})`}
+      <h2 id="why">{status === "running" ? "What is it doing?" : "Why is it waiting?"}</h2>
+      {(lines.length === 0 || status === "paused") && <p>{d.summary}</p>}
+      <ul class="waits">
+        {lines.slice(0, 20).map(({ group: g, one }) => (
+          <li key={g.kind + " " + (g.state ?? "") + " " + g.text}>
+            <span class={"wait-sign " + (g.kind === "call" && !g.parked ? "busy" : "wait")} aria-hidden="true">
+              {g.kind === "call" && !g.parked ? "▶" : "◔"}
+            </span>
+            <span>
+              {one ? <WaitText wait={one} /> : g.text}
+              {!one && g.state && <span class="quiet"> in {g.state}</span>}
+            </span>
+            {one?.parked && answer(one)}
+          </li>
+        ))}
+        {lines.length > 20 && <li class="quiet">and {number(lines.length - 20)} more</li>}
+      </ul>
+      {d.nextWake && !lines.some((l) => l.one?.at === d.nextWake) && (
+        <p class="wake">
+          Next wake-up: <Next time={d.nextWake} />
         </p>
-      ))}
-      {waits.length === 1 && <p>It waits for {text(waits[0]!)}</p>}
-      {waits.length > 1 && (
-        <>
-          <p>It waits for</p>
-          <ul>
-            {waits.map((w) => (
-              <li key={w.ticket}>{text(w)}</li>
-            ))}
-          </ul>
-        </>
       )}
-      {groups.length > 0 && (
+      {many && (
         <details>
-          <summary>Each of them</summary>
+          <summary>{parked.length > 0 ? "Answer them one by one" : "Each of them"}</summary>
           <ul>
-            {all.slice(0, 50).map((w) => (
-              <li key={w.ticket}>{text(w)}</li>
+            {(parked.length > 0 ? parked : all).slice(0, 20).map((w) => (
+              <li key={w.ticket}>
+                <WaitText wait={w} /> {w.parked && w.arguments !== undefined && <span class="mono quiet brief">{JSON.stringify(w.arguments).slice(0, 80)}</span>} {w.parked && answer(w)}
+              </li>
             ))}
           </ul>
-          {all.length + (d.omitted ?? 0) > 50 && <p class="quiet">and {(all.length + (d.omitted ?? 0) - 50).toLocaleString("en")} more</p>}
+          {total > 20 && <p class="quiet">and {number(total - 20)} more</p>}
         </details>
       )}
       {d.nearMisses.length > 0 && (
         <details>
-          <summary>{d.nearMisses.length === 1 ? "1 kept event nearly fits" : `${d.nearMisses.length} kept events nearly fit`}</summary>
+          <summary>{d.nearMisses.length === 1 ? "1 recent event almost matched" : `${d.nearMisses.length} recent events almost matched`}</summary>
           <ul>
-            {d.nearMisses.map((m) => (
+            {d.nearMisses.slice(0, 10).map((m) => (
               <li key={m.event.source + " " + m.event.id}>
-                <span class="mono">
-                  {m.event.type} {m.event.id}
-                </span>
-                : {m.why}
+                <b>{m.event.type}</b> <span class="mono quiet">{m.event.id}</span>, <Ago time={m.event.received} />: {m.why}
               </li>
             ))}
           </ul>
-          {d.otherEvents !== undefined && <p class="quiet">{d.otherEvents.toLocaleString("en")} further events of these types are for other instances.</p>}
+          {d.nearMisses.length > 10 && <p class="quiet">and {d.nearMisses.length - 10} more</p>}
+          {d.otherEvents !== undefined && <p class="quiet">{number(d.otherEvents)} further events of these types are for other instances.</p>}
         </details>
       )}
       {answering && <AnswerDialog id={id} wait={answering} onClose={() => setAnswering(undefined)} again={() => (why.again(), p.again())} />}
@@ -133,62 +135,75 @@ function isOf(w: Wait, g: Group): boolean {
 
 function WaitText(p: { wait: Wait }) {
   const w = p.wait;
-  const at = w.at ? ` at ${new Date(w.at).toLocaleString()}` : "";
+  const at = w.at && <Next time={w.at} />;
   switch (w.kind) {
     case "call":
       if (w.child && !w.parked) {
         return (
           <>
-            the job <a href={"/instances/" + encodeURIComponent(w.child)}>{w.child}</a> of <b>{w.client}</b>, which is in {w.state}
+            Waits for the job <a href={"/instances/" + encodeURIComponent(w.child)}>{w.child}</a> of <b>{w.client}</b>, which is in {w.state}
+          </>
+        );
+      }
+      if (w.parked) {
+        return (
+          <>
+            <b>{w.function}</b> has no implementation: an operator must answer the call
           </>
         );
       }
       return (
         <>
-          the answer of <b>{w.function}</b>
-          {w.parked && ", which has no implementation: an operator must answer it"}
+          The call of <b>{w.function}</b> is in flight{(w.attempt ?? 1) > 1 && `, attempt ${w.attempt}`}
         </>
       );
     case "event":
     case "listen":
       return (
         <>
-          the event <b>{w.event}</b>
-          {w.match && (
-            <span class="quiet mono">
-              {" "}
-              {[w.match.type && `type=${w.match.type}`, w.match.source && `source=${w.match.source}`, ...(w.match.attributes ?? []).map((a) => `${a.name}=${a.impossible ? "(nothing can match)" : (a.value ?? "(any)")}`)]
-                .filter(Boolean)
-                .join(" ")}
-            </span>
-          )}
+          Waits for the event <b>{w.event}</b>
+          {w.match && <span class="quiet"> {matchText(w.match)}</span>}
         </>
       );
     case "child":
       return (
         <>
-          the instance <a href={"/instances/" + encodeURIComponent(w.child ?? "")}>{w.child}</a>
+          Waits for the instance <a href={"/instances/" + encodeURIComponent(w.child ?? "")}>{w.child}</a>
         </>
       );
     case "timer":
-      if (!w.timeout) return <>a timer{at}</>;
+      if (!w.timeout) return <>Sleeps until {at}</>;
       return (
         <>
-          its timeout{at}
-          {w.then && `, then → ${w.then}`}
+          Times out {at}
+          {w.then && (
+            <>
+              , then → <b>{w.then}</b>
+            </>
+          )}
         </>
       );
     case "deadline":
     case "total":
-      return <>its timeout{at}</>;
+      return <>Times out {at}</>;
     case "retry":
-      return <>the next attempt{at}</>;
+      return <>The next attempt is due {at}</>;
   }
   return (
     <>
-      {w.actor} to choose <b>{w.choice}</b>
+      {w.actor} may choose <b>{w.choice}</b>
     </>
   );
+}
+
+/** What an event must have, in words. */
+function matchText(m: NonNullable<Wait["match"]>): string {
+  const parts = [
+    m.type && `of type ${m.type}`,
+    m.source && `from ${m.source}`,
+    ...(m.attributes ?? []).map((a) => (a.impossible ? `with ${a.name}, which nothing can match` : a.value === undefined ? `with any ${a.name}` : `with ${a.name} = ${a.value}`)),
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 function AnswerDialog(p: { id: string; wait: Wait; onClose: () => void; again: () => void }) {
@@ -200,11 +215,11 @@ function AnswerDialog(p: { id: string; wait: Wait; onClose: () => void; again: (
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const send = async () => {
+    if (busy) return;
     let body: unknown;
     if (kind === "result") {
-      const parsed = parseJson(result);
-      if (parsed.error) return setError(new Error(parsed.error));
-      body = { result: parsed.value };
+      if (jsonRemark(result)) return announce("This is not JSON");
+      body = { result: JSON.parse(result) as unknown };
     } else {
       if (!name) return setError(new Error("An error needs a name that the definition can match."));
       body = { error: { name, ...(code ? { code } : {}), ...(detail ? { detail } : {}) } };
@@ -236,10 +251,7 @@ function AnswerDialog(p: { id: string; wait: Wait; onClose: () => void; again: (
         </label>
       </fieldset>
       {kind === "result" ? (
-        <label class="field">
-          <span>Result (JSON)</span>
-          <textarea spellcheck={false} value={result} onInput={(e) => setResult(e.currentTarget.value)} />
-        </label>
+        <JsonEditor label="Result" value={result} onChange={setResult} onSubmit={send} />
       ) : (
         <>
           <label class="field">

@@ -1,10 +1,14 @@
 // The same to many. What is told and confirmed is exactly what is changed: the instances are
 // read first, and those that come later are not touched.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, ask, get, Problem, type Instance, type Page } from "../api";
-import { barred } from "../parts/access";
+import { api, ask, get, Problem, statuses, type Instance, type Page, type Status } from "../api";
+import { JsonEditor } from "../editor/json";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
+import { valueOf } from "../parts/filter";
+import { Icon } from "../parts/icon";
+import { Id, nameOf, titleOf } from "../parts/name";
+import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
 import { StatusMark } from "../parts/status";
 import type { Count, Selection } from "./instances";
@@ -13,44 +17,77 @@ const most = 10_000; // in one go; more need a narrower filter
 const chunk = 200; // in one request
 
 interface Verb {
-  name: "retry" | "pause" | "resume" | "cancel" | "terminate";
+  name: "retry" | "skip" | "pause" | "resume" | "cancel" | "terminate" | "delete";
   title: string;
   past: string;
   says: string;
+  of: Status[]; // that allow it
   atRev?: boolean; // means the instance as it was read
-  danger?: boolean;
+  danger?: boolean; // how many is typed before it is done
 }
 
+const ended: Status[] = ["completed", "failed", "cancelled", "terminated"];
+const open: Status[] = ["running", "waiting", "paused"];
+
 const verbs: Verb[] = [
-  { name: "retry", title: "Retry", past: "retried", says: "They continue from the failed state.", atRev: true },
-  { name: "pause", title: "Pause", past: "paused", says: "They stay where they are until they are resumed." },
-  { name: "resume", title: "Resume", past: "resumed", says: "They continue." },
-  { name: "cancel", title: "Cancel", past: "cancelled", says: "They stop, and so does what they wait for.", danger: true },
-  { name: "terminate", title: "Terminate", past: "terminated", says: "They stop now, without compensation.", danger: true },
+  { name: "retry", title: "Retry", past: "retried", says: "They continue from the failed state.", of: ["failed"], atRev: true },
+  { name: "skip", title: "Skip", past: "skipped", says: "They continue as if the failed state had given this output, the same for all.", of: ["failed"], atRev: true },
+  { name: "pause", title: "Pause", past: "paused", says: "They stay where they are until they are resumed.", of: ["running", "waiting"] },
+  { name: "resume", title: "Resume", past: "resumed", says: "They continue.", of: ["paused"] },
+  { name: "cancel", title: "Cancel", past: "cancelled", says: "They stop, and so does what they wait for.", of: open, danger: true },
+  { name: "terminate", title: "Terminate", past: "terminated", says: "They stop now, without compensation.", of: open, danger: true },
+  { name: "delete", title: "Delete", past: "deleted", says: "They are gone with their history. This cannot be undone.", of: ended, atRev: true, danger: true },
 ];
 
-export function BulkBar(p: { q: string; rows: Instance[]; selection: Selection; count?: Count }) {
+/** The statuses that the selection may have; undefined: not known. */
+function statusesOf(q: string, rows: Instance[], selection: Selection): Status[] | undefined {
+  if (selection.all) {
+    const named = valueOf(q, "status")?.split(",");
+    return named?.every((s) => statuses.includes(s as Status)) ? (named as Status[]) : undefined;
+  }
+  const known = new Map(rows.map((r) => [r.id, r]));
+  const chosen = [...selection.ids].map((id) => known.get(id));
+  return chosen.every((r) => r && !r.quarantine) ? [...new Set(chosen.map((r) => r!.status))] : undefined;
+}
+
+export function BulkBar(p: { q: string; rows: Instance[]; selection: Selection; count?: Count; again: () => void }) {
   const [verb, setVerb] = useState<Verb>();
   const { all, ids } = p.selection;
   const total = p.count?.count ?? 0;
-  const name = all ? `All ${total.toLocaleString()} that match` : `${ids.size} selected`;
+  const name = all ? `All ${number(total)} that match` : `${ids.size} selected`;
+  const possible = statusesOf(p.q, p.rows, p.selection);
+  const legal = verbs.filter((v) => !possible || v.of.some((s) => possible.includes(s)));
   return (
     <div class="bulk" role="region" aria-label="Selection">
       <b>{name}</b>
       {!all && total > ids.size && (
-        <button type="button" onClick={p.selection.takeAll}>
-          Select all {total.toLocaleString()} that match
+        <button type="button" class="ghost" onClick={p.selection.takeAll}>
+          Select all {number(total)} that match
         </button>
       )}
-      {verbs.map((v) => (
-        <button key={v.name} type="button" onClick={() => setVerb(v)} {...barred("operate")}>
-          {v.title}…
-        </button>
-      ))}
-      <button type="button" onClick={p.selection.clear}>
-        Clear
+      <span class="bulk-verbs">
+        {legal.map((v) => (
+          <button key={v.name} type="button" class={v.danger ? "danger" : undefined} onClick={() => setVerb(v)}>
+            {v.title}…
+          </button>
+        ))}
+      </span>
+      <button type="button" class="ghost" onClick={p.selection.clear}>
+        <Icon name="close" /> Clear
       </button>
-      {verb && <BulkDialog verb={verb} q={p.q} rows={p.rows} selection={p.selection} onClose={() => setVerb(undefined)} />}
+      {verb && (
+        <BulkDialog
+          verb={verb}
+          q={p.q}
+          rows={p.rows}
+          selection={p.selection}
+          onClose={(done) => {
+            setVerb(undefined);
+            if (done && verb.name === "delete") p.selection.clear();
+            if (done) p.again();
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -67,11 +104,13 @@ interface Outcome {
   unknown: number; // were sent, but no answer came
 }
 
-function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Selection; onClose: () => void }) {
+function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Selection; onClose: (done: boolean) => void }) {
   const [read, setRead] = useState<Read>();
   const [seen, setSeen] = useState(0);
   const [reason, setReason] = useState("");
   const [compensate, setCompensate] = useState(false);
+  const [output, setOutput] = useState("{}");
+  const [typed, setTyped] = useState("");
   const [sent, setSent] = useState<number>(); // while it runs
   const [outcome, setOutcome] = useState<Outcome>();
   const [error, setError] = useState<unknown>();
@@ -86,15 +125,18 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
     return () => abort.current.abort();
   }, []);
 
+  const result = v.name === "skip" ? parsedObject(output) : undefined;
   const run = async () => {
     if (!read || sent !== undefined) return;
+    if (v.name === "skip" && !result) return setError("The output must be a JSON object, such as {}.");
+    if (v.danger && typed.trim().replace(/\D/g, "") !== String(n)) return setError(`Type ${n} to say that you mean it.`);
     setError(undefined);
     setSent(0);
     const total: Outcome = { done: 0, refused: [], unknown: 0 };
     for (let i = 0; i < read.targets.length && !stopped.current; i += chunk) {
       const part = read.targets.slice(i, i + chunk);
       try {
-        const data = await send(v, part, { ...(reason ? { reason } : {}), ...(v.name === "cancel" ? { compensate } : {}) }, abort.current.signal);
+        const data = await send(v, part, { ...(reason ? { reason } : {}), ...(v.name === "cancel" ? { compensate } : {}), ...(result ? { output: result } : {}) }, abort.current.signal);
         total.done += data.done;
         total.refused.push(...data.items.filter((r) => r.code).map((r) => ({ id: r.id, detail: r.detail ?? r.code! })));
         setSent(i + part.length);
@@ -111,7 +153,7 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
   const working = sent !== undefined && outcome === undefined;
   // At first what is under way is waited for, so that what came of it can be told.
   const leave = () => {
-    if (!working) return p.onClose();
+    if (!working) return p.onClose(outcome !== undefined);
     if (stopped.current) return abort.current.abort();
     stopped.current = true;
     setStopping(true);
@@ -119,12 +161,12 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
 
   const n = read?.targets.length ?? 0;
   const ready = read !== undefined && n > 0 && !read.tooMany && outcome === undefined;
-  const counted = `${read ? n.toLocaleString() : "…"} ${n === 1 ? "instance" : "instances"}`;
-  const ended = outcome && (outcome.done + outcome.refused.length < n ? "stopped" : "done");
+  const counted = `${read ? number(n) : "…"} ${n === 1 ? "instance" : "instances"}`;
+  const how = outcome && (outcome.done + outcome.refused.length < n ? "stopped" : "done");
   return (
     <Dialog
-      title={ended ? `${v.title}: ${ended}` : working ? `${v.title}: ${stopping ? "stopping" : "working"} on ${counted}` : `${v.title} ${counted}?`}
-      action={sent === undefined ? `${v.title} ${n.toLocaleString()}` : "Working…"}
+      title={how ? `${v.title}: ${how}` : working ? `${v.title}: ${stopping ? "stopping" : "working"} on ${counted}` : `${v.title} ${counted}?`}
+      action={sent === undefined ? `${v.title} ${number(n)}` : "Working…"}
       danger={v.danger}
       busy={working}
       leave={working ? (stopping ? "Do not wait" : "Stop") : undefined}
@@ -133,12 +175,13 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
     >
       {!read && !error && (
         <p role="status">
-          Reading what matches… <b>{seen.toLocaleString()}</b>
+          Reading what matches… <b>{number(seen)}</b>
         </p>
       )}
       {read?.tooMany && (
         <p>
-          More than {most.toLocaleString()} match, which is the most in one go. Narrow the filter, or use <code>lockstep inst {v.name} --filter</code>.
+          More than {number(most)} match, which is the most in one go. Narrow the filter, or use{" "}
+          <code>lockstep inst {v.name === "delete" ? "rm" : v.name} --filter</code>.
         </p>
       )}
       {read && !read.tooMany && !outcome && <What verb={v} read={read} />}
@@ -151,10 +194,19 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
               </label>
             </p>
           )}
+          {v.name === "skip" && (
+            <JsonEditor label="Output of the failed state" value={output} onChange={setOutput} />
+          )}
           <label class="field">
-            <span>Reason, for the history (optional)</span>
+            <span>Reason, for the {v.name === "delete" ? "audit log" : "history"} (optional)</span>
             <input value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={4000} />
           </label>
+          {v.danger && (
+            <label class="field">
+              <span>Type {number(n)} to confirm</span>
+              <input inputMode="numeric" autocomplete="off" value={typed} onInput={(e) => setTyped(e.currentTarget.value)} />
+            </label>
+          )}
         </>
       )}
       {working && <Progress sent={sent} total={n} stopping={stopping} />}
@@ -169,11 +221,20 @@ function Progress(p: { sent: number; total: number; stopping: boolean }) {
     <>
       <progress max={p.total} value={p.sent} aria-label="Progress" />
       <p>
-        {p.sent.toLocaleString()} of {p.total.toLocaleString()} were tried.{" "}
-        {p.stopping && `Nothing more is sent; the answer for ${Math.min(chunk, p.total - p.sent).toLocaleString()} is still to come.`}
+        {number(p.sent)} of {number(p.total)} were tried.{" "}
+        {p.stopping && `Nothing more is sent; the answer for ${number(Math.min(chunk, p.total - p.sent))} is still to come.`}
       </p>
     </>
   );
+}
+
+function parsedObject(text: string): object | undefined {
+  try {
+    const x: unknown = JSON.parse(text);
+    return typeof x === "object" && x !== null && !Array.isArray(x) ? x : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 type Answer = { done: number; items: { id: string; code?: string; detail?: string }[] };
@@ -187,9 +248,9 @@ async function send(v: Verb, part: Instance[], more: object, signal: AbortSignal
 /** What came of it: each of them is counted once. */
 function inWords(o: Outcome, verb: Verb, total: number): string {
   const untried = total - o.done - o.refused.length - o.unknown;
-  const parts = [`${o.done.toLocaleString()} ${verb.past}`, `${o.refused.length.toLocaleString()} refused`];
-  if (o.unknown > 0) parts.push(`${o.unknown.toLocaleString()} sent without an answer`);
-  if (untried > 0) parts.push(`${untried.toLocaleString()} not tried`);
+  const parts = [`${number(o.done)} ${verb.past}`, `${number(o.refused.length)} refused`];
+  if (o.unknown > 0) parts.push(`${number(o.unknown)} sent without an answer`);
+  if (untried > 0) parts.push(`${number(untried)} not tried`);
   return parts.join(", ");
 }
 
@@ -202,15 +263,15 @@ function What(p: { verb: Verb; read: Read }) {
       <ul class="samples">
         {targets.slice(0, 5).map((t) => (
           <li key={t.id}>
-            <StatusMark status={t.status} /> <span class="mono">{t.id}</span> {t.definition.id} {t.error?.name}
+            <StatusMark status={t.status} /> <b>{titleOf(t)}</b> {nameOf(t) ? <span class="quiet">{t.definition.id}</span> : <Id id={t.id} />} {t.error?.name}
           </li>
         ))}
-        {targets.length > 5 && <li class="quiet">and {(targets.length - 5).toLocaleString()} more</li>}
+        {targets.length > 5 && <li class="quiet">and {number(targets.length - 5)} more</li>}
       </ul>
       {left > 0 && (
         <p class="quiet">
-          {left.toLocaleString()} {left === 1 ? "is" : "are"} left alone, because {left === 1 ? "it does" : "they do"} not allow it now:{" "}
-          {[...others].map(([status, k]) => `${k.toLocaleString()} ${status}`).join(", ")}.
+          {number(left)} {left === 1 ? "is" : "are"} left alone, because {left === 1 ? "it does" : "they do"} not allow it now:{" "}
+          {[...others].map(([status, k]) => `${number(k)} ${status}`).join(", ")}.
         </p>
       )}
     </>

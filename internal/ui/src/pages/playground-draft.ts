@@ -1,6 +1,6 @@
 // What someone wrote is kept in the browser, for each beginning apart, so that nothing is
 // lost by choosing another example, by leaving or by closing the page.
-import type { Texts } from "./playground-examples";
+import { nothing, type Texts } from "./playground-examples";
 
 const prefix = "lockstep-playground:";
 
@@ -8,7 +8,7 @@ const prefix = "lockstep-playground:";
 export function readDraft(base: string): Texts | null {
   try {
     const kept = JSON.parse(localStorage.getItem(prefix + base) ?? "null") as Texts | null;
-    return kept && typeof kept.definition === "string" ? kept : null;
+    return kept && typeof kept.definition === "string" ? { ...nothing, ...kept } : null;
   } catch {
     return null; // no storage, or not ours
   }

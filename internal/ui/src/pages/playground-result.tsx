@@ -1,25 +1,9 @@
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Diagnostic, Fault, Instance, Status } from "../api";
-import type { NodeMark } from "../parts/diagram";
 import { Json } from "../parts/json";
 import { StatusMark } from "../parts/status";
 import { span } from "../parts/when";
-
-export interface PlayRecord {
-  seq: number;
-  time: string;
-  type: string;
-  node?: string;
-  depth?: number;
-  name?: string;
-  attempt?: number;
-  at?: string;
-  data?: unknown;
-  error?: Fault;
-  text?: string;
-  status?: string;
-  place?: { line: number; column: number };
-}
+import type { Rec } from "./instance-history";
 
 export interface PlayRun {
   status: string;
@@ -31,8 +15,8 @@ export interface PlayRun {
   error?: Fault & { place?: { line: number; column: number } };
   limit?: string;
   stopped: { instance: string; node: string; data?: unknown; place?: { line: number; column: number } }[];
-  instances: (Instance & { job?: { state: string } })[];
-  records: { instance: string; record: PlayRecord }[];
+  instances: Instance[];
+  records: { instance: string; record: Rec }[];
   notes: string[];
 }
 
@@ -42,7 +26,9 @@ export interface Played {
   job: boolean;
   diagnostics: Diagnostic[];
   graph?: string;
+  files?: { path: string; id?: string; version?: string; dialect?: string; graph?: string }[];
   run?: PlayRun;
+  scenario?: { file: string; definition: string; text: string };
 }
 
 const final = ["completed", "failed", "cancelled", "terminated", "waiting"];
@@ -132,7 +118,7 @@ function Timeline(p: { run: PlayRun; state: string; onAll: () => void }) {
               </li>
             ),
             <li key={r.seq} class={isBad(r) ? "bad" : undefined}>
-              <span class="quiet mono">+{span(at - begun)}</span>
+              <span class="quiet mono">{at > begun ? `+${span(at - begun)}` : "+0"}</span>
               <Line record={r} of={many ? instance : ""} />
             </li>,
           ];
@@ -147,7 +133,7 @@ function Timeline(p: { run: PlayRun; state: string; onAll: () => void }) {
   );
 }
 
-function Line(p: { record: PlayRecord; of: string }) {
+function Line(p: { record: Rec; of: string }) {
   const text = (p.of ? p.of + ": " : "") + sentence(p.record);
   if (p.record.data === undefined) return <span>{text}</span>;
   return (
@@ -158,10 +144,13 @@ function Line(p: { record: PlayRecord; of: string }) {
   );
 }
 
-const isBad = (r: PlayRecord) => ["callFailed", "timedOut", "warning"].includes(r.type) || r.status === "failed";
+const isBad = (r: Rec) => ["callFailed", "timedOut", "warning"].includes(r.type) || r.status === "failed";
+
+/** An instant of virtual time, which is in UTC. */
+export const instantOf = (at: string) => at.replace("T", " ").replace("Z", "");
 
 /** A record in words. */
-function sentence(r: PlayRecord): string {
+function sentence(r: Rec): string {
   const node = r.node ?? "";
   const why = r.error ? `: ${[r.error.name, r.error.detail].filter(Boolean).join(", ")}` : "";
   switch (r.type) {
@@ -178,7 +167,7 @@ function sentence(r: PlayRecord): string {
     case "callFailed":
       return `${r.name} fails${why}`;
     case "waiting":
-      return `${node} waits${r.name ? ` for ${r.name}` : ""}${r.at ? ` until ${r.at}` : ""}`;
+      return `${node} waits${r.name ? ` for ${r.name}` : ""}${r.at ? ` until ${instantOf(r.at)}` : ""}`;
     case "consumed":
       return `${node} takes the event ${r.name ?? ""}`;
     case "produced":
@@ -186,7 +175,7 @@ function sentence(r: PlayRecord): string {
     case "timedOut":
       return `${node} runs out of time`;
     case "retrying":
-      return `${node} will be tried again${r.at ? ` at ${r.at}` : ""}`;
+      return `${node} will be tried again${r.at ? ` at ${instantOf(r.at)}` : ""}`;
     case "caught":
       return `${node} handles the error${why}`;
     case "compensating":
@@ -199,33 +188,4 @@ function sentence(r: PlayRecord): string {
       return `${node ? node + ": " : ""}${r.text ?? ""}`;
   }
   return [r.type, node, r.name, r.text].filter(Boolean).join(" ") + why;
-}
-
-/** Marks the tasks inside of one that goes on without them: after an error, or since another was first. */
-function endInside(marks: Map<string, NodeMark>, node: string) {
-  for (const [name, mark] of marks) {
-    if (name.startsWith(node + "/") && mark.kind !== "done") marks.set(name, { kind: "none", says: "not completed" });
-  }
-}
-
-/** What the run says of the states of the diagram. */
-export function useMarks(run: PlayRun | undefined): Map<string, NodeMark> {
-  return useMemo(() => {
-    const marks = new Map<string, NodeMark>();
-    if (!run) return marks;
-    const first = run.records[0]?.instance;
-    for (const { instance, record: r } of run.records) {
-      if (instance !== first || !r.node) continue;
-      if (r.type === "entered" || r.type === "retrying") marks.set(r.node, { kind: "active", says: "running" });
-      if (r.type === "waiting") marks.set(r.node, { kind: "waiting", says: "waiting" });
-      if (r.type === "left" || r.type === "taken") marks.set(r.node, { kind: "done", says: "done" });
-      if (r.type === "left" || r.type === "caught" || r.type === "retrying") endInside(marks, r.node);
-    }
-    const row = run.instances.find((i) => i.id === first);
-    for (const state of row?.states ?? []) if (!marks.has(state)) marks.set(state, { kind: "active", says: "running" });
-    if (row?.job) marks.set(row.job.state, { kind: "active", says: "the job is here" });
-    for (const s of run.stopped) marks.set(s.node, { kind: "waiting", says: "comes next" });
-    if (run.error?.node) marks.set(run.error.node, { kind: "failed", says: "failed" });
-    return marks;
-  }, [run]);
 }

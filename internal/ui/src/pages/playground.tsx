@@ -1,58 +1,99 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api, ask, get, type Definition, type Diagnostic, type Page } from "../api";
+import { api, ask, get, type Definition, type DefinitionFile, type Diagnostic, type Page } from "../api";
 import { useTitle } from "../app";
-import { schemaOf } from "../editor/complete";
-import { Editor } from "../editor/editor";
+import { FilesEditor } from "../editor/files";
+import { Editor } from "../editor/lazy";
 import { connection } from "../live";
 import { barred, may } from "../parts/access";
 import { announce } from "../parts/announcer";
-import { Diagram } from "../parts/diagram";
 import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
+import type { Remark } from "../parts/source";
 import { amend, go, place } from "../router";
+import { dialectName } from "./definitions";
+import { Review } from "./deploy-review";
+import { instanceOf, PlayDiagram } from "./playground-diagram";
+import { Share, SaveScenario } from "./playground-dialogs";
 import { keepDraft, readDraft } from "./playground-draft";
 import { beginWith, examples, nothing, type Texts } from "./playground-examples";
-import { Result, useMarks, type Played, type PlayRun } from "./playground-result";
+import { fromFragment, isLink, keepLink, readLink } from "./playground-link";
+import { instantOf, Result, type Played, type PlayRun } from "./playground-result";
 import "./playground.css";
-
-/** The dialect of a document that cannot be read at the moment. */
-function likely(text: string): string {
-  if (/^[\s{]*"?document"?\s*:/m.test(text)) return "sw10";
-  if (/^\s*("?transitions"?\s*:)/m.test(text)) return "wfx";
-  return /^[\s{]*"?specVersion"?\s*:|\$\{/m.test(text) ? "sw08" : "sw05";
-}
 
 /** Where a playground begins: an example, or the source of a definition that is deployed. */
 export default function Playground() {
   useTitle("Playground");
   const { query } = place.value;
   const definition = query.get("definition");
-  const base = definition ? `definition:${definition}` : `example:${query.get("example") ?? beginWith}`;
-  const original = useLoad(async (signal) => ({ base, texts: await beginning(definition, query.get("example"), signal) }), [base]);
-  const ready = original.data?.base === base ? original.data.texts : undefined;
+  const link = query.get("link");
+  const arriving = useArrivingLink();
+  const base = definition ? `definition:${definition}` : link ? `link:${link}` : `example:${query.get("example") ?? beginWith}`;
+  const original = useLoad(async (signal) => ({ base, texts: await beginning({ definition, link, example: query.get("example") }, signal) }), [base]);
+  const ready = original.data?.base === base && !arriving.busy ? original.data.texts : undefined;
   return (
     <>
       <h1>Playground</h1>
       <p class="quiet">
         Write a definition and run it here. Time is virtual, functions answer from mocks, and nothing is kept on the server.
       </p>
+      <ProblemBox error={arriving.error} />
       <ProblemBox error={ready ? undefined : original.error} again={original.again} />
       {ready ? <Bench key={base} base={base} original={ready} chooser={<Chooser base={base} />} /> : !original.error && <p class="quiet">Loading…</p>}
     </>
   );
 }
 
-async function beginning(definition: string | null, example: string | null, signal: AbortSignal): Promise<Texts> {
-  if (definition) return { ...nothing, definition: await get<string>(api("definitions", definition, "source"), signal).then(asText) };
-  const found = examples.find((e) => e.name === (example ?? beginWith));
-  if (!found) throw new Error(`There is no example “${example}”. Choose another.`);
+/** Takes what the address carries into the browser, and shortens the address. */
+function useArrivingLink(): { busy: boolean; error?: unknown } {
+  const [state, set] = useState<{ busy: boolean; error?: unknown }>({ busy: isLink(location.hash) });
+  useEffect(() => {
+    const take = async () => {
+      if (!isLink(location.hash)) return;
+      const { hash } = location;
+      set({ busy: true });
+      try {
+        amend({ link: await keepLink(hash, await fromFragment(hash)), definition: null, example: null, state: null });
+        set({ busy: false });
+      } catch (error) {
+        set({ busy: false, error });
+      }
+    };
+    void take();
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+  return state;
+}
+
+async function beginning(of: { definition: string | null; link: string | null; example: string | null }, signal: AbortSignal): Promise<Texts> {
+  if (of.definition) return deployed(of.definition, signal);
+  if (of.link) {
+    const kept = readLink(of.link);
+    if (!kept) throw new Error("What this link carried is not in this browser. Open the whole link again.");
+    return kept;
+  }
+  const found = examples.find((e) => e.name === (of.example ?? beginWith));
+  if (!found) throw new Error(`There is no example “${of.example}”. Choose another.`);
   return found.texts;
 }
 
-const asText = (source: unknown) => (typeof source === "string" ? source : JSON.stringify(source, null, 2));
+/** A definition that is deployed, with the files beside it. */
+async function deployed(id: string, signal: AbortSignal): Promise<Texts> {
+  const source = async (file?: string) => (await ask<string>(api("definitions", id, "source") + (file ? "?file=" + encodeURIComponent(file) : ""), { signal, text: true })).data;
+  const listed = await get<Page<DefinitionFile>>(api("definitions", id, "files"), signal);
+  const own = listed.items.find((f) => f.document)?.path ?? "";
+  const folder = own.slice(0, own.lastIndexOf("/") + 1); // what a definition refers to is relative to it
+  const files: Record<string, string> = {};
+  for (const f of listed.items) {
+    if (f.document || f.remote || !f.path.startsWith(folder)) continue;
+    const text = await source(f.path);
+    if (!text.includes("\0")) files[f.path.slice(folder.length)] = text;
+  }
+  return { ...nothing, definition: await source(), files };
+}
 
 function Chooser(p: { base: string }) {
-  const deployed = useLoad((signal) => get<Page<Definition>>("/api/v1/definitions?limit=100", signal), []);
+  const list = useLoad((signal) => get<Page<Definition>>("/api/v1/definitions?limit=100", signal), []);
   const choose = (value: string) => {
     const [kind, name] = [value.slice(0, value.indexOf(":")), value.slice(value.indexOf(":") + 1)];
     go(`/playground?${kind}=${encodeURIComponent(name)}`);
@@ -61,6 +102,7 @@ function Chooser(p: { base: string }) {
     <label>
       Begin with{" "}
       <select value={p.base} onChange={(e) => choose(e.currentTarget.value)}>
+        {p.base.startsWith("link:") && <option value={p.base}>A link that was opened</option>}
         {[...new Set(examples.map((e) => e.language))].map((language) => (
           <optgroup label={language}>
             {examples
@@ -70,9 +112,9 @@ function Chooser(p: { base: string }) {
               ))}
           </optgroup>
         ))}
-        {!!deployed.data?.items.length && (
+        {!!list.data?.items.length && (
           <optgroup label="Deployed here">
-            {deployed.data.items.map((d) => (
+            {list.data.items.map((d) => (
               <option value={`definition:${d.id}`}>{d.id}</option>
             ))}
           </optgroup>
@@ -96,17 +138,19 @@ const start = "2026-03-01T00:00:00Z"; // of virtual time, as in scenarios
 function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChildren }) {
   const [texts, setTexts] = useState<Texts>(() => readDraft(p.base) ?? p.original);
   const [unkept, setUnkept] = useState(false);
-  const [round, setRound] = useState(0); // counts fresh starts
-  const write = (name: keyof Texts, text: string) =>
+  const [shown, show] = useState(main);
+  const [asking, setAsking] = useState<"deploy" | "share" | "scenario">();
+  const write = (name: Pane | "definition", text: string) => change((old) => ({ ...old, [name]: text }));
+  const change = (to: (old: Texts) => Texts) =>
     setTexts((old) => {
-      const next = { ...old, [name]: text };
+      const next = to(old);
       setUnkept(!keepDraft(p.base, same(next, p.original) ? null : next));
       return next;
     });
   const startOver = () => {
     keepDraft(p.base, null);
     setTexts(p.original);
-    setRound(round + 1);
+    show(main);
   };
   const checked = useChecked(texts);
   const runner = useRunner(texts);
@@ -118,10 +162,23 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
   const all = checked.data?.diagnostics ?? none;
   const of = useMemo(() => byFile(all), [all]);
   const run = runner.done?.run;
-  const marks = useMarks(run);
-  const graph = checked.data?.graph ?? checked.graph ?? runner.done?.graph;
-  const outdated = !!checked.data && !checked.data.graph; // what is drawn is of an earlier text
-  const schema = () => schemaOf(checked.data?.dialect || likely(texts.definition));
+  const sub = checked.data?.files?.find((f) => f.path === shown && f.graph); // the sub-workflow that is looked at
+  const graph = sub?.graph ?? checked.data?.graph ?? checked.graph ?? runner.done?.graph;
+  const outdated = !sub && !!checked.data && !checked.data.graph; // what is drawn is of an earlier text
+  const dialect = shown === main ? checked.data?.dialect : sub?.dialect;
+  const toPlace = (d: Remark) => {
+    if (d.file && panes.some(([name]) => name === d.file)) return amend({ pane: d.file });
+    const file = d.file || main;
+    if (file === shown) return jump.current?.(d.line ?? 1, d.column);
+    next.current = d;
+    show(file);
+  };
+  const next = useRef<Remark | undefined>(undefined);
+  useEffect(() => {
+    if (next.current?.line) jump.current?.(next.current.line, next.current.column);
+    next.current = undefined;
+  }, [shown]);
+  const document = documentName(texts, checked.data?.id);
 
   return (
     <div class="play">
@@ -134,7 +191,7 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
           Step
         </button>
         <button type="button" disabled={!run?.next || runner.stale} onClick={() => runner.pass()}>
-          {run?.next && !runner.stale ? `Let time pass until ${run.next.replace("T", " ").replace("Z", "")}` : "Let time pass"}
+          {run?.next && !runner.stale ? `Let time pass until ${instantOf(run.next)}` : "Let time pass"}
         </button>
         <label>
           <input type="checkbox" checked={skip} onChange={(e) => amend({ time: e.currentTarget.checked ? null : "stop" })} /> Skip time
@@ -144,30 +201,64 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
             Start over
           </button>
         )}
+        <button type="button" onClick={() => setAsking("deploy")} {...barred("deploy")}>
+          Deploy…
+        </button>
+        <button type="button" onClick={() => setAsking("scenario")} {...barred("start")}>
+          Save as scenario…
+        </button>
+        <button type="button" onClick={() => setAsking("share")}>
+          Share…
+        </button>
         {runner.busy && <span class="quiet">running…</span>}
       </div>
       {unkept && <p class="quiet">This browser cannot store drafts: copy your text before you leave.</p>}
       <div class="play-columns">
         <div>
-          <h2 class="first">Definition</h2>
+          <h2 class="first">
+            Definition {dialect && <span class="play-dialect">{dialectName(dialect)}</span>}
+          </h2>
           <div class="play-definition">
-            <Editor key={round} label="Definition" text={texts.definition} onText={(t) => write("definition", t)} diagnostics={of.definition ?? none} schema={schema} keys={keys} jump={jump} />
+            <FilesEditor
+              files={{ [main]: texts.definition, ...texts.files }}
+              main={main}
+              label="Definition"
+              shown={shown}
+              show={show}
+              remarks={all}
+              keys={keys}
+              jump={jump}
+              change={{
+                write: (path, text) => (path === main ? write("definition", text) : change((old) => ({ ...old, files: { ...old.files, [path]: text } }))),
+                add: (path) => change((old) => ({ ...old, files: { ...old.files, [path]: "" } })),
+                rename: (from, to) => change((old) => ({ ...old, files: Object.fromEntries(Object.entries(old.files).map(([path, text]) => [path === from ? to : path, text])) })),
+                remove: (path) => change((old) => ({ ...old, files: Object.fromEntries(Object.entries(old.files).filter(([name]) => name !== path)) })),
+              }}
+            />
           </div>
-          {checked.data && <Mistakes list={all} jump={(d) => (d.file ? amend({ pane: d.file }) : jump.current?.(d.line, d.column))} />}
-          <Panes key={round} texts={texts} pane={pane} of={of} keys={keys} write={write} />
+          {checked.data && <Mistakes list={all} jump={toPlace} />}
+          <Panes texts={texts} pane={pane} of={of} keys={keys} write={write} />
         </div>
         <div>
           <h2 class="first">Diagram</h2>
           {outdated && graph && <p class="warn">▲ The definition has errors: this is the diagram from before them.</p>}
           {graph ? (
-            <Diagram svg={graph} label="Diagram of the definition" marks={marks} selected={selected} onSelect={(s) => amend({ state: s === selected ? null : s })} />
+            <PlayDiagram
+              graph={graph}
+              label="Diagram of the definition"
+              run={run}
+              instance={instanceOf(run, sub?.id)}
+              files={checked.data?.files ?? runner.done?.files ?? noFiles}
+              selected={selected}
+              onSelect={(s) => amend({ state: s === selected ? null : s })}
+            />
           ) : (
             <p class="quiet">It is drawn once the definition has no errors.</p>
           )}
           <h2>Run</h2>
           <ProblemBox error={runner.error ?? checked.error} />
           {run ? (
-            <Result run={run} stale={runner.stale} state={selected} onAll={() => amend({ state: null })} onLine={(l, c) => jump.current?.(l, c)} />
+            <Result run={run} stale={runner.stale} state={selected} onAll={() => amend({ state: null })} onLine={(line, column) => toPlace({ message: "", line, column })} />
           ) : (
             <p class="quiet">
               {runner.done ? "It cannot run: fix the errors first." : "Run it, or step from state to state."} Ctrl+Enter runs, Ctrl+Shift+Enter steps.
@@ -175,12 +266,31 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
           )}
         </div>
       </div>
+      {asking === "share" && <Share texts={texts} onClose={() => setAsking(undefined)} />}
+      {asking === "scenario" && <SaveScenario texts={texts} onClose={() => setAsking(undefined)} />}
+      {asking === "deploy" && (
+        <Review
+          files={{ [document]: texts.definition, ...texts.files }}
+          onClose={() => setAsking(undefined)}
+          onRemark={(d) => toPlace({ ...d, file: d.file === document ? undefined : d.file })}
+          onDone={(b) => go("/definitions/" + encodeURIComponent(b.definitions.find((d) => d.definition.path === document)?.definition.id ?? b.definitions[0]!.definition.id))}
+        />
+      )}
     </div>
   );
 }
 
+const main = "definition"; // stands for the definition among the files
+
+/** The name of the definition's file when it is deployed. */
+function documentName(texts: Texts, id: string | undefined): string {
+  const name = (id || "definition").replace(/[^\w.-]+/g, "_") + (texts.definition.trimStart().startsWith("{") ? ".json" : ".yaml");
+  return name in texts.files ? "main-" + name : name;
+}
+
 const none: Diagnostic[] = [];
-const same = (a: Texts, b: Texts) => (Object.keys(a) as (keyof Texts)[]).every((k) => a[k] === b[k]);
+const noFiles: NonNullable<Played["files"]> = [];
+const same = (a: Texts, b: Texts) => JSON.stringify({ ...nothing, ...a }) === JSON.stringify({ ...nothing, ...b });
 
 function byFile(all: Diagnostic[]): Record<string, Diagnostic[]> {
   const out: Record<string, Diagnostic[]> = {};
@@ -188,7 +298,7 @@ function byFile(all: Diagnostic[]): Record<string, Diagnostic[]> {
   return out;
 }
 
-function Mistakes(p: { list: Diagnostic[]; jump: (d: Diagnostic) => void }) {
+function Mistakes(p: { list: Diagnostic[]; jump: (d: Remark) => void }) {
   const errors = p.list.filter((d) => d.severity === "error").length;
   const warnings = p.list.length - errors;
   if (!p.list.length) return <p class="quiet">No mistakes.</p>;
@@ -249,7 +359,7 @@ function Panes(p: { texts: Texts; pane: Pane; of: Record<string, Diagnostic[]>; 
         })}
       </div>
       <div class="play-pane" role="tabpanel" id="play-pane" aria-labelledby={"tab-" + p.pane}>
-        <Editor key={p.pane} label={title} hint={hint} text={p.texts[p.pane]} onText={(t) => p.write(p.pane, t)} diagnostics={p.of[p.pane] ?? none} keys={p.keys} />
+        <Editor key={p.pane} label={title} hint={hint} value={p.texts[p.pane]} onChange={(t) => p.write(p.pane, t)} remarks={p.of[p.pane] ?? none} keys={p.keys} />
       </div>
     </>
   );

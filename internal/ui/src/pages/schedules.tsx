@@ -2,11 +2,14 @@ import { useEffect } from "preact/hooks";
 import { api, get, type Page, type Schedule } from "../api";
 import { useTitle } from "../app";
 import { place, restoreScroll } from "../router";
+import { may } from "../parts/access";
+import { Empty, Loading, PageHead } from "../parts/head";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
 import { Expression, FireOutcome, FireTime, ScheduleActions, ScheduleState } from "../parts/schedule";
-import { Next } from "../parts/when";
+import { Rules } from "../parts/schedule-change";
+import { Due } from "../parts/when";
 import { useNowAndThen } from "./definitions";
 
 export function Schedules() {
@@ -21,22 +24,22 @@ export function Schedules() {
   }, [!list.data]);
   return (
     <>
-      <h1>Schedules</h1>
+      <PageHead title="Schedules">Definitions that start by themselves: by cron, at an interval, or some time after the previous run ended.</PageHead>
       <ProblemBox error={list.error} again={list.again} />
-      {!list.data && !list.error && <p class="quiet">Loading…</p>}
+      {!list.data && !list.error && <Loading />}
       {list.data && rows.length === 0 && !after && (
-        <div class="panel">
-          <p>
-            A schedule starts instances by cron, every so often, or some time after the end of the one before. No definition here has one yet: write{" "}
-            <code>schedule</code> into a definition, as <a href="/playground?example=invoices">this example</a> does, and <a href="/definitions?deploy=1">deploy it</a>.
-          </p>
-        </div>
+        <Empty icon="schedules" title="No definition here has one yet">
+          Write <code>schedule</code> into a definition, as <a href="/playground?example=invoices">this example</a> does, and{" "}
+          {may("deploy") ? <a href="/definitions?deploy=1">deploy it</a> : "deploy it"}.
+        </Empty>
       )}
       {rows.length > 0 && <Table rows={rows} again={list.again} />}
       {list.data?.next && (
-        <p>
-          <a href={"/schedules?after=" + encodeURIComponent(String(list.data.next))}>More schedules</a>
-        </p>
+        <nav class="pages" aria-label="Pages">
+          <a class="button" href={"/schedules?after=" + encodeURIComponent(String(list.data.next))}>
+            More schedules
+          </a>
+        </nav>
       )}
     </>
   );
@@ -44,43 +47,55 @@ export function Schedules() {
 
 function Table(p: { rows: Schedule[]; again: () => void }) {
   return (
-    <div class="scroll-x" role="region" aria-label="Table of schedules" tabIndex={0}>
-      <table class="schedules">
-        <thead>
-          <tr>
-            <th scope="col">Definition</th>
-            <th scope="col">Fires</th>
-            <th scope="col">State</th>
-            <th scope="col">Next</th>
-            <th scope="col">Last</th>
-            <th scope="col">Actions</th>
+    <table class="schedules stack">
+      <thead>
+        <tr>
+          <th scope="col">Definition</th>
+          <th scope="col">State</th>
+          <th scope="col">Fires</th>
+          <th scope="col">Next</th>
+          <th scope="col">Last</th>
+          <th scope="col">
+            <span class="unseen">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {p.rows.map((s) => (
+          <tr key={s.definition}>
+            <td class="what">
+              <a class="name" href={"/definitions/" + encodeURIComponent(s.definition)}>
+                {s.definition}
+              </a>
+              {s.version && <span class="quiet"> {s.version}</span>}
+            </td>
+            <td>
+              <ScheduleState schedule={s} />
+            </td>
+            <td class="wide">
+              <Expression schedule={s} />
+              <div class="quiet">
+                <Rules schedule={s} />
+              </div>
+            </td>
+            <td data-label="Next">{s.next[0] ? <NextFire time={s.next[0]} /> : <span class="quiet">none</span>}</td>
+            <td data-label="Last">{s.fires[0] ? <Last fire={s.fires[0]} /> : <span class="quiet">none yet</span>}</td>
+            <td class="act wide">
+              <ScheduleActions schedule={s} small again={p.again} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {p.rows.map((s) => (
-            <tr key={s.definition}>
-              <td>
-                <a href={"/definitions/" + encodeURIComponent(s.definition) + "?tab=schedule"}>{s.definition}</a>
-                {s.version && <div class="quiet">{s.version}</div>}
-              </td>
-              <td>
-                <Expression schedule={s} />
-              </td>
-              <td>
-                <ScheduleState schedule={s} />
-              </td>
-              <td>
-                <Next time={s.next[0]} />
-              </td>
-              <td>{s.fires[0] ? <Last fire={s.fires[0]} /> : <span class="quiet">none yet</span>}</td>
-              <td>
-                <ScheduleActions schedule={s} again={p.again} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function NextFire(p: { time: string }) {
+  return (
+    <>
+      <Due time={p.time} />
+      <div class="quiet nowrap">{new Date(p.time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</div>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
-// What the page offers to whom. The server decides; this only saves people from writing
-// something that is refused afterwards.
+// What the page offers to whom: what a role never may is not there. The server decides; this only
+// keeps the page from offering what is refused afterwards.
 import { signal } from "@preact/signals";
+import { Empty } from "./head";
 
 export interface Session {
   needed: boolean;
@@ -27,13 +28,16 @@ export function may(deed: Deed): boolean {
   return !s?.needed || !s.role || roles[deed].includes(s.role);
 }
 
-/** What a button gets that does such a thing: nothing, or that it is disabled and why. */
-export function barred(deed: Deed): { disabled?: boolean; title?: string } {
-  return may(deed) ? {} : { disabled: true, title: `The role ${session.value!.role} may not do this` };
+/** What a button gets that does such a thing: nothing, or that it is not there. */
+export function barred(deed: Deed): { hidden?: boolean; disabled?: boolean } {
+  return may(deed) ? {} : { hidden: true, disabled: true };
 }
 
-/** Tells those who may change nothing so, before they try. */
-export function OnlyLooking() {
-  if (session.value?.role !== "viewer") return null;
-  return <p class="looking">Read-only: with the role viewer, nothing can be started or changed.</p>;
+/** Stands where someone came to do what the role never may: others are not offered the way here. */
+export function NotAllowed(p: { deed: Deed; what: string }) {
+  return (
+    <Empty icon="key" title={`The role ${session.value?.role} may not ${p.what}`}>
+      The roles that may: {roles[p.deed].join(", ")}.
+    </Empty>
+  );
 }

@@ -1,7 +1,7 @@
 // Decisions about definitions and schedules: buttons, and what is asked before.
 import { useState } from "preact/hooks";
 import { api, ask, type Decision } from "../api";
-import { barred, type Deed } from "./access";
+import { may, type Deed } from "./access";
 import { announce } from "./announcer";
 import { Dialog } from "./dialog";
 import { ProblemBox } from "./problem";
@@ -23,7 +23,7 @@ export const definitionVerbs = {
     done: "The definition is paused",
     asks: {
       title: `Pause the definition ${id}?`,
-      says: "Until it is resumed, no version of it starts an instance, and instances that run are held: no timer fires and no call begins.",
+      says: "Until it is resumed, no version starts an instance, and running instances are held: no timer fires and no call begins.",
       action: "Pause it",
     },
   }),
@@ -35,7 +35,7 @@ export const definitionVerbs = {
     done: "The definition is retired",
     asks: {
       title: `Retire the definition ${id}?`,
-      says: "No instance of it is started any more, until this is undone or a new version is deployed. Instances that run go on to their end.",
+      says: "No new instances start until this is undone or a new version is deployed. Running instances continue to their end.",
       action: "Retire it",
       danger: true,
     },
@@ -51,7 +51,7 @@ export const scheduleVerbs = {
     done: "The schedule is paused",
     asks: {
       title: `Pause the schedule of ${id}?`,
-      says: "It does not fire until it is resumed, also after a restart and in new versions. Instances that run go on, and other starts are possible.",
+      says: "It does not fire until it is resumed, even after a restart and in new versions. Running instances continue, and other starts remain possible.",
       action: "Pause it",
     },
   }),
@@ -63,14 +63,14 @@ export const scheduleVerbs = {
     done: "Triggered",
     asks: {
       title: `Trigger the schedule of ${id}?`,
-      says: "An instance starts now, even if another one is not over. The fire times of the schedule stay as they are.",
+      says: "An instance starts now, even if another is still running. The schedule's fire times do not change.",
       action: "Start one now",
     },
   }),
 };
 
 /** Buttons for decisions. One that asks opens a dialog, in which a reason can be given. */
-export function Decide(p: { label: string; verbs: Verb[]; again: () => void; onDone?: (answer: unknown) => void }) {
+export function Decide(p: { label: string; verbs: Verb[]; small?: boolean; again: () => void; onDone?: (answer: unknown) => void }) {
   const [asking, setAsking] = useState<Verb>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -94,11 +94,13 @@ export function Decide(p: { label: string; verbs: Verb[]; again: () => void; onD
     setError(undefined);
     setAsking(verb);
   };
+  const verbs = p.verbs.filter((verb) => may(verb.deed));
+  if (verbs.length === 0) return null;
   return (
     <>
       <div class="bar" role="group" aria-label={p.label}>
-        {p.verbs.map((verb) => (
-          <button key={verb.path.join("/")} type="button" aria-disabled={busy} onClick={() => begin(verb)} {...barred(verb.deed)}>
+        {verbs.map((verb) => (
+          <button key={verb.path.join("/")} type="button" class={p.small ? "small" : undefined} aria-disabled={busy} onClick={() => begin(verb)}>
             {verb.label}
           </button>
         ))}

@@ -1,129 +1,134 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+// The viewer of diagrams, of definitions and of instances: a frame with a drawing of the server,
+// and in the same frame those of the workflows that its states run.
+import { createContext, type ComponentType } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { Canvas } from "./diagram-canvas";
+import type { Fact } from "./diagram-card";
+import type { EdgeMark, NodeMark } from "./diagram-drawing";
 import "./diagram.css";
+import "./diagram-viewer.css";
 
-/** What the page knows of a state of the diagram. */
-export interface NodeMark {
-  kind?: "none" | "done" | "active" | "waiting" | "paused" | "failed";
-  /** Shown at the upper edge, and read out. */
-  note?: string;
-  /** Read out after the state's name, instead of kind and note. */
-  says?: string;
-  /** Small signs at the upper edge, such as counts. */
-  badges?: { text: string; bad?: boolean }[];
+export { linksOf, statesOf, type EdgeMark, type Link, type NodeMark } from "./diagram-drawing";
+export type { Fact } from "./diagram-card";
+
+/** What a nested diagram is told: which state runs which workflow, ID or ID@VERSION. */
+export interface NestedProps {
+  state: string;
+  workflow: string;
 }
+
+export interface DiagramProps {
+  svg: string;
+  label?: string;
+  marks?: Map<string, NodeMark>;
+  /** The ways that were taken, by their keys; the rest of the drawing steps back. */
+  edges?: Map<string, EdgeMark>;
+  selected?: string;
+  onSelect?: (state: string) => void;
+  /** What else is known of a state, for its card. */
+  facts?: (state: string) => Fact[];
+  /** Shows the workflow that a state runs, as another Diagram. Without it none can be opened. */
+  nested?: ComponentType<NestedProps>;
+}
+
+interface Level extends NestedProps {
+  nested: ComponentType<NestedProps>;
+}
+
+const Inside = createContext<{ open: (level: Level) => void; full: boolean; onFull: () => void; active: boolean } | undefined>(undefined);
 
 /**
  * A diagram as the server draws it. With onSelect its states are buttons. It is drawn once;
  * when marks change, only those do.
  */
-export function Diagram(p: {
-  svg: string;
-  label?: string;
-  marks?: Map<string, NodeMark>;
-  selected?: string;
-  onSelect?: (state: string) => void;
-}) {
-  const box = useRef<HTMLDivElement>(null);
-  const select = useRef(p.onSelect);
-  select.current = p.onSelect;
-  const buttons = !!p.onSelect;
-  const drawing = useMemo(() => parse(p.svg), [p.svg]);
+export function Diagram(p: DiagramProps) {
+  const outer = useContext(Inside);
+  if (!outer) return <Viewer {...p} />;
+  return <Canvas {...p} {...outer} open={(state, workflow) => p.nested && outer.open({ state, workflow, nested: p.nested })} />;
+}
+
+const deepest = 20;
+
+function Viewer(p: DiagramProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const [levels, setLevels] = useState<Level[]>([]);
+  const [full, setFull] = useState(false);
+  const onFull = () => void toggleFull(root.current!, full, setFull);
   useEffect(() => {
-    if (drawing) box.current?.replaceChildren(drawing);
-  }, [drawing]);
-  useEffect(() => {
-    if (drawing) decorate(drawing, p.marks ?? new Map(), p.selected, buttons, p.label);
-  }, [drawing, p.marks, p.selected, buttons, p.label]);
-  if (!drawing) return <p class="quiet">There is no diagram.</p>;
-  const pick = (target: EventTarget | null) => {
-    const state = (target as Element | null)?.closest?.("[data-state]")?.getAttribute("data-state");
-    if (state) select.current?.(state);
-    return !!state;
+    const changed = () => setFull(document.fullscreenElement === root.current);
+    document.addEventListener("fullscreenchange", changed);
+    return () => document.removeEventListener("fullscreenchange", changed);
+  }, []);
+  const open = (level: Level) => {
+    setLevels((old) => (old.length < deepest ? [...old, level] : old));
+    focusFrame();
   };
-  // A drawing much wider than the page is scrolled rather than shrunk beyond reading.
-  const wide = Number(drawing.getAttribute("width")) > 1800;
+  const back = (to: number) => {
+    setLevels((old) => old.slice(0, to));
+    focusFrame();
+  };
+  const focusFrame = () => queueMicrotask(() => requestAnimationFrame(() => root.current?.querySelector<HTMLElement>(".canvas:not([hidden]) .frame")?.focus({ preventScroll: true })));
   return (
     <div
-      class={wide ? "diagram wide" : "diagram"}
-      ref={box}
-      tabIndex={buttons ? undefined : 0}
-      role={buttons ? undefined : "group"}
-      aria-label={buttons ? undefined : (p.label ?? "Diagram")}
-      onClick={buttons ? (e) => void pick(e.target) : undefined}
-      onKeyDown={
-        buttons
-          ? (e) => {
-              if ((e.key === "Enter" || e.key === " ") && pick(e.target)) e.preventDefault();
-            }
-          : undefined
-      }
-    />
+      class={full ? "diagram full" : "diagram"}
+      ref={root}
+      onKeyDown={(e) => {
+        if (e.key !== "Escape" || e.defaultPrevented || (!full && levels.length === 0)) return;
+        e.preventDefault();
+        if (levels.length > 0) back(levels.length - 1);
+        else onFull();
+      }}
+    >
+      {levels.length > 0 && (
+        <nav class="levels" aria-label="Workflows inside of each other">
+          <button type="button" onClick={() => back(levels.length - 1)}>
+            ‹ Back
+          </button>
+          <ol>
+            <li>
+              <button type="button" class="link" onClick={() => back(0)}>
+                {p.label ?? "Diagram"}
+              </button>
+            </li>
+            {levels.map((l, i) => (
+              <li key={i}>
+                {i < levels.length - 1 ? (
+                  <button type="button" class="link" onClick={() => back(i + 1)}>
+                    {l.state}: {l.workflow}
+                  </button>
+                ) : (
+                  <span aria-current="step">
+                    {l.state}: {l.workflow}
+                  </span>
+                )}
+              </li>
+            ))}
+          </ol>
+        </nav>
+      )}
+      <Canvas {...p} full={full} onFull={onFull} active={levels.length === 0} open={(state, workflow) => p.nested && open({ state, workflow, nested: p.nested })} />
+      {levels.map((l, i) => (
+        <Inside.Provider key={i} value={{ open, full, onFull, active: i === levels.length - 1 }}>
+          <div class="level" hidden={i < levels.length - 1}>
+            <l.nested state={l.state} workflow={l.workflow} />
+          </div>
+        </Inside.Provider>
+      ))}
+    </div>
   );
 }
 
-/** The states of a drawing, in the order in which it has them. */
-export function statesOf(svg: string): string[] {
-  const drawing = parse(svg);
-  return drawing ? [...drawing.querySelectorAll("[data-state]")].map((g) => g.getAttribute("data-state")!) : [];
-}
-
-function parse(svg: string): SVGSVGElement | null {
-  // The policy refuses the style sheet of the drawing already while it is read.
-  const text = svg.replace(/<style>[^<]*<\/style>/g, "");
-  const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  if (root.nodeName !== "svg") return null;
-  for (const e of root.querySelectorAll("style, script, foreignObject")) e.remove();
-  return document.importNode(root, true) as unknown as SVGSVGElement;
-}
-
-const kinds = ["done", "active", "waiting", "paused", "failed"];
-
-function decorate(drawing: SVGSVGElement, marks: Map<string, NodeMark>, selected: string | undefined, buttons: boolean, label?: string) {
-  // An image has no parts for a screen reader; a group of buttons has.
-  drawing.setAttribute("role", buttons ? "group" : "img");
-  if (label) {
-    drawing.removeAttribute("aria-labelledby");
-    drawing.setAttribute("aria-label", label);
+/** The whole screen if the browser can, else the whole window. */
+async function toggleFull(root: HTMLElement, full: boolean, set: (full: boolean) => void) {
+  if (full) {
+    if (document.fullscreenElement) await document.exitFullscreen();
+    set(false);
+    return;
   }
-  for (const g of drawing.querySelectorAll<SVGGElement>("[data-state]")) {
-    const state = g.getAttribute("data-state")!;
-    const mark: NodeMark = marks.get(state) ?? {};
-    const says = mark.says ?? [mark.kind === "none" ? "" : mark.kind, mark.note].filter(Boolean).join(", ");
-    for (const kind of kinds) g.classList.toggle("mark-" + kind, mark.kind === kind);
-    g.classList.toggle("selected", state === selected);
-    if (buttons) {
-      g.setAttribute("role", "button");
-      g.setAttribute("tabindex", "0");
-      g.setAttribute("aria-label", says ? `${state}, ${says}` : state);
-      g.setAttribute("aria-pressed", String(state === selected));
-    }
-    drawBadges(g, mark.badges ?? (mark.note ? [{ text: mark.note, bad: mark.kind === "failed" }] : []));
+  try {
+    await root.requestFullscreen();
+  } catch {
+    // Phones have no full screen for a part of a page.
   }
-}
-
-function drawBadges(g: SVGGElement, badges: { text: string; bad?: boolean }[]) {
-  const want = JSON.stringify(badges);
-  if ((g.dataset.badges ?? "[]") === want) return;
-  g.dataset.badges = want;
-  for (const old of g.querySelectorAll(":scope > .badge")) old.remove();
-  const frame = g.querySelector(".ls-box");
-  if (!frame) return;
-  const at = (name: string) => Number(frame.getAttribute(name));
-  let right = at("x") + at("width") - 8;
-  for (const badge of [...badges].reverse()) {
-    const width = 14 + 7.2 * badge.text.length;
-    const sign = element("g", { class: badge.bad ? "badge bad" : "badge", "aria-hidden": "true" });
-    sign.append(element("rect", { x: right - width, y: at("y") - 10, width, height: 20, rx: 10 }));
-    const text = element("text", { x: right - width / 2, y: at("y") + 4.5 });
-    text.textContent = badge.text;
-    sign.append(text);
-    g.append(sign);
-    right -= width + 5;
-  }
-}
-
-function element(name: string, attributes: Record<string, string | number>): SVGElement {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, String(value));
-  return e;
+  set(true);
 }

@@ -11,6 +11,7 @@ export function Dialog(p: {
   leave?: string; // what the other one says
   danger?: boolean;
   busy?: boolean;
+  wide?: boolean; // it shows documents
   children: ComponentChildren;
 }) {
   const box = useRef<HTMLDialogElement>(null);
@@ -22,6 +23,7 @@ export function Dialog(p: {
   return (
     <dialog
       ref={box}
+      class={p.wide ? "wide" : undefined}
       aria-labelledby="dialog-title"
       onCancel={(e) => {
         e.preventDefault();

@@ -1,6 +1,13 @@
 import { useRef } from "preact/hooks";
 import { Problem } from "../api";
 import { connection } from "../live";
+import type { Remark } from "./source";
+
+/** The errors of a problem, where they stand in a document. */
+export function remarksOf(e: unknown): Remark[] {
+  const errors = e instanceof Problem ? e.body.errors : undefined;
+  return Array.isArray(errors) ? (errors as Remark[]) : [];
+}
 
 /** What went wrong, and what to do about it. */
 export function ProblemBox(p: { error: unknown; again?: () => void }) {

@@ -1,16 +1,20 @@
 // What the list of schedules and a definition's own schedule have in common.
 import { useState } from "preact/hooks";
 import type { Fire, Schedule } from "../api";
+import { may } from "./access";
 import { Decide, Decided, scheduleVerbs, type Verb } from "./decide";
+import { Icon, type IconName } from "./icon";
+import { Popover } from "./popover";
+import { BackfillDialog, RulesDialog } from "./schedule-change";
 import { StatusMark } from "./status";
-import { Ago } from "./when";
+import { Ago, inWords } from "./when";
 
-const marks: Record<Schedule["state"], [mark: string, text: string, colour: string]> = {
-  active: ["▶", "active", "running"],
-  paused: ["‖", "paused", "paused"],
-  "definition-paused": ["‖", "definition paused", "paused"],
-  retired: ["■", "definition retired", ""],
-  over: ["✓", "over", ""],
+const marks: Record<Schedule["state"], [mark: IconName, text: string, colour: string]> = {
+  active: ["schedules", "active", "completed"],
+  paused: ["paused", "paused", "paused"],
+  "definition-paused": ["paused", "definition paused", "paused"],
+  retired: ["terminated", "definition retired", ""],
+  over: ["completed", "over", ""],
 };
 
 /** Whether a schedule fires, and who decided that it does not. */
@@ -19,7 +23,7 @@ export function ScheduleState(p: { schedule: Schedule }) {
   return (
     <>
       <span class={"status " + colour}>
-        <span aria-hidden="true">{mark}</span> {text}
+        <Icon name={mark} size={12} /> {text}
       </span>
       {p.schedule.paused && (
         <div class="quiet">
@@ -38,19 +42,20 @@ export function Expression(p: { schedule: Schedule }) {
       {cron && <code class="nowrap">{cron}</code>}
       {every && (
         <>
-          every <code>{every}</code>
+          every <span title={every}>{inWords(every)}</span>
         </>
       )}
       {after && (
         <>
-          <code>{after}</code> after the end of the one before
+          <span title={after}>{inWords(after)}</span> after the previous run ended
         </>
       )}
-      <div class="quiet">
-        {zone}
+      <span class="quiet">
+        {" "}
+        {zone === "Local" ? "server time" : zone}
         {from && `, from ${from}`}
         {until && `, until ${until}`}
-      </div>
+      </span>
     </>
   );
 }
@@ -58,10 +63,10 @@ export function Expression(p: { schedule: Schedule }) {
 const outcomes: Record<Fire["outcome"], string> = {
   started: "started",
   triggered: "triggered",
-  queued: "queued: it waits for the end of the instance before",
-  skipped: "skipped: the instance before was not over",
-  missed: "missed: no server ran",
-  paused: "left out: it was paused",
+  queued: "queued until the previous instance ends",
+  skipped: "skipped: the previous instance was still running",
+  missed: "missed: no server was running",
+  paused: "skipped: the schedule was paused",
 };
 
 /** What became of a fire time. */
@@ -90,7 +95,7 @@ export function FireTime(p: { fire: Fire }) {
 }
 
 /** What can be decided about a schedule. While its definition stands still, that is to be decided first. */
-export function ScheduleActions(p: { schedule: Schedule; again: () => void }) {
+export function ScheduleActions(p: { schedule: Schedule; small?: boolean; again: () => void }) {
   const { definition: id, state } = p.schedule;
   const [made, setMade] = useState<{ instance?: string }>();
   const { pause, resume, trigger } = scheduleVerbs;
@@ -101,10 +106,36 @@ export function ScheduleActions(p: { schedule: Schedule; again: () => void }) {
     "definition-paused": [],
     retired: [],
   };
+  const [asking, ask] = useState<"backfill" | "rules">();
   const done = (answer: unknown) => setMade("state" in (answer as object) ? undefined : (answer as { instance?: string }));
   return (
     <>
-      {verbs[state].length > 0 && <Decide label={"Actions on the schedule of " + id} verbs={verbs[state]} again={p.again} onDone={done} />}
+      <div class="schedule-actions">
+        {verbs[state].length > 0 && <Decide label={"Actions on the schedule of " + id} verbs={verbs[state]} small={p.small} again={p.again} onDone={done} />}
+        {may("operate") && state !== "retired" && (
+          <Popover label="More" class={p.small ? "small" : undefined} right={p.small}>
+            {(close) => (
+              <div class="menu-list">
+                {(["backfill", "rules"] as const).map((what) => (
+                  <button
+                    key={what}
+                    type="button"
+                    class="ghost"
+                    onClick={() => {
+                      close();
+                      ask(what);
+                    }}
+                  >
+                    {{ backfill: "Backfill…", rules: "Rules…" }[what]}
+                  </button>
+                ))}
+              </div>
+            )}
+          </Popover>
+        )}
+      </div>
+      {asking === "backfill" && <BackfillDialog schedule={p.schedule} onClose={() => ask(undefined)} done={p.again} />}
+      {asking === "rules" && <RulesDialog schedule={p.schedule} onClose={() => ask(undefined)} done={p.again} />}
       {made && (
         <div role="status">
           {made.instance ? (

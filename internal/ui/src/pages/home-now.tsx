@@ -1,0 +1,168 @@
+import { api, get, type Instance, type Page, type Schedule } from "../api";
+import { listOf } from "../parts/filter";
+import { useLive } from "../parts/live";
+import { useLoad } from "../parts/load";
+import { nameOf, shortId, titleOf } from "../parts/name";
+import { bytes, number } from "../parts/number";
+import { ProblemBox } from "../parts/problem";
+import { InstanceStatus } from "../parts/status";
+import { Ago, Due } from "../parts/when";
+import { useNowAndThen } from "./definitions";
+
+const few = 5;
+
+interface Waiter {
+  instance: Instance;
+  why: string;
+}
+
+// Why an instance waits changes only with its revision.
+const known = new Map<string, { rev: number; why: string }>();
+
+// Instants in a sentence of the server are read as all others on the page.
+const instants = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+async function whyOf(row: Instance, signal: AbortSignal): Promise<string> {
+  const before = known.get(row.id);
+  if (before?.rev === row.rev) return before.why;
+  const { summary } = await get<{ summary: string }>(api("instances", row.id, "why"), signal);
+  const why = summary.replace(instants, (t) => new Date(t).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }));
+  known.set(row.id, { rev: row.rev, why });
+  return why;
+}
+
+/** The instances that wait for the longest time, and for what. */
+export function Waiting() {
+  const list = useLoad(async (signal) => {
+    const page = await get<Page<Instance>>("/api/v1/instances?" + new URLSearchParams({ q: "status:waiting", order: "oldest", fold: "true", limit: String(few) }), signal);
+    const ids = new Set(page.items.map((row) => row.id));
+    for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    const out: Waiter[] = [];
+    for (const row of page.items) out.push({ instance: row, why: await whyOf(row, signal).catch(() => "") }); // one may be gone
+    return out;
+  }, []);
+  useLive(10_000, () => true, list.again);
+  const rows = list.data ?? [];
+  if (rows.length === 0) return <ProblemBox error={list.error} again={list.again} />;
+  return (
+    <section class="panel" aria-labelledby="waiting">
+      <div class="home-title">
+        <h2 id="waiting">Waiting longest</h2>
+        <a class="calm" href={listOf("status:waiting")}>
+          All
+        </a>
+      </div>
+      <ul class="brief">
+        {rows.map(({ instance: row, why }) => (
+          <li key={row.id}>
+            <a class="name oneline" href={"/instances/" + encodeURIComponent(row.id)} title={titleOf(row)}>
+              {titleOf(row)}
+            </a>
+            <Ago time={row.created} />
+            <p title={why}>{why || row.state}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What began last. */
+export function Recent(p: { rows: Instance[]; total: number }) {
+  return (
+    <section class="panel" aria-labelledby="recent">
+      <div class="home-title">
+        <h2 id="recent">Recent instances</h2>
+        <a class="calm" href="/instances">
+          All {number(p.total)}
+        </a>
+      </div>
+      <ul class="recent">
+        {p.rows.map((row) => (
+          <li key={row.id}>
+            <InstanceStatus of={row} />
+            <a class="name oneline" href={"/instances/" + encodeURIComponent(row.id)} title={titleOf(row)}>
+              {titleOf(row)}
+            </a>
+            <span class="oneline quiet">{whatOf(row)}</span>
+            <Ago time={row.created} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What an instance is of, or which of them it is, and how far it came. */
+function whatOf(row: Instance): string {
+  const state = row.job?.state ?? row.error?.node ?? row.state;
+  const how = row.error ? `${row.error.name}${state ? " at " + state : ""}` : state;
+  return [nameOf(row) === undefined ? shortId(row.id) : row.definition.id, how].filter(Boolean).join(" · ");
+}
+
+/** The schedules that fire next. */
+export function NextSchedules() {
+  const list = useLoad((signal) => get<Page<Schedule>>(api("schedules") + "?limit=200", signal), []);
+  const all = list.data?.items ?? [];
+  useLive(5000, (c) => all.some((s) => s.definition === c.definition), list.again);
+  useNowAndThen(10_000, list.again); // another definition may have one
+  if (all.length === 0) return <ProblemBox error={list.error} again={list.again} />;
+  const next = all.filter((s) => s.next[0]).sort((a, b) => Date.parse(a.next[0]!) - Date.parse(b.next[0]!));
+  const paused = all.filter((s) => s.state === "paused" || s.state === "definition-paused").length;
+  return (
+    <section class="panel" aria-labelledby="schedules">
+      <div class="home-title">
+        <h2 id="schedules">Next schedules</h2>
+        <a class="calm" href="/schedules">
+          All
+        </a>
+      </div>
+      {next.length === 0 && <p class="quiet">None is due.</p>}
+      <ul class="brief">
+        {next.slice(0, few).map((s) => (
+          <li key={s.definition}>
+            <a class="name oneline" href={"/definitions/" + encodeURIComponent(s.definition)} title={s.definition}>
+              {s.definition}
+            </a>
+            <Due time={s.next[0]!} />
+          </li>
+        ))}
+      </ul>
+      {paused > 0 && <p class="quiet">{paused === 1 ? "1 is paused." : `${paused} are paused.`}</p>}
+    </section>
+  );
+}
+
+interface Nodes {
+  items: { name: string; version?: string; seen: string; calls: number }[];
+  storeBytes?: number;
+}
+
+const silence = 3000; // ms without a sign, after which a node counts as gone
+
+/** The servers and the store in one line. */
+export function Health() {
+  const nodes = useLoad((signal) => get<Nodes>(api("nodes"), signal), []);
+  useNowAndThen(10_000, nodes.again);
+  const d = nodes.data;
+  if (nodes.error || !d || d.items.length === 0) return <span class="health">…</span>; // what is wrong is told below
+  const newest = Math.max(...d.items.map((n) => Date.parse(n.seen)));
+  const silent = d.items.filter((n) => newest - Date.parse(n.seen) > silence);
+  const alive = d.items.length - silent.length;
+  const calls = d.items.reduce((all, n) => all + n.calls, 0);
+  const versions = new Set(d.items.map((n) => n.version));
+  return (
+    <span class="health">
+      <a class="calm" href="/nodes">
+        <span class={silent.length > 0 ? "dot bad" : "dot"} aria-hidden="true">
+          {silent.length > 0 ? "✕" : "●"}
+        </span>{" "}
+        {alive === 1 ? "1 node alive" : `${alive} nodes alive`}
+        {silent.length > 0 && <b class="bad">, {silent.length} silent</b>}
+      </a>
+      {versions.size > 1 && <span>{versions.size} versions</span>}
+      <span>{calls === 1 ? "1 call" : `${number(calls)} calls`} in flight</span>
+      {d.storeBytes !== undefined && <span>store {bytes(d.storeBytes)}</span>}
+    </span>
+  );
+}
