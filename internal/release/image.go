@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"strings"
 	"time"
 )
 
-// Types of the OCI image specification, as far as they are needed here.
+// Types of the OCI image specification, and the manifest.json of Docker, as far as they are needed here.
 type (
 	descriptor struct {
 		MediaType   string            `json:"mediaType"`
@@ -49,6 +49,11 @@ type (
 		Type    string   `json:"type"`
 		DiffIDs []string `json:"diff_ids"`
 	}
+	dockerImage struct {
+		Config   string
+		RepoTags []string
+		Layers   []string
+	}
 )
 
 const nobody = 65534 // the user and group of containers
@@ -58,54 +63,37 @@ const (
 	typeManifest = "application/vnd.oci.image.manifest.v1+json"
 	typeConfig   = "application/vnd.oci.image.config.v1+json"
 	typeLayer    = "application/vnd.oci.image.layer.v1.tar+gzip"
+
+	annotationTag  = "org.opencontainers.image.ref.name"
+	annotationName = "io.containerd.image.name"
 )
 
-// image writes an image for linux/amd64 and linux/arm64 as a tar of an OCI layout, which "docker load", "podman load"
-// and "skopeo copy oci-archive:…" read. It contains the program, which brings time zones and root certificates of
-// its own, and an empty folder for data. It runs as nobody.
-func (r *release) image(work string) error {
+// image writes the image of a platform as a tar that "docker load", "podman load" and "skopeo copy oci-archive:…" read.
+// It contains the program, which brings time zones and root certificates of its own, and an empty folder for data. It
+// runs as nobody.
+//
+// The tar is an OCI layout, which Docker reads if it keeps images in containerd, and has the manifest.json that it reads
+// otherwise. The latter cannot choose between platforms: so there is one tar for each.
+func (r *release) image(p platform, program string) error {
 	layout := []file{{name: "oci-layout", text: []byte(`{"imageLayoutVersion":"1.0.0"}`)}}
 	blob := func(mediaType string, content []byte) descriptor {
-		sum := fmt.Sprintf("%x", sha256.Sum256(content))
-		layout = append(layout, file{name: "blobs/sha256/" + sum, text: content})
-		return descriptor{MediaType: mediaType, Digest: "sha256:" + sum, Size: len(content)}
+		d := descriptor{MediaType: mediaType, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(content)), Size: len(content)}
+		layout = append(layout, file{name: d.path(), text: content})
+		return d
 	}
-	index := manifest{SchemaVersion: 2, MediaType: typeIndex}
-	for _, p := range platforms {
-		if p.os != "linux" {
-			continue
-		}
-		d, err := r.imageOf(p, work, blob)
-		if err != nil {
-			return err
-		}
-		index.Manifests = append(index.Manifests, d)
-	}
-	all := blob(typeIndex, encode(index))
-	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": r.number()}
-	layout = append(layout, file{name: "index.json", text: encode(manifest{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{all}})})
-	var b bytes.Buffer
-	if err := writeTar(&b, layout, r.when); err != nil {
-		return err
-	}
-	return r.write(fmt.Sprintf("lockstep_%s_image.tar", r.number()), b.Bytes())
-}
-
-// imageOf adds the image of one platform.
-func (r *release) imageOf(p platform, work string, blob func(string, []byte) descriptor) (descriptor, error) {
 	files := []file{
-		{name: "lockstep", path: filepath.Join(work, p.os+"_"+p.arch, p.program()), mode: 0o755},
+		{name: "lockstep", path: program, mode: 0o755},
 		{name: "etc/passwd", text: []byte("nobody:x:65534:65534:nobody:/data:/sbin/nologin\n")},
 		{name: "data", folder: true, owner: nobody},
 		{name: "tmp", folder: true, mode: 0o1777},
 	}
 	var plain bytes.Buffer
 	if err := writeTar(&plain, files, r.when); err != nil {
-		return descriptor{}, err
+		return err
 	}
-	layer, err := zipped(plain.Bytes())
+	packed, err := zipped(plain.Bytes())
 	if err != nil {
-		return descriptor{}, err
+		return err
 	}
 	config := blob(typeConfig, encode(imageConfig{
 		Created: r.when.Format(time.RFC3339), Architecture: p.arch, OS: p.os,
@@ -122,12 +110,31 @@ func (r *release) imageOf(p platform, work string, blob func(string, []byte) des
 		},
 		RootFS: imageRootFS{Type: "layers", DiffIDs: []string{fmt.Sprintf("sha256:%x", sha256.Sum256(plain.Bytes()))}},
 	}))
-	m := blob(typeManifest, encode(manifest{
-		SchemaVersion: 2, MediaType: typeManifest, Config: &config, Layers: []descriptor{blob(typeLayer, layer)},
-	}))
-	m.Platform = &imagePlatform{p.arch, p.os}
-	return m, nil
+	layer := blob(typeLayer, packed)
+	image := blob(typeManifest, encode(manifest{SchemaVersion: 2, MediaType: typeManifest, Config: &config, Layers: []descriptor{layer}}))
+	image.Platform = &imagePlatform{p.arch, p.os}
+	image.Annotations = map[string]string{
+		annotationTag: r.number(), annotationName: "docker.io/library/" + r.imageName(), // containerd wants names in full
+	}
+	layout = append(layout,
+		file{name: "index.json", text: encode(manifest{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{image}})},
+		file{name: "manifest.json", text: encode([]dockerImage{{Config: config.path(), RepoTags: []string{r.imageName()}, Layers: []string{layer.path()}}})})
+	var b bytes.Buffer
+	if err := writeTar(&b, layout, r.when); err != nil {
+		return err
+	}
+	return r.write(r.imageFile(p), b.Bytes())
 }
+
+// imageName is what an image is called once it is loaded.
+func (r *release) imageName() string { return "lockstep:" + r.number() }
+
+func (r *release) imageFile(p platform) string {
+	return fmt.Sprintf("lockstep_%s_%s_image.tar", r.number(), p.arch)
+}
+
+// path is where a layout has the content.
+func (d descriptor) path() string { return "blobs/" + strings.Replace(d.Digest, ":", "/", 1) }
 
 // encode writes a value of this file as JSON: they have no parts that could fail.
 func encode(v any) []byte {

@@ -1,4 +1,4 @@
-// Release builds what is published of a version: programs for each platform, Debian packages, an image for
+// Release builds what is published of a version: programs for each platform, Debian packages, images for
 // containers, a list of what they contain and checksums. It needs Go and git, no daemon and no network but
 // for modules.
 //
@@ -115,9 +115,6 @@ func (r *release) build() error {
 			return fmt.Errorf("%s/%s: %w", p.os, p.arch, err)
 		}
 	}
-	if err := r.image(work); err != nil {
-		return err
-	}
 	if err := r.contents(work); err != nil {
 		return err
 	}
@@ -141,10 +138,13 @@ func (r *release) platform(p platform, work string, extras []file) error {
 	if err := r.tarball(folder, files); err != nil {
 		return err
 	}
-	if p.os == "linux" {
-		return r.debian(p, program, extras)
+	if p.os != "linux" {
+		return nil
 	}
-	return nil
+	if err := r.debian(p, program, extras); err != nil {
+		return err
+	}
+	return r.image(p, program)
 }
 
 func (p platform) program() string {

@@ -63,3 +63,70 @@ func TestDebianPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestImage: what an image contains can be reached by each of the ways in which it is loaded, and a wrong one is noticed.
+func TestImage(t *testing.T) {
+	r := &release{version: "v1.2.0", revision: strings.Repeat("a", 40), when: when, out: t.TempDir()}
+	p := platform{"linux", "arm64"}
+	program := filepath.Join(t.TempDir(), "lockstep")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.image(p, program); err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(t.TempDir(), "root")
+	config, err := r.unpackImage(p, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(root, config.Config.Entrypoint[0])); err != nil || string(text) != "#!/bin/sh\n" {
+		t.Errorf("the image starts %q, %v", text, err)
+	}
+	name := filepath.Join(r.out, "lockstep_1.2.0_arm64_image.tar")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ right, wrong string }{
+		{`"RepoTags":["lockstep:1.2.0"]`, `"RepoTags":["lockstep:1.2.1"]`},
+		{`docker.io/library/lockstep:1.2.0`, `docker.io/library/lockstep:1.2.1`},
+		{`"architecture":"arm64"`, `"architecture":"amd64"`},
+	} {
+		changed := bytes.Replace(text, []byte(c.right), []byte(c.wrong), 1)
+		if bytes.Equal(changed, text) {
+			t.Fatalf("the image has no %s", c.right)
+		}
+		if err := os.WriteFile(name, changed, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.unpackImage(p, filepath.Join(t.TempDir(), "root")); err == nil {
+			t.Errorf("%s is not noticed", c.wrong)
+		}
+	}
+}
+
+// TestUnitsAreVerified: a check of the units that did not happen is not one that found nothing.
+func TestUnitsAreVerified(t *testing.T) {
+	const missing = "lockstep.service: Command /usr/bin/lockstep is not executable: No such file or directory\n"
+	exit := func(script string) error { return exec.Command("sh", "-c", script).Run() }
+	for _, c := range []struct {
+		name, out string
+		err       error
+		ok        bool
+	}{
+		{"clean", "", nil, true},
+		{"the program is not installed", missing + missing, exit("exit 1"), true},
+		{"a unit of the machine is not clean", "/lib/systemd/system/x.service:5: Unknown key\n", nil, true},
+		{"there is no systemd-analyze", "", exec.Command("no-such-systemd-analyze").Run(), false},
+		{"it was killed", missing, exit("kill -9 $$"), false},
+		{"it failed without a word", "", exit("exit 1"), false},
+		{"it failed for something else", "Failed to initialize manager: Permission denied\n", exit("exit 1"), false},
+		{"and besides", missing + "Failed to load x\n", exit("exit 1"), false},
+		{"a warning of ours", "/x/lockstep.service:50: Unknown key 'Foo' in section [Install], ignoring.\n" + missing, exit("exit 1"), false},
+	} {
+		if err := verified(c.out, c.err); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
