@@ -49,7 +49,7 @@ func TestBudgets(t *testing.T) {
 	text := fmt.Sprintf(budgetFormat, "load", "store", "allocations", "commits", "statements", "bytes")
 	for _, on := range []string{"memory", "sqlite", "postgres"} {
 		for _, l := range loads() {
-			if !slices.Contains([]string{"W1", "W10", "events", "J"}, l.name) {
+			if !slices.Contains([]string{"W1", "W1/HTTP", "W10", "events", "J"}, l.name) {
 				continue
 			}
 			budget, listed := budgets[l.name+" "+on]
@@ -190,7 +190,7 @@ func openMetered(t *testing.T, on string) (opened, meter) {
 // background matches statements that a node makes at its own pace, so that their number depends on
 // how long a load takes: heartbeats, looking for work that nobody is at, and retention. A new one of
 // this kind is added here.
-var background = regexp.MustCompile(`heartbeat\(|next_due\(|hand_over\(|turns\(|changed\(|fold\(|keep_house\(|` +
+var background = regexp.MustCompile(`heartbeat\(|\.work\(|next_due\(|hand_over\(|turns\(|changed\(|fold\(|keep_house\(|` +
 	`purge_events\(|forget_outcomes\(|\.schedules WHERE|\.emits WHERE|\.gatherings WHERE|\.suspects WHERE|` +
 	`fresh AND|again AND|history WHERE ns = \$1 ORDER BY pos DESC`)
 

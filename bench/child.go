@@ -20,10 +20,10 @@ const childVariable = "LOCKSTEP_BENCH_CHILD"
 
 // order is what a child is to do.
 type order struct {
-	Role  string `json:"role"` // fill, serve
+	Role  string `json:"role"` // fill, serve, drive
 	Dir   string `json:"dir"`
 	Count int    `json:"count"`
-	What  string `json:"what"` // waiting, recover
+	What  string `json:"what"` // waiting, recover; to drive: the address
 }
 
 // greeting is the first line of a child that serves: from here on it takes requests.
@@ -50,8 +50,11 @@ func child(ctx context.Context) (ordered bool, err error) {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return true, err
 	}
-	if o.Role == "fill" {
+	switch o.Role {
+	case "fill":
 		return true, o.fill(ctx)
+	case "drive":
+		return true, o.drive(ctx)
 	}
 	return true, o.serve(ctx)
 }

@@ -6,6 +6,7 @@
 // machine. The loads are:
 //
 //	W1      one function step (in-process, constant result), durable before the next
+//	W1/HTTP the same, started over HTTP by a request that waits for its end
 //	W10     ten such steps in sequence
 //	P10     ten pure states, which are one commit
 //	events  an instance that waits for a correlated event, which is sent to it
@@ -17,6 +18,8 @@
 // on SQLite. README.md says how to read all of it.
 //
 // -pairs compares what a task costs in two loads (pairs.go), such as W10 in 0.5 and in Open Workflow 1.0.
+//
+// -http measures W1 in the process and over HTTP in turns (overhttp.go), with clients in another process (lean.go).
 //
 // With -store postgres, -nodes 1,2,3 runs loads on so many processes of the real program, and
 // -snapshot 10m runs W1 for so long without and with a transaction beside it that keeps an old snapshot.

@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/lockstep-workflows/lockstep/event"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -131,4 +135,46 @@ func (w *write) routeTo(id string) store.EventRouter {
 // floorOf measures the store alone with the given writes.
 func floorOf(ctx context.Context, s store.Store, writes []write, prefix string, n int, d time.Duration) (figure, error) {
 	return closedLoop(ctx, n, d, func(ctx context.Context, i int64) error { return replay(ctx, s, writes, prefix, i) })
+}
+
+// rowsPerCommit is how many rows a commit of batchedRows has.
+const rowsPerCommit = 100
+
+// batchedRows is how many small rows a second SQLite takes that share commits, each of which is synced.
+func batchedRows(ctx context.Context, d time.Duration) (float64, error) {
+	dir, remove, err := workDir()
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	c, err := sqlite.OpenConn(filepath.Join(dir, "floor.db"), sqlite.OpenReadWrite, sqlite.OpenCreate)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { complain(c.Close()) }()
+	for _, text := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "CREATE TABLE bare (a INTEGER PRIMARY KEY, b BLOB)"} {
+		if err := sqlitex.ExecuteTransient(c, text, nil); err != nil {
+			return 0, err
+		}
+	}
+	data := make([]byte, 100)
+	got, err := closedLoop(ctx, 1, d, func(context.Context, int64) (err error) {
+		end, err := sqlitex.ImmediateTransaction(c)
+		if err != nil {
+			return err
+		}
+		defer end(&err)
+		insert := c.Prep("INSERT INTO bare (b) VALUES (?)")
+		for range rowsPerCommit {
+			insert.BindBytes(1, data)
+			if _, err := insert.Step(); err != nil {
+				return err
+			}
+			if err := insert.Reset(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return rowsPerCommit * got.rate(), err
 }

@@ -30,26 +30,31 @@ func serveJobs(ctx context.Context, e *engine.Engine) (client *jobClient, stop f
 	if err := e.Deploy(ctx, c.Program); err != nil {
 		return nil, nil, err
 	}
+	north, south, stop, err := serve(ctx, e, registry)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &jobClient{http: manyConnections(), sides: func() (string, string) { return "http://" + north, "http://" + south }}, stop, nil
+}
+
+// serve runs an engine, and serves it at two addresses of this machine.
+func serve(ctx context.Context, e *engine.Engine, registry *dialect.Registry) (north, south string, stop func(), err error) {
 	s, err := server.New(server.Config{Engine: e, Registry: registry})
 	if err != nil {
-		return nil, nil, err
+		return "", "", nil, err
 	}
-	north, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	south, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		_ = north.Close()
-		return nil, nil, err
+	var listeners [2]net.Listener
+	for i := range listeners {
+		if listeners[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return "", "", nil, err
+		}
 	}
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.ServeSides(running, server.Listeners{North: []net.Listener{north}, South: []net.Listener{south}})
+		ended <- s.ServeSides(running, server.Listeners{North: listeners[:1], South: listeners[1:]})
 	}()
-	client = &jobClient{http: manyConnections(), sides: func() (string, string) { return "http://" + north.Addr().String(), "http://" + south.Addr().String() }}
-	return client, func() { cancel(); complain(<-ended) }, nil
+	return listeners[0].Addr().String(), listeners[1].Addr().String(), func() { cancel(); complain(<-ended) }, nil
 }
 
 // manyConnections is a client that keeps as many connections to a server as are in flight.

@@ -10,6 +10,7 @@ type load struct {
 	name       string
 	definition string
 	waitsFor   bool // an event is sent to each instance
+	http       bool // it is started over HTTP, and waited for
 	jobs       bool // instead: jobs over HTTP
 }
 
@@ -22,6 +23,7 @@ name: %s
 func loads() []load {
 	return []load{
 		{name: "W1", definition: calling("w1", 1)},
+		{name: "W1/HTTP", definition: calling("w1", 1), http: true},
 		{name: "W10", definition: calling("w10", 10)},
 		{name: "P10", definition: pure("p10", 10)},
 		{name: "events", definition: waiting("events"), waitsFor: true},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -37,17 +36,11 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.profile != "" {
-		f, err := os.Create(o.profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := o.startProfiles()
+	if err != nil {
+		return err
 	}
+	defer stop()
 	if o.big.any() {
 		return o.big.run(ctx)
 	}
@@ -64,6 +57,8 @@ func run(ctx context.Context, args []string) error {
 		return reportSnapshot(ctx, o.store, o.snapshot)
 	case o.pairs:
 		return reportPairs(ctx, o)
+	case o.http:
+		return reportHTTP(ctx, o)
 	case len(o.nodes) > 0:
 		return reportNodes(ctx, o)
 	}
@@ -72,16 +67,18 @@ func run(ctx context.Context, args []string) error {
 
 // reportTable prints all loads beside the store alone.
 func reportTable(ctx context.Context, o options) error {
+	var alone commitsAlone
 	if isPostgres(o.store) {
-		if err := reportCommits(ctx, o); err != nil {
+		var err error
+		if alone, err = reportCommits(ctx, o); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("%-8s%10s%12s%10s%10s%14s%10s%8s%8s%10s%12s\n",
-		"load", "in flight", "per second", "p50", "p99", "store alone", "p50", "ratio", "writes", "bytes", "statements")
+	fmt.Printf("%-8s%10s%12s%10s%10s%14s%10s%8s%8s%10s%12s%9s\n",
+		"load", "in flight", "per second", "p50", "p99", "store alone", "p50", "ratio", "writes", "bytes", "statements", "of rows")
 	for _, l := range o.loads {
 		for _, n := range o.inFlight {
-			if err := measure(ctx, o, l, n); err != nil {
+			if err := measure(ctx, o, l, n, alone.on(n)); err != nil {
 				return fmt.Errorf("%s with %d in flight: %w", l.name, n, err)
 			}
 		}
@@ -89,8 +86,9 @@ func reportTable(ctx context.Context, o options) error {
 	return nil
 }
 
-// measure runs a load on the engine, then its writes on the store alone.
-func measure(ctx context.Context, o options, l load, n int) error {
+// measure runs a load on the engine, then its writes on the store alone. row is what the database does with single rows, if
+// that was measured.
+func measure(ctx context.Context, o options, l load, n int, row figure) error {
 	s, err := openStore(o.store)
 	if err != nil {
 		return err
@@ -124,8 +122,12 @@ func measure(ctx context.Context, o options, l load, n int) error {
 	if err != nil {
 		return fmt.Errorf("store alone: %w", err)
 	}
-	fmt.Printf("%-8s%10d%12.0f%10s%10s%14.0f%10s%8.2f%8d%10s%12s\n", l.name, n, got.rate(), short(got.p50), short(got.p99),
-		floor.rate(), short(floor.p50), floor.rate()/got.rate(), len(writes), spent.bytesPer(got.count), spent.statementsPer(got.count))
+	share := "-"
+	if row.count > 0 {
+		share = fmt.Sprintf("%.3f", got.rate()/row.rate())
+	}
+	fmt.Printf("%-8s%10d%12.0f%10s%10s%14.0f%10s%8.2f%8d%10s%12s%9s\n", l.name, n, got.rate(), short(got.p50), short(got.p99),
+		floor.rate(), short(floor.p50), floor.rate()/got.rate(), len(writes), spent.bytesPer(got.count), spent.statementsPer(got.count), share)
 	return nil
 }
 
@@ -156,6 +158,14 @@ func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
 	e, err := deployed(ctx, s, engine.Config{Invoker: effect.Func(constant)}, l.definition)
 	if err != nil {
 		return nil, err
+	}
+	if l.http {
+		north, _, stop, err := serve(ctx, e, dialect.NewRegistry(sw05.FrontEnd{}))
+		if err != nil {
+			return nil, err
+		}
+		clients := newLeanClients(north, p.ID)
+		return &runner{clients.one, func() { clients.close(); stop() }}, nil
 	}
 	w := &whole{Engine: e, load: l, name: p.ID}
 	return &runner{w.one, started(ctx, e)}, nil

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +21,9 @@ type options struct {
 	nodes    []int         // instead of the table: on so many
 	snapshot time.Duration // instead
 	pairs    bool          // instead
+	http     bool          // instead
 	profile  string
+	allocs   string
 	big      scales
 }
 
@@ -27,8 +32,10 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.store, "store", "sqlite", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL")
 	flags.DurationVar(&o.snapshot, "snapshot", 0, "instead: W1 for so long beside an old snapshot, and before that without one, on PostgreSQL")
 	flags.BoolVar(&o.pairs, "pairs", false, "instead: what a task costs in two loads that take turns")
+	flags.BoolVar(&o.http, "http", false, "instead: W1 in this process beside W1 over HTTP, from clients in another process")
 	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of everything into this `file`")
+	flags.StringVar(&o.allocs, "allocprofile", "", "write a profile of all allocations into this `file`")
 	nodes := flags.String("nodes", "", "instead: so many servers on one PostgreSQL, comma-separated `counts`")
 	names := flags.String("loads", "", "`names`, comma-separated; if empty all, or W1 and J with -nodes")
 	inFlight := flags.String("inflight", "", "how many at a time, comma-separated `counts`; if empty 1,16,128, or 128 with -nodes")
@@ -54,6 +61,29 @@ func parse(args []string) (o options, err error) {
 	}
 	o.inFlight, err = counts("-inflight", orElse(*inFlight, usualFlight))
 	return o, err
+}
+
+// startProfiles begins the profiles that were asked for; stop writes them.
+func (o options) startProfiles() (stop func(), err error) {
+	stopCPU := func() {}
+	if o.profile != "" {
+		f, err := os.Create(o.profile)
+		if err != nil {
+			return nil, err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		stopCPU = func() { pprof.StopCPUProfile(); complain(f.Close()) }
+	}
+	if o.allocs == "" {
+		return stopCPU, nil
+	}
+	f, err := os.Create(o.allocs)
+	if err != nil {
+		return nil, err
+	}
+	return func() { stopCPU(); complain(errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())) }, nil
 }
 
 func orElse(text, usual string) string {

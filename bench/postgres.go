@@ -57,37 +57,49 @@ func openPostgres(address string) (opened, error) {
 // rawConnections is how many connections write single rows at most.
 const rawConnections = 32
 
+// commitsAlone are how many transactions of one row a second a server takes, by the number of connections.
+type commitsAlone map[int]figure
+
+// on is the figure for so many in flight.
+func (c commitsAlone) on(inFlight int) figure { return c[connectionsFor(inFlight)] }
+
+func connectionsFor(inFlight int) int { return min(inFlight, rawConnections) }
+
 // reportCommits measures what the server does with transactions of one row.
-func reportCommits(ctx context.Context, o options) error {
+func reportCommits(ctx context.Context, o options) (commitsAlone, error) {
 	config, err := pgxpool.ParseConfig(o.store)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config.MaxConns = rawConnections
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer pool.Close()
 	if _, err := pool.Exec(ctx, "DROP TABLE IF EXISTS lockstep_bench; CREATE TABLE lockstep_bench (n bigint PRIMARY KEY, data bytea)", pgx.QueryExecModeSimpleProtocol); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		_, err := pool.Exec(context.WithoutCancel(ctx), "DROP TABLE lockstep_bench")
 		complain(err)
 	}()
-	data, first := make([]byte, 300), int64(0)
+	out, data, first := commitsAlone{}, make([]byte, 300), int64(0)
 	for _, n := range o.inFlight {
-		n = min(n, rawConnections)
+		n = connectionsFor(n)
+		if _, known := out[n]; known {
+			continue
+		}
 		got, err := closedLoop(ctx, n, o.time, func(ctx context.Context, i int64) error {
 			_, err := pool.Exec(ctx, "INSERT INTO lockstep_bench (n, data) VALUES ($1, $2)", first+i, data)
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		first += int64(got.count + n)
+		out[n] = got
 		fmt.Printf("one row a commit, %d connections: %.0f/s, p50 %s, p99 %s\n", n, got.rate(), short(got.p50), short(got.p99))
 	}
-	return nil
+	return out, nil
 }
