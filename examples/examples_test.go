@@ -63,6 +63,7 @@ func TestScenarios(t *testing.T) {
 // none is left of a definition that is gone.
 func TestDiagrams(t *testing.T) {
 	drawn := map[string]bool{}
+	ids := map[string]string{}
 	for _, path := range definitions(t) {
 		dir, name := filepath.Split(bare(path))
 		picture := filepath.Join(dir, "diagrams", name+".svg")
@@ -72,6 +73,10 @@ func TestDiagrams(t *testing.T) {
 			t.Error(found)
 			continue
 		}
+		if other, taken := ids[c.Program.ID]; taken && c.Program.ID != "" { // lockstep dev serves one of them only
+			t.Errorf("%s and %s are both called %q", other, path, c.Program.ID)
+		}
+		ids[c.Program.ID] = path
 		var got bytes.Buffer
 		if err := graph.SVG(&got, graph.Layout(graph.FromProgram(c.Program)), graph.SVGOptions{Heading: true}); err != nil {
 			t.Fatal(err)
@@ -133,6 +138,10 @@ func TestFormat(t *testing.T) {
 		{"v10/mocks/*", nil},
 		{"v10/events/*", nil},
 		{"v10/documents/*", nil},
+		{"bundle/*_test.yaml", scenario.Schema()},
+		{"bundle/*.yaml", sw10.FrontEnd{}.Schema()},
+		{"bundle/*/*.yaml", nil},
+		{"bundle/*/*.json", nil},
 	} {
 		var order *format.Order
 		if schema.text != nil {
@@ -159,7 +168,7 @@ func TestFormat(t *testing.T) {
 
 // folders hold examples: version 0.5 here, below it older and later ones, jobs, and a
 // workflow that creates jobs. Each has a README and diagrams of its own.
-var folders = []string{".", "v01", "v02", "v08", "v10", "jobs", "campaign", "embed"}
+var folders = []string{".", "v01", "v02", "v08", "v10", "jobs", "campaign", "bundle", "embed"}
 
 func registry() *dialect.Registry { return dialects.All() }
 

@@ -71,7 +71,7 @@ func run(ctx context.Context, folder string, orders int) error {
 	for i := range orders {
 		all.Go(func() {
 			// The key makes the start idempotent: after a crash it finds the instance of before.
-			in, err := engine.Run(ctx, "purchase", order{fmt.Sprintf("book %d", i+1)}, lockstep.Key(fmt.Sprintf("order-%d", i+1)))
+			in, err := engine.Run(ctx, "book-purchase", order{fmt.Sprintf("book %d", i+1)}, lockstep.Key(fmt.Sprintf("order-%d", i+1)))
 			if err == nil {
 				receipts[i], err = lockstep.Output[receipt](in)
 			}

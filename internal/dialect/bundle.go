@@ -21,6 +21,12 @@ type Bundle interface {
 	Open(ref string) ([]byte, error)
 }
 
+// ErrNotFetched is why a bundle that opens no addresses refuses one.
+var ErrNotFetched = errors.New("it was not fetched and is not checked (lockstep validate --fetch fetches it)")
+
+// ErrOutside is why a bundle of files refuses a path that leads out of its folder.
+var ErrOutside = errors.New("it is outside of the definition's folder: copy it there, and refer to it by a relative path")
+
 // NoBundle refuses every reference. It serves documents that come without a
 // folder, over the network for example.
 var NoBundle Bundle = noBundle{}
@@ -42,6 +48,9 @@ func (b MapBundle) Open(ref string) ([]byte, error) {
 	}
 	if text, ok := b[filepath.ToSlash(filepath.Clean(path))]; ok {
 		return text, nil
+	}
+	if !filepath.IsLocal(path) {
+		return nil, fmt.Errorf("%q: %w", ref, ErrOutside)
 	}
 	return nil, fmt.Errorf("%q: %w", ref, os.ErrNotExist)
 }
@@ -67,6 +76,9 @@ func (b dirBundle) Open(ref string) ([]byte, error) {
 		}
 	}
 	text, err := readInside(b.dir, path, DefaultLimits.Bytes)
+	if err != nil && leaves(b.dir, path) {
+		err = ErrOutside
+	}
 	if syscall := (*fs.PathError)(nil); errors.As(err, &syscall) {
 		err = syscall.Err // its name and the path say nothing to the author
 	}
@@ -90,7 +102,11 @@ func (b fsBundle) Open(ref string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := readLimited(b.files, path.Join(b.folder, filepath.ToSlash(name)))
+	name = path.Join(b.folder, filepath.ToSlash(name))
+	if !fs.ValidPath(name) {
+		return nil, fmt.Errorf("%q: %w", ref, ErrOutside)
+	}
+	text, err := readLimited(b.files, name)
 	if cause := (*fs.PathError)(nil); errors.As(err, &cause) {
 		err = cause.Err
 	}
@@ -166,6 +182,23 @@ func readInside(dir, path string, limit int) ([]byte, error) {
 	}
 	defer f.Close()
 	return readFile(f, limit)
+}
+
+// leaves reports whether a path leads out of the folder, by .. or through a symbolic link.
+func leaves(dir, path string) bool {
+	if !filepath.IsLocal(path) {
+		return true
+	}
+	base, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	file, err := filepath.EvalSymlinks(filepath.Join(base, path))
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(base, file)
+	return err == nil && !filepath.IsLocal(rel)
 }
 
 // readFile reads a file up to a limit.

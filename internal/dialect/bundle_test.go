@@ -52,6 +52,14 @@ func TestDirBundle(t *testing.T) {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
+	for ref, outside := range map[string]bool{
+		"../secret": true, "../none": true, "out": true, "up/secret": true, "abs": true, "/etc/passwd": true,
+		"none": false, "up/none": false, "sub": false, "large": false,
+	} {
+		if _, err := b.Open(ref); errors.Is(err, ErrOutside) != outside {
+			t.Errorf("%q: %v", ref, err)
+		}
+	}
 }
 
 func TestOtherBundles(t *testing.T) {
@@ -67,5 +75,11 @@ func TestOtherBundles(t *testing.T) {
 	}
 	if _, err := m.Open("b"); !errors.Is(err, os.ErrNotExist) {
 		t.Error("MapBundle opens what it has not")
+	}
+	f := FSBundle(os.DirFS(t.TempDir()), ".")
+	for _, b := range []Bundle{m, f} {
+		if _, err := b.Open("../a.json"); !errors.Is(err, ErrOutside) {
+			t.Errorf("%T: %v", b, err)
+		}
 	}
 }

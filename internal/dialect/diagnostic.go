@@ -56,6 +56,8 @@ type Diagnostic struct {
 	Code      string   `json:"code"`
 	Message   string   `json:"message"`
 	Hint      string   `json:"hint"`
+
+	unfetched bool // see Reporter.Unopened
 }
 
 // Pos returns where the diagnostic points.

@@ -7,7 +7,7 @@ import (
 )
 
 func TestDiagnosticText(t *testing.T) {
-	d := Diagnostic{"order.yaml", 14, 9, 17, Error, "SW104", `unknown state type "operaton"`, ""}
+	d := Diagnostic{File: "order.yaml", Line: 14, Column: 9, EndColumn: 17, Severity: Error, Code: "SW104", Message: `unknown state type "operaton"`}
 	d.DidYouMean("operaton", []string{"event", "operation"})
 	if got, want := d.String(), `order.yaml:14:9 error SW104 unknown state type "operaton"; did you mean "operation"?`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -269,6 +269,12 @@ func (r *Registry) compile(c *Compiled, file string, text []byte, bundle Bundle,
 		opened := &openedBundle{Bundle: bundle, files: map[string][]byte{}}
 		c.Operations, c.Files = map[string]*Node{}, opened.files
 		program, found := c.FrontEnd.Compile(Source{Document: doc, Bundle: opened, Options: opts, Budget: opts.Budget, Operations: c.Operations})
+		for i := range found {
+			if found[i].unfetched {
+				found[i].Severity, found[i].unfetched = Warning, false
+				program = nil
+			}
+		}
 		ds = append(ds, found...)
 		if program != nil && !ds.HasErrors() {
 			for i := range program.Nodes {

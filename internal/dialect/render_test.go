@@ -32,7 +32,7 @@ func TestRender(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc, _ := Read("f", []byte(c.src))
-			d := Diagnostic{"f", c.line, c.column, c.stop, Error, "X", "m", ""}
+			d := Diagnostic{File: "f", Line: c.line, Column: c.column, EndColumn: c.stop, Severity: Error, Code: "X", Message: "m"}
 			var b strings.Builder
 			if err := Render(&b, doc, d); err != nil {
 				t.Fatal(err)
@@ -55,7 +55,7 @@ func TestRender(t *testing.T) {
 
 func TestRenderColor(t *testing.T) {
 	doc := mustRead(t, "a error b.yaml", "type: operaton\n")
-	d := Diagnostic{"a error b.yaml", 1, 7, 15, Error, "SW104", "unknown", ""}
+	d := Diagnostic{File: "a error b.yaml", Line: 1, Column: 7, EndColumn: 15, Severity: Error, Code: "SW104", Message: "unknown"}
 	var plain, colored strings.Builder
 	if err := errors.Join(Render(&plain, doc, d), RenderColor(&colored, doc, d)); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestSnippetsOfOneLongLine(t *testing.T) {
 	text := `{"a": "` + strings.Repeat("ä", 1<<20) + `"}`
 	doc := mustRead(t, "f", text)
 	for _, column := range []int{1, 50, 1 << 19, 1 << 20} {
-		d := Diagnostic{"f", 1, column, column + 1, Error, "X", "m", ""}
+		d := Diagnostic{File: "f", Line: 1, Column: column, EndColumn: column + 1, Severity: Error, Code: "X", Message: "m"}
 		const times = 20
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -92,7 +92,7 @@ func TestSnippetsOfOneLongLine(t *testing.T) {
 // A name that turns the direction of writing must not turn the message.
 func TestMessagesAreShownPlain(t *testing.T) {
 	var b strings.Builder
-	if err := Render(&b, nil, Diagnostic{"f", 1, 1, 2, Error, "X", "no \u202ename\x1b[31m", ""}); err != nil {
+	if err := Render(&b, nil, Diagnostic{File: "f", Line: 1, Column: 1, EndColumn: 2, Severity: Error, Code: "X", Message: "no \u202ename\x1b[31m"}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "f:1:1 error X no ·name·[31m\n"; b.String() != want {

@@ -32,6 +32,14 @@ func (r *Reporter) Warnf(at Place, code, format string, args ...any) *Diagnostic
 	return r.add(at, Warning, code, fmt.Sprintf(format, args...))
 }
 
+// Unopened reports that a document that the definition refers to cannot be opened. If it was only not fetched, nothing
+// is known to be wrong, but the definition cannot be compiled without it: [Registry.Compile] makes a warning of it.
+func (r *Reporter) Unopened(at Place, code, what string, err error) *Diagnostic {
+	d := r.Errorf(at, code, "%s cannot be fetched: %v", what, err)
+	d.unfetched = errors.Is(err, ErrNotFetched)
+	return d
+}
+
 // Malformed reports an error of parsing the text of a string, at the character where the
 // parser stopped. begin is the offset of the parsed text in the string.
 func (r *Reporter) Malformed(n *Node, begin int, code, what string, err error) *Diagnostic {

@@ -6,11 +6,15 @@
 //     in a line for any lines. A command without output must succeed.
 //   - A block with a second word beside its language ("yaml order.yaml"), or whose first line is a comment with
 //     nothing but a file's name ("# order.yaml"), is that file.
-//   - Other blocks of yaml and json are parts of documents and must be readable.
+//   - Other blocks of yaml are checked as what they are: definitions, scenario files, catalogues, or a part of one, which is
+//     completed in the language of its page (part_test.go). Those of json must be readable.
+//   - Blocks of go are parts of embedding_test.go, which compiles and runs.
 //   - "lockstep serve" and "lockstep dev" go on beside what follows, on free ports; the next one ends the one before.
 //     http://127.0.0.1:8081 and :8080 stand for their addresses.
 //   - A block of sh is for other machines (installing, containers, several terminals) and is not run; of a command of lockstep
-//     the flags are checked.
+//     the flags are checked, and of "lockstep serve" the settings. It has no "$ " and shows no output.
+//
+// Links to files and headings of the repository must lead somewhere.
 //
 // "go test ./internal/docs -update" writes what commands print into the pages. Read the difference.
 package docs

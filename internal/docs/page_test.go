@@ -72,6 +72,9 @@ func (p *page) block(info string, line int, body []string) error {
 		return p.console(line, body)
 	case "sh":
 		for n, command := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+			if strings.HasPrefix(command, "$ ") {
+				return fmt.Errorf("%s:%d: a command with a prompt belongs into a block of console, which is run", p.path, line+n)
+			}
 			if strings.HasPrefix(command, "lockstep ") {
 				p.steps = append(p.steps, step{line: line + n, command: command, elsewhere: true})
 			}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/wfxdb/wfxtest"
 )
 
 // reader carries out a page in a folder of its own, with one shell.
@@ -42,7 +44,7 @@ const (
 	shownSouth = "http://127.0.0.1:8080"
 )
 
-// newReader starts a shell in an empty folder that has the examples of the repository.
+// newReader starts a shell in an empty folder that has the examples of the repository, and a database of wfx.
 func newReader(t *testing.T, program string) *reader {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,6 +53,9 @@ func newReader(t *testing.T, program string) *reader {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := wfxtest.Write(filepath.Join(dir, "wfx.db"), wfxtest.Fleet()); err != nil {
 		t.Fatal(err)
 	}
 	r := &reader{dir: dir, env: []string{

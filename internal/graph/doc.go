@@ -13,7 +13,7 @@
 //	             place.go                x: Brandes and Köpf's four alignments, balanced
 //	             settle.go               x again: what is linked moves together
 //	             lane.go, stretch.go     lines beside boxes, and how they go up straight
-//	             route.go                y, and where lines meet boxes
+//	             route.go, overhang.go   y, and where lines meet boxes
 //	             straighten.go, line.go  small kinks are taken out; the lines
 //	SVG, DOT …   one file each
 //

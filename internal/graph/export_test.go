@@ -34,15 +34,22 @@ func way(g *Graph, e Edge) string {
 	label := strings.Join(e.Labels, " or ")
 	switch e.Kind {
 	case Next:
-		if e.To < 0 {
-			return "Then it ends."
+		then := "it ends"
+		if e.To >= 0 {
+			then = g.Nodes[e.To].Name
 		}
-		return "Then " + g.Nodes[e.To].Name + "."
+		if label != "" && label != "IMMEDIATE" {
+			then += ", " + label
+		}
+		return "Then " + then + "."
 	case Compensate:
 		return "Undone by " + g.Nodes[e.To].Name + "."
 	case Condition:
 		return fmt.Sprintf("If %s it %s.", label, target)
 	case Default:
+		if _, more, ok := strings.Cut(label, ", "); ok {
+			target += ", " + more
+		}
 		return fmt.Sprintf("Otherwise it %s.", target)
 	}
 	if label == "" {

@@ -29,6 +29,7 @@ type Node struct {
 	Notes        []string // what holds for all of it: timeouts, retries
 	Parts        []Part   // what it does, in order
 	Areas        []Area   // the lists of states inside of it
+	Runs         []string // other workflows that it runs: ID, or ID@VERSION
 }
 
 // Area is a list of states inside of a state, with ways between them.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/lockstep-workflows/lockstep/internal/ir"
@@ -18,17 +19,19 @@ type inside struct {
 	timeout string   // of a choice between events: its default is taken then
 	catches []catch  // those that lead somewhere
 	events  []string // of a choice between events, in the order of its ways
-	// What the ways out of a switch send, by condition, and by default.
+	// What happens on the ways out, as part of a label: of a switch by condition, and by default; of
+	// other states, what is undone first.
 	ways      []string
 	otherwise string
+	next      string
+	runs      []string // other workflows
 }
 
 type catch struct {
 	name    string
 	which   string // in words, where the edge has no name
 	retries int
-	undoes  bool
-	sends   string // events, as part of a label
+	leads   string // what happens on the way, as part of a label
 }
 
 // insides reads what each state does, by the state's index.
@@ -113,10 +116,16 @@ func (w *walker) op(n *ir.Node) ([]Part, bool) {
 		if w.node.Type != "switch" && w.choice(op) {
 			return w.decided(op)
 		}
-		for _, c := range op.Cases {
-			w.in.ways = append(w.in.ways, w.sends(c.Next))
+		if w.node.Type != "switch" {
+			w.in.next = cmp.Or(w.in.next, undoFirst(w.leads(n.Next)), undoFirst(w.leads(op.Cases[0].Next)))
 		}
-		w.in.otherwise = w.sends(n.Next)
+		for _, c := range op.Cases {
+			w.in.ways = append(w.in.ways, w.leads(c.Next))
+		}
+		w.in.otherwise = w.leads(n.Next)
+	case *ir.Undo:
+		w.in.next = undo
+		return nil, true
 	case *ir.Fan:
 		if w.node.Type == "event" && op.Need != 0 {
 			w.race(op)
@@ -135,6 +144,9 @@ func (w *walker) op(n *ir.Node) ([]Part, bool) {
 		text := "run " + op.Workflow
 		if op.Version != "" {
 			text += " " + op.Version
+		}
+		if id := strings.TrimSuffix(op.Workflow+"@"+op.Version, "@"); !slices.Contains(w.in.runs, id) {
+			w.in.runs = append(w.in.runs, id)
 		}
 		p := Part{Kind: PartRun, Text: text}
 		if !op.Wait {
@@ -188,7 +200,7 @@ func (w *walker) handlers(region *ir.Region) {
 			k.retries = c.Retry.Max
 		}
 		if c.Next != 0 {
-			k.undoes, k.sends = w.undoes(c.Next), w.sends(c.Next)
+			k.leads = w.leads(c.Next)
 			w.in.catches = append(w.in.catches, k)
 			continue
 		}
@@ -224,9 +236,21 @@ func catchName(c ir.Catch) string {
 	return strings.Join(names, ", ")
 }
 
-// sends names the events that a way out of the state produces, as part of a label.
-func (w *walker) sends(id ir.NodeID) string {
-	text := ""
+// undo says on a label that the states before are undone before the way is taken.
+const undo = ", undo first"
+
+// undoFirst is what a label says of undoing, without the rest.
+func undoFirst(label string) string {
+	if strings.HasPrefix(label, undo) {
+		return undo
+	}
+	return ""
+}
+
+// leads says what happens on a way out before the next state, as part of a label: what is undone,
+// and the events that are produced.
+func (w *walker) leads(id ir.NodeID) string {
+	text, undoes := "", ""
 	for range w.r.p.Nodes {
 		if id <= 0 || int(id) >= len(w.r.p.Nodes) || w.r.p.Nodes[id].Mark == ir.MarkEntered {
 			break
@@ -234,6 +258,8 @@ func (w *walker) sends(id ir.NodeID) string {
 		n := &w.r.p.Nodes[id]
 		id = n.Next
 		switch op := n.Op.(type) {
+		case *ir.Undo:
+			undoes = undo
 		case *ir.Emit:
 			text += ", send " + w.r.eventName(op.Event)
 		case *ir.Branch: // the guard of a transition
@@ -245,20 +271,7 @@ func (w *walker) sends(id ir.NodeID) string {
 			id = n.Out
 		}
 	}
-	return text
-}
-
-// undoes reports whether a way out compensates before it goes on.
-func (w *walker) undoes(id ir.NodeID) bool {
-	if int(id) >= len(w.r.p.Nodes) || id < 0 {
-		return false
-	}
-	op := w.r.p.Nodes[id].Op
-	if guard, ok := op.(*ir.Branch); ok && len(guard.Cases) > 0 && int(guard.Cases[0].Next) < len(w.r.p.Nodes) {
-		op = w.r.p.Nodes[guard.Cases[0].Next].Op
-	}
-	_, ok := op.(*ir.Undo)
-	return ok
+	return undoes + text
 }
 
 func (w *walker) await(op *ir.Await) ([]Part, bool) {
@@ -269,10 +282,10 @@ func (w *walker) await(op *ir.Await) ([]Part, bool) {
 	if w.node.Type == "switch" {
 		w.in.timeout = limit
 		for _, arm := range op.Arms {
-			w.in.ways = append(w.in.ways, w.sends(arm.Next))
+			w.in.ways = append(w.in.ways, w.leads(arm.Next))
 			w.in.events = append(w.in.events, w.r.eventName(arm.Event))
 		}
-		w.in.otherwise = w.sends(op.OnTimeout)
+		w.in.otherwise = w.leads(op.OnTimeout)
 		return nil, false
 	}
 	note := ""
@@ -462,7 +475,10 @@ func (w *walker) states(entry ir.NodeID) []Part {
 		if w.node != outer {
 			text += " (" + w.node.Type + ")"
 		}
-		part := Part{Kind: PartBranch, Text: text, Parts: w.run(entries[name])}
+		next := w.in.next
+		w.in.next = ""
+		part := Part{Kind: PartBranch, Text: text, Parts: w.run(entries[name]), Note: strings.TrimPrefix(w.in.next, ", ")}
+		w.in.next = next
 		w.node = outer
 		parts = append(parts, part)
 		for _, e := range w.r.p.Edges {

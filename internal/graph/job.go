@@ -87,6 +87,9 @@ func (g *Graph) groupAccent(group string) string {
 	if at < 0 {
 		return "other"
 	}
+	if fails(group) {
+		return "raise"
+	}
 	return groupAccents[at%len(groupAccents)]
 }
 
@@ -95,7 +98,11 @@ var jobIcons = map[string]string{
 	"wait":      icons["delay"],
 	"immediate": icons["operation"],
 	"final":     "M3 3h8v8h-8z",
+	"failed":    "M3 3h8v8h-8zM5.2 5.2l3.6 3.6M8.8 5.2l-3.6 3.6",
 }
+
+// fails reports whether a group is for jobs that failed: by its name, as nothing else tells.
+func fails(group string) bool { return strings.Contains(strings.ToLower(group), "fail") }
 
 // members lists the states of a group, "" being those without, by index.
 func (g *Graph) members(group string) []int {

@@ -314,3 +314,32 @@ func BenchmarkLayout(b *testing.B) {
 		})
 	}
 }
+
+// What undoes a state may be much taller. The way from the state to the next one is as short as
+// without it.
+func TestATallBoxBesideAStateLeavesNoGapBelowIt(t *testing.T) {
+	var parts []graph.Part
+	for range 8 {
+		parts = append(parts, graph.Part{Kind: graph.PartCall, Text: "cancel"})
+	}
+	g := &graph.Graph{Nodes: []graph.Node{{Name: "A", Start: true}, {Name: "B"}, {Name: "C"}, {Name: "D"}, {Name: "Undo", Compensation: true}}, Edges: []graph.Edge{
+		{From: graph.Outside, To: 0, Kind: graph.Start},
+		{From: 0, To: 1, Kind: graph.Next},
+		{From: 1, To: 2, Kind: graph.Next},
+		{From: 2, To: 3, Kind: graph.Next},
+		{From: 3, To: graph.Outside, Kind: graph.Next},
+		{From: 1, To: 4, Kind: graph.Compensate, Labels: []string{"undone by"}},
+	}}
+	gap := func(d *graph.Drawing) float64 { return d.Boxes[2].Y - d.Boxes[1].Y - d.Boxes[1].H }
+	low := graph.Layout(g)
+	g.Nodes[4].Parts = parts
+	tall := graph.Layout(g)
+	check(t, tall)
+	if tall.Boxes[4].H < 150 || gap(tall) != gap(low) {
+		t.Errorf("%v below a state beside a box of %v, want %v", gap(tall), tall.Boxes[4].H, gap(low))
+	}
+	// Where something is in the way it keeps its row: here the box beside the next state.
+	g.Nodes = append(g.Nodes, graph.Node{Name: "Undo too", Compensation: true, Parts: parts})
+	g.Edges = append(g.Edges, graph.Edge{From: 2, To: 5, Kind: graph.Compensate, Labels: []string{"undone by"}})
+	check(t, graph.Layout(g))
+}

@@ -8,8 +8,8 @@ import (
 
 // Widths of the printable ASCII characters in thousandths of the font size. They
 // are those of the sans-serif fonts that share Helvetica's metrics (Arial,
-// Liberation Sans), the first choices of the drawing; other fonts come close, and
-// the padding of boxes takes up the rest.
+// Liberation Sans), the first choices of the drawing. Texts in other fonts are squeezed or
+// stretched to the same widths.
 var glyphWidths = [95]uint16{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // space … /
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 … ?
@@ -17,6 +17,16 @@ var glyphWidths = [95]uint16{
 	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, // P … _
 	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, // ` … o
 	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p … ~
+}
+
+// boldWidths are those of the bold fonts.
+var boldWidths = [95]uint16{
+	278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333, 278, 278, // space … /
+	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 333, 333, 584, 584, 584, 611, // 0 … ?
+	975, 722, 722, 722, 722, 667, 611, 778, 722, 278, 556, 722, 611, 833, 722, 778, // @ … O
+	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 333, 278, 333, 584, 556, // P … _
+	333, 556, 611, 556, 611, 556, 333, 611, 611, 278, 278, 556, 278, 889, 611, 611, // ` … o
+	611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584, // p … ~
 }
 
 // font is a size and a weight.
@@ -31,19 +41,24 @@ var (
 	partFont  = font{12, false}
 	labelFont = font{11.5, false}
 	titleFont = font{20, true}
+
+	subtitleFont = font{14, false}
 )
 
 // width measures a text in pixels.
 func (f font) width(text string) float64 {
 	sum := 0
 	for _, r := range text {
-		sum += runeWidth(r)
+		switch {
+		case f.bold && r >= ' ' && r <= '~':
+			sum += int(boldWidths[r-' '])
+		case f.bold:
+			sum += runeWidth(r) * 107 / 100
+		default:
+			sum += runeWidth(r)
+		}
 	}
-	w := float64(sum) / 1000 * f.size
-	if f.bold {
-		w *= 1.07
-	}
-	return w
+	return float64(sum) / 1000 * f.size
 }
 
 // line is the height of a line of text.

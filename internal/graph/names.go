@@ -108,8 +108,14 @@ func (p Part) line() string {
 	return text
 }
 
-// insideLines returns the parts of a state, one per line, groups indented.
+// insideLines returns the parts of a state with those of its areas, one per line, groups indented.
 func insideLines(n Node) []string {
+	n.Parts, n.Areas = n.all(), nil
+	return n.words()
+}
+
+// words are the parts and the notes of a state, one per line, groups indented.
+func (n Node) words() []string {
 	var out []string
 	var walk func(parts []Part, depth int)
 	walk = func(parts []Part, depth int) {
@@ -120,7 +126,7 @@ func insideLines(n Node) []string {
 			walk(p.Parts, depth+1)
 		}
 	}
-	walk(n.all(), 0)
+	walk(n.Parts, 0)
 	for _, note := range n.Notes {
 		out = append(out, clean(note))
 	}

@@ -80,7 +80,7 @@ func (r *reader) fill(edges []ir.Edge) {
 	insides := r.insides()
 	for i := range r.g.Nodes {
 		n := &r.g.Nodes[i]
-		n.Parts, n.Notes = insides[i].parts, append(n.Notes, insides[i].notes...)
+		n.Parts, n.Notes, n.Runs = insides[i].parts, append(n.Notes, insides[i].notes...), insides[i].runs
 	}
 	errors := make([]int, len(r.g.Nodes)) // error edges seen so far, by state
 	ways := make([]int, len(r.g.Nodes))   // conditions seen so far
@@ -90,6 +90,7 @@ func (r *reader) fill(edges []ir.Edge) {
 		}
 		return ""
 	}
+	forks := eventForks(edges)
 	for _, e := range edges {
 		from, known := r.index[e.From]
 		to, reached := r.index[e.To]
@@ -107,7 +108,7 @@ func (r *reader) fill(edges []ir.Edge) {
 		in := insides[from]
 		switch e.Kind {
 		case ir.EdgeNext:
-			r.edge(from, to, Next, "")
+			r.edge(from, to, Next, strings.TrimPrefix(in.next, ", "))
 		case ir.EdgeCondition:
 			label := e.Label
 			if e.When != "" {
@@ -116,6 +117,10 @@ func (r *reader) fill(edges []ir.Edge) {
 			r.edge(from, to, Condition, strings.TrimPrefix(label+way(from), ", "))
 		case ir.EdgeEvent:
 			label := eventLabel(e.Label, in.events, ways[from])
+			if r.g.Nodes[from].Type == "event" && !forks[e.From] { // the state itself says what it waits for
+				r.edge(from, to, Next, strings.TrimPrefix(way(from), ", "))
+				break
+			}
 			r.edge(from, to, Event, label+way(from))
 		case ir.EdgeDefault:
 			if in.timeout != "" {
@@ -132,6 +137,26 @@ func (r *reader) fill(edges []ir.Edge) {
 			r.edge(from, to, Kind(e.Kind), e.Label)
 		}
 	}
+}
+
+// eventForks are the states that events take to different states.
+func eventForks(edges []ir.Edge) map[string]bool {
+	type end struct {
+		to   string
+		exit bool
+	}
+	first, out := map[string]end{}, map[string]bool{}
+	for _, e := range edges {
+		if e.Kind != ir.EdgeEvent {
+			continue
+		}
+		at := end{e.To, e.Exit}
+		if before, ok := first[e.From]; ok && before != at {
+			out[e.From] = true
+		}
+		first[e.From] = at
+	}
+	return out
 }
 
 // edge adds a way; one of the same kind between the same states gets another line.
@@ -225,10 +250,7 @@ func errorLabel(name string, catches []catch, n int) string {
 	if k := catches[n].retries; k > 0 {
 		label += ", after " + count(k, "retry", "retries")
 	}
-	if catches[n].undoes {
-		label += ", undo first"
-	}
-	return label + catches[n].sends
+	return label + catches[n].leads
 }
 
 // eventLabel says which event it is, and the name of the condition if it has one.

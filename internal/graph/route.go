@@ -77,7 +77,7 @@ func (r *router) rows() {
 	for i, row := range r.ranks {
 		high, labels, states, across := 0.0, false, false, 0.0
 		for _, v := range row {
-			high = max(high, r.verts[v].h)
+			high = max(high, r.rowHeight(v))
 			labels = labels || r.verts[v].kind == labelVertex
 			states = states || r.verts[v].kind != labelVertex && r.verts[v].kind != bendVertex
 			for _, a := range r.down[v] {

@@ -30,9 +30,10 @@ func spanText(s ir.Span) string {
 	}
 	add(s.Months/12, "year", "years")
 	add(s.Months%12, "month", "months")
-	add(s.Days, "day", "days")
 	const second = 1_000_000_000
-	add(s.Nanos/(3600*second), "h", "h")
+	hours := s.Nanos / (3600 * second)
+	add(s.Days+hours/24, "day", "days") // 168 h are 7 days to people
+	add(hours%24, "h", "h")
 	add(s.Nanos/(60*second)%60, "min", "min")
 	if rest := s.Nanos % (60 * second); rest != 0 {
 		words = append(words, strconv.FormatFloat(float64(rest)/second, 'f', -1, 64)+" s")

@@ -18,7 +18,9 @@ type SVGOptions struct {
 	Prefix  string // before every id, where a page has several drawings
 }
 
-const fontFamily = `Helvetica, Arial, 'Liberation Sans', sans-serif`
+// The fonts with Helvetica's metrics come first. Where none is installed, textLength squeezes each
+// text to the width that was measured, so that it stays in its box.
+const fontFamily = `Helvetica, Arial, 'Liberation Sans', Arimo, 'Nimbus Sans', FreeSans, sans-serif`
 
 // SVG writes a drawing: light or dark as the reader's screen is, without scripts
 // and without anything from elsewhere. Every state is a group with the id
@@ -52,7 +54,7 @@ func (s *svg) document() {
 	width, top := s.d.W, 0.0
 	if s.opts.Heading {
 		top = 44
-		width = max(width, 2*margin+titleFont.width(heading(g)+clean(g.Version)))
+		width = max(width, 2*margin+titleFont.width(heading(g))+10+subtitleFont.width(subtitleFont.cut(clean(g.Version), 200)))
 	}
 	height := s.d.H + top
 	s.putf(`<svg xmlns="http://www.w3.org/2000/svg" class="ls-graph" role="img" aria-labelledby="%sgraph-title %[1]sgraph-desc" `, attr(s.opts.Prefix))
@@ -64,11 +66,12 @@ func (s *svg) document() {
 	}
 	s.putf(`<rect class="ls-paper" width="100%%" height="100%%" fill="%s"/>`+"\n", light["paper"])
 	if s.opts.Heading {
-		s.putf(`<text class="ls-heading" x="%s" y="42" font-size="20" font-weight="bold" fill="%s">%s`, num(margin), light["text"], attr(heading(g)))
+		s.text(Text{X: margin, Y: 42, Text: heading(g), Class: "heading"}, titleFont, light["text"])
 		if g.Version != "" {
-			s.putf(`<tspan class="ls-subtitle" dx="10" font-size="14" font-weight="normal" fill="%s">%s</tspan>`, light["muted"], attr(titleFont.cut(clean(g.Version), 200)))
+			after := margin + titleFont.width(heading(g)) + 10
+			s.text(Text{X: after, Y: 42, Text: subtitleFont.cut(clean(g.Version), 200), Class: "subtitle"}, subtitleFont, light["muted"])
 		}
-		s.putf("</text>\n")
+		s.putf("\n")
 	}
 	// A drawing narrower than its heading stands in the middle.
 	s.putf(`<g transform="translate(%s %s)">`+"\n", num((width-s.d.W)/2), num(top))
@@ -109,6 +112,9 @@ func (s *svg) box(b *Box, n Node) {
 	accent, icon := look(n.Type)
 	if s.d.Graph.Job {
 		accent, icon = s.d.Graph.groupAccent(n.Group), jobIcons[n.Type]
+		if n.Type == "final" && fails(n.Group) {
+			icon = jobIcons["failed"]
+		}
 	}
 	more := ""
 	if n.Start {
@@ -120,14 +126,21 @@ func (s *svg) box(b *Box, n Node) {
 	if n.Compensation {
 		more += " ls-compensates"
 	}
-	group := ""
-	if n.Group != "" {
-		group = fmt.Sprintf(` data-group="%s"`, attr(n.Group))
+	data := ""
+	for _, d := range [][2]string{
+		{"group", n.Group},
+		{"type", clean(n.Type)},
+		{"does", strings.Join(Node{Parts: n.Parts, Notes: n.Notes}.words(), "\n")},
+		{"runs", strings.Join(n.Runs, "\n")},
+	} {
+		if d[1] != "" {
+			data += fmt.Sprintf(` data-%s="%s"`, d[0], attr(d[1]))
+		}
 	}
 	if n.Alias {
 		s.putf(`<g class="ls-node ls-%s%s"><title>%s</title>`, accent, more, attr(describe(n)))
 	} else {
-		s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"%s><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), group, attr(describe(n)))
+		s.putf(`<g id="%sstate-%s" class="ls-node ls-%s%s" data-state="%s"%s><title>%s</title>`, attr(s.opts.Prefix), slug(n.Name), accent, more, attr(n.Name), data, attr(describe(n)))
 	}
 	dash := ""
 	if n.Compensation {
@@ -135,6 +148,14 @@ func (s *svg) box(b *Box, n Node) {
 	}
 	s.putf(`<rect class="ls-box" x="%s" y="%s" width="%s" height="%s" rx="9" fill="%s" stroke="%s" stroke-width="1.2"%s/>`,
 		num(b.X), num(b.Y), num(b.W), num(b.H), light["box"], light["frame"], dash)
+	if s.d.Graph.Job && n.End { // nothing follows
+		frame := light["frame"]
+		if accent == "raise" {
+			frame = light["error"]
+		}
+		s.putf(`<rect class="ls-final" x="%s" y="%s" width="%s" height="%s" rx="6" fill="none" stroke="%s"/>`,
+			num(b.X+7), num(b.Y+3), num(b.W-10), num(b.H-6), frame)
+	}
 	s.putf(`<path class="ls-bar" d="M%s %sa9 9 0 0 0 -9 9v%sa9 9 0 0 0 9 9a4 4 0 0 1 -4 -4v%sa4 4 0 0 1 4 -4z" fill="%s"/>`,
 		num(b.X+9), num(b.Y), num(b.H-18), num(8-b.H), light[accent])
 	s.putf(`<path class="ls-icon" transform="translate(%s %s)" d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"/>`,
@@ -178,12 +199,15 @@ func (s *svg) group(r Rect) {
 }
 
 func (s *svg) text(t Text, f font, fill string) {
-	anchor, weight, full := "", "", ""
+	anchor, weight, full, long := "", "", "", ""
 	if t.Middle {
 		anchor = ` text-anchor="middle"`
 	}
-	if f.bold || t.Class == "group-name" {
+	if f.bold = f.bold || t.Class == "group-name"; f.bold {
 		weight = ` font-weight="bold"`
+	}
+	if width := f.width(t.Text); width > 0 {
+		long = fmt.Sprintf(` textLength="%s" lengthAdjust="spacingAndGlyphs"`, num(width))
 	}
 	if t.Full != "" {
 		full = "<title>" + attr(t.Full) + "</title>"
@@ -192,8 +216,8 @@ func (s *svg) text(t Text, f font, fill string) {
 	for i := range classes {
 		classes[i] = "ls-" + class(classes[i])
 	}
-	s.putf(`<text class="%s" x="%s" y="%s" font-size="%s" fill="%s"%s%s>%s%s</text>`,
-		strings.Join(classes, " "), num(t.X), num(t.Y), num(f.size), fill, anchor, weight, full, attr(t.Text))
+	s.putf(`<text class="%s" x="%s" y="%s" font-size="%s" fill="%s"%s%s%s>%s%s</text>`,
+		strings.Join(classes, " "), num(t.X), num(t.Y), num(f.size), fill, anchor, weight, long, full, attr(t.Text))
 }
 
 func (s *svg) mark(m Mark) {

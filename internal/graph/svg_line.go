@@ -15,8 +15,12 @@ func (s *svg) line(l *Line) {
 	case Compensate:
 		tint = light["undo"]
 	}
-	s.putf(`<g class="ls-edge ls-%s"%s%s><title>%s</title>`, class(string(e.Kind)),
-		s.end("data-from", e.From), s.end("data-to", e.To), attr(Sentence(s.d.Graph, e)))
+	label := ""
+	if len(e.Labels) > 0 {
+		label = fmt.Sprintf(` data-label="%s"`, attr(strings.Join(e.Labels, "\n")))
+	}
+	s.putf(`<g class="ls-edge ls-%s"%s%s%s><title>%s</title>`, class(string(e.Kind)),
+		s.end("data-from", e.From), s.end("data-to", e.To), label, attr(Sentence(s.d.Graph, e)))
 	switch e.stroke() {
 	case "dashed":
 		s.dashed(l, tint, 6, 4, "")
@@ -26,8 +30,10 @@ func (s *svg) line(l *Line) {
 		s.path(l.Path, tint, "")
 	}
 	if e.Kind == Default && len(l.Path) > 0 {
-		at := l.Path[0].To // the mark of a default way, as in BPMN
-		s.putf(`<path class="ls-path" d="M%s %sl8 -5" stroke="%s" stroke-width="1.6"/>`, num(at.X-4), num(at.Y+8), tint)
+		at, dir := along(l.Path, 9) // the mark of a default way, as in BPMN
+		// It leans by 60 degrees against the line, wherever that turns.
+		x, y := 4.5*(dir.X*0.5+dir.Y*0.87), 4.5*(dir.Y*0.5-dir.X*0.87)
+		s.putf(`<path class="ls-path" d="M%s %sL%s %s" stroke="%s" stroke-width="1.6"/>`, num(at.X-x), num(at.Y-y), num(at.X+x), num(at.Y+y), tint)
 	}
 	x, y := l.Dir.X, l.Dir.Y
 	at := func(along, across float64) string {
@@ -130,6 +136,32 @@ func length(path []Curve) float64 {
 		at = c.To
 	}
 	return sum
+}
+
+// along is the point at a distance from the beginning of a path, and the way the path leads there.
+func along(path []Curve, distance float64) (at, dir Point) {
+	const pieces = 24
+	at, dir = path[0].To, Point{0, 1}
+	for _, c := range path[1:] {
+		from := at
+		for k := 1; k <= pieces; k++ {
+			u := float64(k) / pieces
+			p := Point{from.X + (c.To.X-from.X)*u, from.Y + (c.To.Y-from.Y)*u}
+			if !c.Straight {
+				p = Point{bezier(from.X, c.C1.X, c.C2.X, c.To.X, u), bezier(from.Y, c.C1.Y, c.C2.Y, c.To.Y, u)}
+			}
+			step := math.Hypot(p.X-at.X, p.Y-at.Y)
+			if step == 0 {
+				continue
+			}
+			dir = Point{(p.X - at.X) / step, (p.Y - at.Y) / step}
+			if step >= distance {
+				return Point{at.X + dir.X*distance, at.Y + dir.Y*distance}, dir
+			}
+			at, distance = p, distance-step
+		}
+	}
+	return at, dir
 }
 
 func bezier(a, b, c, d, u float64) float64 {

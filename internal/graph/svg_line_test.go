@@ -39,3 +39,15 @@ func TestLengthOfAPath(t *testing.T) {
 		t.Errorf("%v, want 8", got)
 	}
 }
+
+// The mark of a default way stands on its line, also where that bends at once.
+func TestAPlaceAlongAPath(t *testing.T) {
+	path := []Curve{{To: Point{0, 0}, Straight: true}, {C1: Point{0, 6}, C2: Point{40, 4}, To: Point{40, 10}}, {To: Point{40, 30}, Straight: true}}
+	at, dir := along(path, 9)
+	if at.X < 4 || at.Y < 1 || at.Y > 6 || dir.X < 0.5 {
+		t.Errorf("9 along the bend: %v, towards %v", at, dir)
+	}
+	if at, dir = along(path, length(path)-5); math.Abs(at.X-40) > 1e-6 || math.Abs(at.Y-25) > 0.5 || dir.Y < 0.99 {
+		t.Errorf("5 before the end: %v, towards %v", at, dir)
+	}
+}

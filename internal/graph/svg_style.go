@@ -108,6 +108,7 @@ func stylesheet() string {
 		fmt.Fprintf(&b, ".ls-%s .ls-bar{fill:var(--ls-%s)}.ls-%s .ls-icon{stroke:var(--ls-%s)}\n", name, name, name, name)
 	}
 	b.WriteString(".ls-raise .ls-bar{fill:var(--ls-error)}.ls-raise .ls-icon{stroke:var(--ls-error)}\n")
+	b.WriteString(".ls-final{stroke:var(--ls-frame)}.ls-raise .ls-final{stroke:var(--ls-error)}\n")
 	return b.String()
 }
 

@@ -34,7 +34,7 @@ func (r *Reader) Document(ref *dialect.Node, what string) *dialect.Node {
 	}
 	doc, found, err := r.Source.Read(at)
 	if err != nil {
-		r.Errorf(ref, r.NotFetched, "%s cannot be fetched: %v", what, err)
+		r.Unopened(ref, r.NotFetched, what, err)
 		return nil
 	}
 	r.Include(found)

@@ -116,6 +116,9 @@ type usable interface {
 
 func (d *definition) use() { d.used = true }
 
+// keys are where definitions stand.
+var keys = map[string]string{"function": "functions", "event": "events", "retry": "retries"}
+
 // find resolves a reference by name. The likely target of one that dangles counts as
 // used: one mistake is reported once.
 func find[T usable](c *checker, in *dialect.Names[T], ref *dialect.Node, code string) T {
@@ -123,6 +126,9 @@ func find[T usable](c *checker, in *dialect.Names[T], ref *dialect.Node, code st
 	if one := in.Get(ref.Text); one != none {
 		one.use()
 		return one
+	}
+	if c.w.absent[keys[in.What]] { // one mistake is reported once
+		return none
 	}
 	d := c.r.Errorf(ref, code, "no %s is named %q", in.What, ref.Text)
 	if near := in.Get(c.DidYouMean(d, ref.Text, in.List())); near != none {
@@ -179,7 +185,7 @@ func (c *checker) function(k *call) {
 		c.job(k)
 		return
 	}
-	if c.catalogue[name] {
+	if c.catalogue[name] || c.w.absent["functions"] {
 		return
 	}
 	d := c.r.Warnf(k.refName, codeNoFunction, "function %q is not defined here; the server's catalogue must have it", name)

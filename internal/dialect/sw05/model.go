@@ -25,6 +25,7 @@ type workflow struct {
 	top                       *scope
 	metadata, extensions      *dialect.Node
 	labels                    []label
+	absent                    map[string]bool // functions, events or retries: the resource that holds them cannot be read
 
 	start *state // decided by check
 }

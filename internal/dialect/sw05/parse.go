@@ -32,7 +32,7 @@ func newParser(r *dialect.Reporter, src dialect.Source) *parser {
 
 // workflow reads the top level (0.5 §Workflow Definition).
 func (p *parser) workflow(root *dialect.Node) *workflow {
-	w := &workflow{form: p.form, node: root, top: &scope{}}
+	w := &workflow{form: p.form, node: root, top: &scope{}, absent: map[string]bool{}}
 	if !root.Is(expr.KindObject) {
 		p.Errorf(root, codeNotObject, "a definition is an object with id, name and states")
 		return w
@@ -48,10 +48,10 @@ func (p *parser) workflow(root *dialect.Node) *workflow {
 	}
 	w.inputSchema = p.schema(f, "dataInputSchema")
 	w.outputSchema = p.schema(f, "dataOutputSchema")
-	p.definitions(f, "functions", func(n *dialect.Node, shared bool) { p.function(w, n, shared) })
-	p.definitions(f, "events", func(n *dialect.Node, shared bool) { p.event(w, n, shared) })
+	p.definitions(w, f, "functions", func(n *dialect.Node, shared bool) { p.function(w, n, shared) })
+	p.definitions(w, f, "events", func(n *dialect.Node, shared bool) { p.event(w, n, shared) })
 	if !p.form.before05() {
-		p.definitions(f, "retries", func(n *dialect.Node, shared bool) { p.retry(w, n, shared) })
+		p.definitions(w, f, "retries", func(n *dialect.Node, shared bool) { p.retry(w, n, shared) })
 	}
 	p.states(f, w.top)
 	w.number(w.top)

@@ -12,7 +12,7 @@ import (
 
 // definitions reads functions, events or retries: an array, or the URI of a
 // resource that holds one (0.5 §Workflow Definition).
-func (p *parser) definitions(f *dialect.Fields, key string, each func(n *dialect.Node, shared bool)) {
+func (p *parser) definitions(w *workflow, f *dialect.Fields, key string, each func(n *dialect.Node, shared bool)) {
 	n := f.Get(key)
 	if n == nil {
 		return
@@ -20,6 +20,7 @@ func (p *parser) definitions(f *dialect.Fields, key string, each func(n *dialect
 	shared := n.Kind == expr.KindString
 	if shared {
 		if n = p.resources.Document(n, key); n == nil {
+			w.absent[key] = true
 			return
 		}
 		if n.Kind == expr.KindObject {

@@ -168,7 +168,7 @@ func (p *parser) schemaResource(s *schema, r *resource) *schema {
 	doc, found, err := p.src.Read(uri)
 	switch {
 	case err != nil:
-		p.Errorf(r.endpoint.uri.node, codeResource, "the schema cannot be fetched: %v", err)
+		p.Unopened(r.endpoint.uri.node, codeResource, "the schema", err)
 		return nil
 	case found.HasErrors() || doc.Root == nil:
 		p.Errorf(r.endpoint.uri.node, codeResource, "the schema cannot be read: %s", found.Sentence())
