@@ -12,6 +12,7 @@ var standingTests = []testCase{
 	{"a standing subscription stays open", standing},
 	{"a standing subscription is fresh as long as one of its wait is", freshWait},
 	{"what is on its way to a standing subscription that goes is put back", putBack},
+	{"an event that is on its way twice is put back as often as it is", putBackTwice},
 	{"a delivery to a standing subscription shares the commit of its step", standingDirectly},
 }
 
@@ -145,6 +146,26 @@ func putBack(k kit) {
 	k.check(k.DeleteInstance(ctx, "a", store.Deletion{Live: true}))
 	for _, e := range k.events() {
 		k.want("nothing is kept for what is deleted: "+e.Event.ID, slices.Contains(e.For, "a"), false)
+	}
+}
+
+// putBackTwice: one message of an event was refused before the subscription goes; the other one goes with it.
+func putBackTwice(k kit) {
+	k.commit(store.Commit{Instance: store.Instance{ID: "a", Status: core.Waiting}, Subscribe: []store.Subscription{on(stand1)}})
+	e := k.ingest(ev("1"), give)
+	for range 2 {
+		k.route(func(v store.View) (out store.Routing) {
+			again, _ := v.Event(e.Seq)
+			return give(again, v)
+		})
+	}
+	inbox := k.inbox("a")
+	k.want("on its way", len(inbox), 3)
+	k.commit(store.Commit{Instance: k.row("a"), Taken: []int64{inbox[0].Seq}, Release: []int64{inbox[0].Seq}})
+	k.commit(store.Commit{Instance: k.row("a"), Taken: []int64{inbox[1].Seq}, Release: []int64{inbox[1].Seq}, Unsubscribe: []core.Ticket{stand1}})
+	k.want("left", len(k.inbox("a")), 0)
+	for _, e := range k.events() {
+		k.want("kept for", fmt.Sprint(e.For, e.Taken), "[a] false")
 	}
 }
 
