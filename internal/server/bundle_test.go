@@ -1,10 +1,13 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"maps"
 	"mime/multipart"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -178,6 +181,33 @@ func TestBundleLimits(t *testing.T) {
 	}
 	w.bundle(large, "").problem(api.CodeTooLarge).is("limit", `"bundle-programs"`)
 	w.get("/api/v1/definitions").want(200).is("items", "[]")
+}
+
+// TestTooLongBodyIsAnswered: a client that reads nothing before it has sent its whole body gets the response,
+// not a connection that was reset.
+func TestTooLongBodyIsAnswered(t *testing.T) {
+	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.Bundle = 64 << 10 })
+	connection, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	const size = 24 << 20
+	_, err = fmt.Fprintf(connection, "POST /api/v1/bundles HTTP/1.1\r\nHost: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n", connection.RemoteAddr(), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connection.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusRequestEntityTooLarge || !response.Close {
+		t.Errorf("status %d, close %t", response.StatusCode, response.Close)
+	}
 }
 
 // TestBundleBodies: what is not a form is refused, whatever it is.

@@ -40,6 +40,30 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 	return nil
 }
 
+// lingerBytes is how much of a body that is too long is read and dropped after the response.
+const lingerBytes = 32 << 20
+
+// linger reads the rest of a body that was refused as too long, and drops it. A connection that is closed
+// with unread bytes is reset: a client that still sends would see that instead of the response.
+func (w *recorder) linger(rest io.Reader) {
+	if !w.tooLong {
+		return
+	}
+	control := http.NewResponseController(w.ResponseWriter)
+	if control.Flush() != nil {
+		return
+	}
+	pace := pace{begun: time.Now(), limits: w.limits, within: w.limits.ReadTimeout}
+	for part, n := make([]byte, 32<<10), 0; n < lingerBytes; {
+		_ = control.SetReadDeadline(pace.next(int64(n) + 1))
+		got, err := rest.Read(part)
+		if err != nil {
+			return
+		}
+		n += got
+	}
+}
+
 // errBody is the error of a body that could not be read completely.
 var errBody = errors.New("read body")
 

@@ -14,6 +14,7 @@ type recorder struct {
 	visit  *visit // nil: the request was not admitted
 
 	hasBody, received bool                   // the request has a body; all of it was read
+	tooLong           bool                   // it was refused for the length of its body, of which not all was read
 	audit             func(status int) error // stores what the request did; nil: nothing, or done
 	unrecorded        bool                   // that failed, and the response says so instead
 	paced             bool                   // the length of the response is known, so a minimum rate applies
@@ -76,6 +77,7 @@ func (w *recorder) WriteHeader(status int) {
 		w.status = status
 		if w.hasBody && !w.received {
 			w.Header().Set("Connection", "close")
+			w.tooLong = status == http.StatusRequestEntityTooLarge && w.visit != nil && http.NewResponseController(w.ResponseWriter).EnableFullDuplex() == nil
 		}
 		w.deadline(time.Now().Add(w.limits.WriteTimeout))
 	}

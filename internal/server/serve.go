@@ -19,7 +19,7 @@ import (
 
 // serve handles a request: trace, dispatch, error, log.
 func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
-	begun := time.Now()
+	begun, body := time.Now(), r.Body
 	at, r := traceOf(r)
 	rec := &recorder{ResponseWriter: w, limits: &s.limits, hasBody: r.ProtoMajor < 2 && r.Body != nil && r.Body != http.NoBody}
 	h := rec.Header()
@@ -42,6 +42,7 @@ func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	if !whole {
 		panic(http.ErrAbortHandler)
 	}
+	rec.linger(body)
 }
 
 // guard turns a panic of a handler into an error.
