@@ -41,7 +41,7 @@ func Recorded(run Recording, children []Recording) (name string, text []byte) {
 	name = FileName(in.Definition.ID)
 	var b recording
 	b.line("# Recorded from instance %s of %s@%s.", in.ID, in.Definition.ID, in.Definition.Version)
-	b.line("# Put it beside %s and run: lockstep test %s", strings.Join(files, " and "), name)
+	b.line("# Put it beside %s and run: lockstep test .", strings.Join(files, " and "))
 	if part.note != "" {
 		b.line("# %s", part.note)
 	}
