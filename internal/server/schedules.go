@@ -277,8 +277,11 @@ func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
 // instantOf reads a required instant of a body.
 func instantOf(name string, v expr.Value) (core.Time, error) {
 	at, err := time.Parse(time.RFC3339, v.Str())
-	if err != nil || at.Year() < 1970 || at.Year() > 2261 {
+	if err != nil {
 		return 0, badMember("/"+name, name+" is required: an instant such as 2026-03-01T00:00:00Z")
+	}
+	if year := at.UTC().Year(); year < 1970 || year > 2261 {
+		return 0, badMember("/"+name, name+" is "+v.Str()+": it must be from 1970 to 2261")
 	}
 	return core.TimeOf(at), nil
 }

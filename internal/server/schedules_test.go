@@ -24,3 +24,17 @@ func TestSchedule(t *testing.T) {
 		w.get("/api/v1/schedules/none").problem(api.CodeNotFound)
 	})
 }
+
+// TestBackfillBefore1970: a date that is too early is not called a missing one.
+func TestBackfillBefore1970(t *testing.T) {
+	w := newWorld(t, newMemory(), nil)
+	for from, want := range map[string]string{
+		`"1900-01-01T00:00:00Z"`: `"from is 1900-01-01T00:00:00Z: it must be from 1970 to 2261"`,
+		`"2262-01-01T00:00:00Z"`: `"from is 2262-01-01T00:00:00Z: it must be from 1970 to 2261"`,
+		`"yesterday"`:            `"from is required: an instant such as 2026-03-01T00:00:00Z"`,
+		`null`:                   `"from is required: an instant such as 2026-03-01T00:00:00Z"`,
+	} {
+		w.do("POST", "/api/v1/schedules/nightly/backfill", `{"from":`+from+`,"to":"2026-03-01T00:00:00Z"}`, "Content-Type", "application/json").
+			problem(api.CodeInput).is("detail", want)
+	}
+}
