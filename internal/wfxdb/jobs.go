@@ -2,6 +2,7 @@ package wfxdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -84,8 +85,12 @@ func newJob(r []text) Job {
 			j.Err = fmt.Errorf("its %s cannot be read: %w", name, errs[i])
 		}
 	}
-	if j.Err == nil && !r[6].valid {
-		j.Err = fmt.Errorf("it has no workflow")
+	switch {
+	case j.Err != nil:
+	case !r[6].valid:
+		j.Err = errors.New("it has no workflow")
+	case !j.Definition.IsNull() && !j.Definition.IsObject():
+		j.Err = errors.New("its definition is not an object")
 	}
 	if j.Status.IsObject() {
 		j.Status = j.Status.Without("definitionHash") // it is computed, because the definition is known

@@ -2,7 +2,6 @@ package wfxdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -96,6 +95,10 @@ var layouts = []string{
 func (t text) time() (time.Time, error) {
 	for _, layout := range layouts {
 		if at, err := time.Parse(layout, t.s); err == nil {
+			// Nanoseconds in 64 bits hold no others.
+			if year := at.UTC().Year(); year < 1678 || year > 2261 {
+				return time.Time{}, fmt.Errorf("%.40q is not a time from 1678 to 2261", t.s)
+			}
 			return at, nil
 		}
 	}
@@ -103,5 +106,5 @@ func (t text) time() (time.Time, error) {
 }
 
 func notWFX(err error) error {
-	return errors.Join(errors.New("it cannot be read as a database of wfx"), err)
+	return fmt.Errorf("it cannot be read as a database of wfx: %w", err)
 }

@@ -130,6 +130,9 @@ func TestUnreadable(t *testing.T) {
 	statements := wfxtest.Tables + wfxtest.Workflow(1, "w", `{`, `[]`, `[]`) +
 		wfxtest.Job("status", 1, "c", wfxtest.Begin, wfxtest.Begin, `{"state`, "") +
 		"INSERT INTO job (id, stime, mtime, client_id, definition, status, \"group\", workflow_jobs) VALUES ('time', 'tomorrow', '2024-01-01 00:00:00+00:00', 'c', NULL, '{}', NULL, 1);" +
+		wfxtest.Job("list", 1, "c", wfxtest.Begin.Add(1), wfxtest.Begin, `{}`, `[1]`) +
+		wfxtest.Job("future", 1, "c", wfxtest.Begin.Add(2), wfxtest.Begin.AddDate(400, 0, 0), `{}`, "") +
+		wfxtest.Job("past", 1, "c", wfxtest.Begin.Add(3), wfxtest.Begin, `{}`, "") + wfxtest.History(1, "past", time.Time{}, `{}`, "") +
 		"INSERT INTO job (id, stime, mtime, client_id, definition, status, \"group\", workflow_jobs) VALUES ('lonely', '2025-01-01 00:00:00+00:00', '2024-01-01 00:00:00+00:00', 'c', NULL, '{}', NULL, NULL);"
 	if err := wfxtest.Write(file, statements); err != nil {
 		t.Fatal(err)
@@ -150,7 +153,7 @@ func TestUnreadable(t *testing.T) {
 	if err := db.Jobs(t.Context(), func(j wfxdb.Job) error { return note(j.ID, j.Err) }); err != nil {
 		t.Error(err)
 	}
-	const want = "w: its states cannot be read\nstatus: its status cannot be read\nlonely: it has no workflow\ntime: its stime cannot be read\n"
+	const want = "w: its states cannot be read\nstatus: its status cannot be read\nlist: its definition is not an object\nfuture: its mtime cannot be read\npast: its history cannot be read\nlonely: it has no workflow\ntime: its stime cannot be read\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -163,7 +166,7 @@ func TestUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer empty.Close()
-	if err := empty.Jobs(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "cannot be read as a database of wfx") {
+	if err := empty.Jobs(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "cannot be read as a database of wfx: ") {
 		t.Error(err)
 	}
 }
