@@ -33,6 +33,11 @@ func parseExpiry(n *dialect.Node) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("expires must be a day such as 2027-01-31, or an instant such as 2027-01-31T12:00:00Z, not %.50q", text)
 }
 
+// Expired reports whether all tokens have expired at a time.
+func (t *Tokens) Expired(at time.Time) bool {
+	return !slices.ContainsFunc(*t.list.Load(), func(k knownToken) bool { return k.expires.IsZero() || at.Before(k.expires) })
+}
+
 // maxSources is how many sources a token may have ("token-sources").
 const maxSources = 100
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,14 +66,18 @@ func tokenNew(a *cli.App) *cobra.Command {
 			line += fmt.Sprintf(", sources: %s", expr.Array(list...))
 		}
 		line += "}"
-		if _, err := server.ParseTokens([]byte(line)); err != nil {
-			return cli.Usagef("%v", err) // for example a name with a line break
+		tokens, err := server.ParseTokens([]byte(line))
+		if err != nil {
+			return cli.Usagef("%v", err)
+		}
+		if tokens.Expired(time.Now()) {
+			return cli.Usagef("--expires %s has passed", expires)
 		}
 		if output.Value == "json" {
 			return cli.WriteJSONLine(a.Out, map[string]string{"token": token, "line": line})
 		}
 		fmt.Fprintln(a.Err, line)
-		_, err := fmt.Fprintln(a.Out, token)
+		_, err = fmt.Fprintln(a.Out, token)
 		return err
 	}
 	return cmd
