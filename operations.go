@@ -61,6 +61,8 @@ type Bundle struct {
 	Dialect     string   // of all definitions; empty: it is detected
 	// AllowUnreachable lets documents on the network pass that cannot be fetched now. Calls that need them fail.
 	AllowUnreachable bool
+	// AllowMismatch lets calls pass that do not fit the functions of a catalogue. They fail when they are made.
+	AllowMismatch bool
 }
 
 // DeployBundle deploys the definitions of a folder, as [Engine.Deploy] does, in one transaction: all of them or none.

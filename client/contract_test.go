@@ -116,7 +116,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 // uses calls every method with everything set that can be, so that all of it is seen.
 var uses = map[string]func(t *testing.T, c *client.Client){
 	"deployDefinition": func(t *testing.T, c *client.Client) {
-		_, _, _ = c.DeployDefinition(t.Context(), []byte("id: a\n"), client.Deploy{Dialect: "sw05", DryRun: true, AllowUnreachable: true})
+		_, _, _ = c.DeployDefinition(t.Context(), []byte("id: a\n"), client.Deploy{Dialect: "sw05", DryRun: true, AllowUnreachable: true, AllowMismatch: true})
 		_, _, _ = c.DeployDefinition(t.Context(), []byte("{}"), client.Deploy{JSON: true, Dialect: "sw05", DryRun: true})
 	},
 	"listDefinitions": func(t *testing.T, c *client.Client) {
@@ -127,7 +127,7 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"listVersions":     func(t *testing.T, c *client.Client) { _, _ = c.ListVersions(t.Context(), odd) },
 	"deployBundle": func(t *testing.T, c *client.Client) {
 		files := []client.BundleFile{{Path: "a/b.yaml", Text: []byte("id: a\n"), Definition: true}, {Path: "a/c.json", Text: []byte("{}")}}
-		_, _ = c.DeployBundle(t.Context(), files, client.Deploy{Dialect: "sw05", DryRun: true, AllowUnreachable: true})
+		_, _ = c.DeployBundle(t.Context(), files, client.Deploy{Dialect: "sw05", DryRun: true, AllowUnreachable: true, AllowMismatch: true})
 	},
 	"listFiles": func(t *testing.T, c *client.Client) { _, _ = c.ListFiles(t.Context(), odd, version) },
 	"getSource": func(t *testing.T, c *client.Client) {

@@ -18,10 +18,12 @@ type Deploy struct {
 	DryRun  bool   // check only
 
 	AllowUnreachable bool // let documents on the network pass that cannot be fetched now
+	AllowMismatch    bool // let calls pass that do not fit the functions of the server's catalogue
 }
 
 func (o Deploy) add(r request) request {
-	return r.with("dialect", o.Dialect).with("dry-run", flag(o.DryRun)).with("allow-unreachable", flag(o.AllowUnreachable))
+	return r.with("dialect", o.Dialect).with("dry-run", flag(o.DryRun)).
+		with("allow-unreachable", flag(o.AllowUnreachable)).with("allow-mismatch", flag(o.AllowMismatch))
 }
 
 // DeployDefinition deploys a document, which becomes the current version. created reports whether

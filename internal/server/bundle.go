@@ -33,6 +33,7 @@ type Bundle struct {
 	Whole            bool     // it is a bundle, and not one definition alone
 	Unused           []string // files that are not definitions, by path; of them, the used ones are left out
 	AllowUnreachable bool     // a document from the network that cannot be opened is a warning
+	AllowMismatch    bool     // a call that does not fit the catalogue is a warning
 }
 
 // compiled is a definition of a bundle, ready to be deployed.
@@ -151,7 +152,8 @@ func (c *bundleCompiler) add(d Document) error {
 	p := def.Program
 	if p != nil {
 		calls := pin.Definition{
-			File: d.Name, Program: p, Operations: def.Operations, Files: def.Files, Root: def.Document.Root, MaxTimeout: s.maxTimeout(), AllowUnreachable: c.bundle.AllowUnreachable,
+			File: d.Name, Program: p, Operations: def.Operations, Files: def.Files, Root: def.Document.Root, MaxTimeout: s.maxTimeout(),
+			AllowUnreachable: c.bundle.AllowUnreachable, AllowMismatch: c.bundle.AllowMismatch,
 		}
 		found = append(found, builtin.Kinds.Pin(c.ctx, files, calls)...)
 		if s.cfg.CheckCalls != nil {

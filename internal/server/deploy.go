@@ -18,7 +18,10 @@ const deployTime = 60 * time.Second
 
 // deployOptions reads the parameters of a deployment.
 func deployOptions(r *request) (b Bundle, dry bool, err error) {
-	if b.AllowUnreachable, err = r.flag("allow-unreachable"); err == nil {
+	if b.AllowUnreachable, err = r.flag("allow-unreachable"); err != nil {
+		return b, dry, err
+	}
+	if b.AllowMismatch, err = r.flag("allow-mismatch"); err == nil {
 		dry, err = r.flag("dry-run")
 	}
 	return b, dry, err

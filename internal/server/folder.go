@@ -15,11 +15,12 @@ type Folder struct {
 	Definitions      []string // paths; nil: all that are found
 	Dialect          string   // of all definitions; empty: it is detected
 	AllowUnreachable bool
+	AllowMismatch    bool
 }
 
 // read reads the definitions of a folder. What they refer to is read when they are compiled.
 func (s *Server) read(f Folder) (Bundle, error) {
-	b := Bundle{Whole: true, AllowUnreachable: f.AllowUnreachable}
+	b := Bundle{Whole: true, AllowUnreachable: f.AllowUnreachable, AllowMismatch: f.AllowMismatch}
 	names, found := f.Definitions, f.Definitions == nil
 	if found {
 		var err error

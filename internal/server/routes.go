@@ -28,8 +28,8 @@ var (
 
 // routes is everything that is served.
 var routes = []route{
-	{"POST", "/api/v1/definitions", "deployDefinition", authors, []string{"dialect", "dry-run", "allow-unreachable"}, (*Server).deployDefinition, normal},
-	{"POST", "/api/v1/bundles", "deployBundle", authors, []string{"dialect", "dry-run", "allow-unreachable"}, (*Server).deployBundle, normal},
+	{"POST", "/api/v1/definitions", "deployDefinition", authors, []string{"dialect", "dry-run", "allow-unreachable", "allow-mismatch"}, (*Server).deployDefinition, normal},
+	{"POST", "/api/v1/bundles", "deployBundle", authors, []string{"dialect", "dry-run", "allow-unreachable", "allow-mismatch"}, (*Server).deployBundle, normal},
 	{"GET", "/api/v1/definitions", "listDefinitions", readers, []string{"limit", "after", "versions"}, (*Server).listDefinitions, heavy},
 	{"GET", "/api/v1/definitions/{definition}", "getDefinition", readers, []string{"version", "digest"}, (*Server).getDefinition, light},
 	{"DELETE", "/api/v1/definitions/{definition}", "deleteDefinition", authors, []string{"version"}, (*Server).deleteDefinition, light},

@@ -32,7 +32,7 @@ type Config struct {
 	AllowExec bool               // calls may run programs on this machine
 	Functions func() []string    // names in the catalogue of functions now; nil: there is none
 
-	// CheckCalls warns of calls that do not fit the functions of the catalogue; nil: nothing is known of them.
+	// CheckCalls reports calls that do not fit the functions of the catalogue; nil: nothing is known of them.
 	CheckCalls func(context.Context, pin.Definition) dialect.Diagnostics
 
 	Tokens    *Tokens        // nil: everyone may do everything

@@ -36,6 +36,7 @@ func deploy(a *cli.App, server *remote.Flags) *cobra.Command {
 	cmd.Flags().BoolVar(&how.DryRun, "dry-run", false, "only check")
 	cmd.Flags().BoolVar(&diff, "diff", false, "only compare with what is deployed: print one diff of all definitions and files")
 	load.UnreachableFlag(cmd, &how.AllowUnreachable)
+	cmd.Flags().BoolVar(&how.AllowMismatch, "allow-mismatch", false, "let calls pass that do not fit the server's catalogue of functions; they fail when they are made")
 	a.DialectFlag(cmd, &how.Dialect)
 	cmd.RunE = remote.Run(a, server, func(r remote.Server, args []string) error {
 		how.DryRun = how.DryRun || diff

@@ -105,7 +105,7 @@ func UnreachableFlag(cmd *cobra.Command, allow *bool) {
 
 // Pin stores the documents that calls need in the program.
 func (d Definition) Pin(ctx context.Context, client *http.Client, allow Allowed) dialect.Diagnostics {
-	def := d.functions(client)
+	def := d.Calls(client)
 	def.AllowUnreachable = allow.Unreachable
 	found := builtin.Kinds.Pin(ctx, Bundle(ctx, d.File, client), def)
 	if !allow.Exec {
@@ -117,8 +117,8 @@ func (d Definition) Pin(ctx context.Context, client *http.Client, allow Allowed)
 // CheckCalls reports what is wrong with the calls and the documents that they need, and with calls of functions that a
 // catalogue describes. It opens addresses only where fetch is set.
 func (d Definition) CheckCalls(ctx context.Context, client *http.Client, known *catalogue.Catalogue, fetch bool) dialect.Diagnostics {
-	found := builtin.Kinds.Check(ctx, Bundle(ctx, d.File, client), d.functions(client), fetch)
-	return append(found, known.CheckCalls(ctx, d.functions(client))...)
+	found := builtin.Kinds.Check(ctx, Bundle(ctx, d.File, client), d.Calls(client), fetch)
+	return append(found, known.CheckCalls(ctx, d.Calls(client))...)
 }
 
 // CheckTogether reports what is wrong between definitions: jobs that no workflow describes, and inputs that do not fit.
@@ -126,12 +126,13 @@ func CheckTogether(client *http.Client, all []Definition) dialect.Diagnostics {
 	var compiled []dialect.Compiled
 	var defs []pin.Definition
 	for _, d := range all {
-		compiled, defs = append(compiled, d.Compiled), append(defs, d.functions(client))
+		compiled, defs = append(compiled, d.Compiled), append(defs, d.Calls(client))
 	}
 	return append(dialect.CheckJobs(compiled), pin.CheckInputs(defs)...)
 }
 
-func (d Definition) functions(client *http.Client) pin.Definition {
+// Calls is what the calls of the definition are compared with functions by.
+func (d Definition) Calls(client *http.Client) pin.Definition {
 	return pin.Definition{File: d.File, Program: d.Program, Operations: d.Operations, Root: d.Document.Root, MaxTimeout: client.Limits().MaxTimeout}
 }
 

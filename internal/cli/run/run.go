@@ -183,6 +183,7 @@ func (s *session) pinDocuments(docs map[string]*dialect.Document) error {
 			found = d.CheckCalls(s.ctx, s.client, nil, false).Errors()
 		} else {
 			found = d.Pin(s.ctx, s.client, load.Allowed{Exec: s.flags.functions.AllowExec || mocked, Unreachable: s.flags.allowUnreachable})
+			found = append(found, s.catalogue.CheckCalls(s.ctx, d.Calls(s.client))...)
 		}
 		if found.HasErrors() {
 			return s.app.InvalidDocument("the definition cannot be run here", docs[d.File], found)

@@ -209,6 +209,7 @@ func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string
 			return d, errors.New("it runs programs on this machine, and is skipped; --allow-exec allows that")
 		}
 		d.Diagnostics = append(d.Diagnostics, d.Pin(ctx, w.host.client, load.Allowed{Exec: true, Unreachable: w.allowUnreachable})...)
+		d.Diagnostics = append(d.Diagnostics, w.host.invoker.CheckCalls(ctx, d.Calls(w.host.client))...)
 		d.Diagnostics.Sort()
 		for _, file := range d.Uses() {
 			if w.uses[file] == nil {

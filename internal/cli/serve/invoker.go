@@ -29,7 +29,7 @@ func (v *invoker) use(c *catalogue.Catalogue) { v.known.Store(c) }
 // Names lists the functions of the catalogue.
 func (v *invoker) Names() []string { return v.known.Load().Names() }
 
-// CheckCalls warns of calls of a definition that do not fit the functions of the catalogue.
+// CheckCalls reports calls of a definition that do not fit the functions of the catalogue.
 func (v *invoker) CheckCalls(ctx context.Context, d pin.Definition) dialect.Diagnostics {
 	return v.known.Load().CheckCalls(ctx, d)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestCheckCalls: calls of functions by their names are compared with the documents of the catalogue, which are not the
-// definition's: what does not fit is a warning. Headers that the operator gives need no argument.
+// definition's: what does not fit is an error, unless it is allowed. Headers that the operator gives need no argument.
 func TestCheckCalls(t *testing.T) {
 	o := options(t)
 	o.Bundle = dialect.MapBundle{"api.yaml": []byte(`{"openapi": "3.1.0", "servers": [{"url": "https://x.example"}], "paths": {"/p/{id}": {"get": {
@@ -28,10 +28,13 @@ func TestCheckCalls(t *testing.T) {
 {id: w, name: w, version: "1", functions: [{name: f}, {name: g}], states: [{name: S, type: operation, start: {kind: default}, actions: [{functionRef: {refName: g}}, {functionRef: {refName: f, parameters: %A}}], end: {kind: default}}]}`,
 		"0.8": `---
 {id: w, name: w, version: "1", specVersion: "0.8", start: S, functions: [{name: f, type: custom, operation: f}], states: [{name: S, type: operation, actions: [{functionRef: {refName: f, arguments: %A}}], end: true}]}`,
+		"1.0": `---
+{document: {dsl: 1.0.3, namespace: default, name: w, version: 1.0.0}, do: [{a: {call: f, with: %A}}]}`,
 	} {
 		for args, want := range map[string]string{
 			`{id: $.a, n: 3}`:    "",
 			`{id: a, n: many}`:   `CALL006 function "f": the argument "n" must be an integer, not a string`,
+			`{id: a, N: many}`:   `CALL005 function "f": "get" takes no argument "N"; did you mean "n"?`,
 			`{idd: a}`:           `CALL005 function "f": "get" takes no argument "idd"; did you mean "id"?`,
 			`{n: 1}`:             `CALL004 function "f": the argument "id" is missing (a required path parameter of "get")`,
 			`{id: a, zzz: true}`: `CALL005 function "f": "get" takes no argument "zzz"; it takes X-Tenant, id, n`,
@@ -41,13 +44,14 @@ func TestCheckCalls(t *testing.T) {
 			if d.Program == nil {
 				t.Fatalf("%s: %v", version, found)
 			}
-			found = c.CheckCalls(t.Context(), pin.Definition{File: "w.yaml", Program: d.Program, Root: d.Document.Root})
-			got := ""
-			for _, one := range found {
-				got += strings.TrimPrefix(one.String(), one.Pos().String()+" warning ")
-			}
-			if got != want {
-				t.Errorf("%s %s: %s, want %s", version, args, got, want)
+			for severity, allow := range map[string]bool{"error": false, "warning": true} {
+				got := ""
+				for _, one := range c.CheckCalls(t.Context(), pin.Definition{File: "w.yaml", Program: d.Program, Root: d.Document.Root, AllowMismatch: allow}) {
+					got += strings.TrimPrefix(one.String(), one.Pos().String()+" "+severity+" ")
+				}
+				if got != want {
+					t.Errorf("%s %s: %s, want %s", version, args, got, want)
+				}
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (o *operation) invoke(ctx context.Context, c *Catalogue, call effect.Call, 
 	return c.options.OpenAPI.Call(ctx, call, extra), nil
 }
 
-// CheckCalls warns of calls that do not fit the documents of the catalogue. No catalogue promises nothing.
+// CheckCalls reports calls that do not fit the documents of the catalogue. No catalogue promises nothing.
 func (c *Catalogue) CheckCalls(ctx context.Context, def pin.Definition) dialect.Diagnostics {
 	if c == nil || def.Program == nil {
 		return nil

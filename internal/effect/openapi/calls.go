@@ -61,8 +61,7 @@ func (k callCheck) errorf(at dialect.Place, code, format string, args ...any) *d
 }
 
 // CheckCalls compares the calls of a function with an operation of documents that are pinned elsewhere, in a
-// catalogue: another one may describe the function when it is called, so everything is a warning. headers are those
-// that the operator gives with the call.
+// catalogue. headers are those that the operator gives with the call.
 func CheckCalls(f *pin.Finder, fn pin.Function, documents effect.Documents, id string, headers http.Header) {
 	if documents.Root == 0 {
 		return
@@ -76,7 +75,11 @@ func CheckCalls(f *pin.Finder, fn pin.Function, documents effect.Documents, id s
 			p.required, p.check = false, nil // whatever the argument is, it is not sent
 		}
 	}
-	c.checkCalls(f, fn, o, f.Warnf)
+	report := f.Errorf
+	if f.AllowMismatch() {
+		report = f.Warnf
+	}
+	c.checkCalls(f, fn, o, report)
 }
 
 // arguments checks what request will check when the call is made, as far as it is known.
@@ -110,8 +113,8 @@ func (k callCheck) arguments(args pin.Written) {
 
 func quoted(name string) string { return fmt.Sprintf("%q", name) }
 
-// named reports arguments that have no place in the request. What they were most likely meant to be is checked in
-// their place, so that one mistake is reported once.
+// named reports arguments that have no place in the request. What they were most likely meant to be counts as given,
+// so that one mistake is reported once.
 func (k callCheck) named(args pin.Written) pin.Written {
 	var names []string
 	for _, p := range k.o.parameters {
@@ -145,7 +148,7 @@ func (k callCheck) named(args pin.Written) pin.Written {
 		if _, given := args.Value.Get(near); near == "" || given {
 			args = args.Without(m.Key)
 		} else {
-			args = args.Renamed(m.Key, near)
+			args = args.Instead(m.Key, near)
 		}
 	}
 	return args

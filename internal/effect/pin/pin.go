@@ -40,6 +40,9 @@ type Definition struct {
 
 	// AllowUnreachable makes a document from the network that cannot be opened a warning. Calls that need it fail.
 	AllowUnreachable bool
+	// AllowMismatch makes a call that does not fit the catalogue a warning. It fails when it is made, unless the
+	// catalogue is another one by then.
+	AllowMismatch bool
 }
 
 // Function is a function of a definition.
@@ -149,6 +152,9 @@ func (f *Finder) Failf(at dialect.Place, cause error, code, format string, args 
 	return f.Errorf(at, code, format, args...).
 		WithHint("make the address reachable (--outbound-allow permits a private one), put the document beside the definition, or let it pass with allow-unreachable")
 }
+
+// AllowMismatch reports whether a call that does not fit the catalogue is only a warning.
+func (f *Finder) AllowMismatch() bool { return f.def.AllowMismatch }
 
 // stored is how a document is pinned: programs are stored as JSON, so one that is not text, such as a descriptor
 // set of Protocol Buffers, is base64 from then on.

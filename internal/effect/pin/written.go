@@ -57,17 +57,11 @@ func (w Written) Without(key string) Written {
 	return w
 }
 
-// Renamed is the object with another name for a member, whose place stays known by the new one.
-func (w Written) Renamed(from, to string) Written {
-	v, _ := w.Value.Get(from)
-	token, instead := "/"+Token(from), "/"+Token(to)
-	w.Value = w.Value.Without(from).With(to, v)
-	w.Open = slices.Clone(w.Open)
-	for i, open := range w.Open {
-		if open == token || strings.HasPrefix(open, token+"/") {
-			w.Open[i] = instead + open[len(token):]
-		}
-	}
+// Instead is the object without a member, and with an open one of another name in its place.
+func (w Written) Instead(from, to string) Written {
+	w = w.Without(from)
+	w.Value = w.Value.With(to, expr.Null)
+	w.Open = append(w.Open, "/"+Token(to))
 	return w
 }
 
