@@ -154,6 +154,9 @@ func (s *Server) restartInstance(w http.ResponseWriter, r *request) error {
 	input, given := body.Get("input")
 	old := r.PathValue("instance")
 	s.noteBefore(r, old)
+	if err := r.visit.start(1); err != nil {
+		return err
+	}
 	id, _, err := s.engine.Restart(r.Context(), old, engine.RestartRequest{
 		Input: input, HasInput: given, Version: version, Key: key, Rev: rev,
 	})

@@ -38,6 +38,9 @@ func (s *Server) startInstance(w http.ResponseWriter, r *request) error {
 	if start.Labels, err = r.labels(); err != nil {
 		return err
 	}
+	if err := r.visit.start(1); err != nil {
+		return err
+	}
 	var id string
 	switch {
 	case r.query.Has("id") && start.ID == "":

@@ -41,6 +41,9 @@ func (s *Server) createJobs(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := r.visit.start(len(requests)); err != nil {
+		return err
+	}
 	jobs, existing, err := s.engine.CreateJobs(r.Context(), requests)
 	failed := bulkErrors(err)
 	if err != nil && len(jobs) == 0 {

@@ -111,3 +111,58 @@ func TestDefinitionQuota(t *testing.T) {
 		t.Errorf("pause: %d %s", a.Code, a.Body)
 	}
 }
+
+// TestNamespaceQuota: all senders together wait where too much arrives.
+func TestNamespaceQuota(t *testing.T) {
+	w, byRole := tokenWorld(t, func(c *Config) { c.Quotas = Quotas{Bytes: 1} })
+	post := func(role Role) *httptest.ResponseRecorder {
+		return w.knock(door{side: wfx.North, method: "POST", path: "/api/v1/events"}, byRole[role], strings.NewReader(strings.Repeat(" ", 100)))
+	}
+	if a := post(Operator); a.Code == http.StatusTooManyRequests {
+		t.Fatalf("the first: %d %s", a.Code, a.Body)
+	}
+	for _, role := range []Role{Operator, Admin} {
+		if a := post(role); a.Code != http.StatusTooManyRequests || !strings.Contains(a.Body.String(), `"limit":"quota-bytes"`) {
+			t.Errorf("%s: %d %s", role, a.Code, a.Body)
+		}
+	}
+}
+
+// TestStartQuota: a token that starts too many instances waits, whatever it starts them with; another token does not.
+func TestStartQuota(t *testing.T) {
+	for path, start := range map[string]struct {
+		body   string
+		status int
+	}{
+		"/api/v1/definitions/none/instances":      {`{}`, http.StatusNotFound},
+		"/api/v1/definitions/none/instances/bulk": {`{"starts":[{}]}`, http.StatusNotFound},
+		"/api/v1/jobs":                    {`{"workflow":"none","clients":["a"]}`, http.StatusUnprocessableEntity},
+		"/api/wfx/v1/jobs":                {`{"workflow":"none","clientId":"a"}`, http.StatusBadRequest},
+		"/api/v1/instances/none/restart":  {`{}`, http.StatusNotFound},
+		"/api/v1/schedules/none/trigger":  {`{}`, http.StatusNotFound},
+		"/api/v1/schedules/none/backfill": {`{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, http.StatusNotFound},
+	} {
+		w, byRole := tokenWorld(t, func(c *Config) { c.Quotas = Quotas{CredentialStarts: 1} })
+		post := func(role Role, path, body string) *httptest.ResponseRecorder {
+			return w.knock(door{side: wfx.North, method: "POST", path: path}, byRole[role], strings.NewReader(body))
+		}
+		if path == "/api/v1/schedules/none/backfill" { // this one counts what it started
+			post(Operator, "/api/v1/definitions/none/instances/bulk", `{"starts":[{}`+strings.Repeat(",{}", 999)+`]}`)
+		}
+		var a *httptest.ResponseRecorder
+		for range 200 { // a burst of ten, and one more
+			if a = post(Operator, path, start.body); a.Code != start.status {
+				break
+			}
+		}
+		if a.Code != http.StatusTooManyRequests || !strings.Contains(a.Body.String(), "instances are started in a second (limit quota-credential-starts)") || a.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", path, a.Code, a.Body)
+		}
+		if a := post(Operator, "/api/v1/instances/none/retry", ""); a.Code != http.StatusNotFound {
+			t.Errorf("%s, then what starts nothing: %d %s", path, a.Code, a.Body)
+		}
+		if a := post(Admin, path, start.body); a.Code != start.status {
+			t.Errorf("%s, another token: %d %s", path, a.Code, a.Body)
+		}
+	}
+}

@@ -192,6 +192,9 @@ func (s *Server) resumeSchedule(w http.ResponseWriter, r *request, id, reason st
 }
 
 func (s *Server) triggerSchedule(w http.ResponseWriter, r *request, id, reason string) error {
+	if err := r.visit.start(1); err != nil {
+		return err
+	}
 	instance, err := s.engine.Trigger(r.Context(), id)
 	if err != nil {
 		return err
@@ -253,6 +256,9 @@ func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	id := r.PathValue("definition")
+	if err := r.visit.start(0); err != nil {
+		return err
+	}
 	list, err := s.engine.Backfill(r.Context(), id, times[0], times[1], dry)
 	if err != nil {
 		return err
@@ -265,6 +271,9 @@ func (s *Server) backfillSchedule(w http.ResponseWriter, r *request) error {
 			out.Started++
 		}
 		out.Fires = append(out.Fires, api.BackfilledFire{At: x.At.Std(), Instance: x.Instance, Existing: x.Existing})
+	}
+	if !dry {
+		s.rates.starts.Add(r.visit.who, int64(out.Started))
 	}
 	r.deed.none = dry
 	r.deed.after = fmt.Sprintf("from=%s to=%s started=%d", times[0].Std().Format(time.RFC3339), times[1].Std().Format(time.RFC3339), out.Started)

@@ -29,6 +29,9 @@ func (s *Server) startInstances(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := r.visit.start(len(starts)); err != nil {
+		return err
+	}
 	out := api.StartResults{Items: make([]api.StartResult, len(starts))}
 	errs := s.startAll(r, starts, out.Items)
 	same := true // all are refused, for the same reason

@@ -93,7 +93,10 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 				*v = s.newVisit(side, holder, r)
 				v.allowed = func() bool { return s.deviceStillAllowed(client, r) }
 			}
-			return v.admit(w, r, rt.cost, s.jobBodyLimit(side, op))
+			if err := v.admit(w, r, rt.cost, s.jobBodyLimit(side, op)); err != nil || op.ID != "createJob" {
+				return err
+			}
+			return v.start(1)
 		},
 		Changed: func(before, after string) { done.before, done.after = before, after },
 	})

@@ -21,9 +21,10 @@ const rateHolders = 65_536
 // rateKey is how long the key of a holder may be; of others it remembers the hash.
 const rateKey = 128
 
-// Rate bounds the bytes that each holder sends in a second, on average. A nil Rate has no bound.
+// Rate bounds what each holder sends, or starts, in a second, on average. A nil Rate has no bound.
 type Rate struct {
 	name    string
+	what    string
 	second  int64
 	refused atomic.Int64
 
@@ -33,26 +34,28 @@ type Rate struct {
 	swept time.Time            // when it looked last
 }
 
-// NewRate returns a rate of bytes a second; 0: no bound. Its name is that of the limit, for messages.
-func NewRate(name string, second int64) *Rate {
+// NewRate returns a rate; 0: no bound. Its name is that of the limit, and what says what it counts, for messages: "bytes
+// arrive".
+func NewRate(name, what string, second int64) *Rate {
 	if second <= 0 {
 		return nil
 	}
-	return &Rate{name: name, second: second, paid: map[string]time.Time{}, sweep: rateSweep}
+	return &Rate{name: name, what: what, second: second, paid: map[string]time.Time{}, sweep: rateSweep}
 }
 
 // RateError says that a holder has sent too much.
 type RateError struct {
 	Limit  string // the name of the rate
 	Second int64  // what it allows
+	What   string // what it counts
 	Retry  time.Duration
 }
 
 func (e *RateError) Error() string {
-	return fmt.Sprintf("more than %d bytes a second arrive (limit %s)", e.Second, e.Limit)
+	return fmt.Sprintf("more than %d %s in a second (limit %s)", e.Second, e.What, e.Limit)
 }
 
-// Check returns a *RateError if the holder has to wait before it sends more.
+// Check returns a *RateError if the holder has to wait before it sends or starts more.
 func (r *Rate) Check(who Holder) error {
 	if r == nil {
 		return nil
@@ -61,14 +64,14 @@ func (r *Rate) Check(who Holder) error {
 	defer r.mu.Unlock()
 	if wait := time.Until(r.paid[r.key(who, time.Now())]); wait > 0 {
 		r.refused.Add(1)
-		return &RateError{r.name, r.second, wait}
+		return &RateError{r.name, r.second, r.what, wait}
 	}
 	return nil
 }
 
-// Add counts bytes that the holder sent. A single body may be larger than what is left: the holder waits afterwards.
-func (r *Rate) Add(who Holder, bytes int64) {
-	if r == nil || bytes == 0 {
+// Add counts what the holder sent or started. It may be more than what is left: the holder waits afterwards.
+func (r *Rate) Add(who Holder, n int64) {
+	if r == nil || n == 0 {
 		return
 	}
 	now := time.Now()
@@ -79,7 +82,7 @@ func (r *Rate) Add(who Holder, bytes int64) {
 	if oldest := now.Add(-rateBurst); !ok || paid.Before(oldest) {
 		paid = oldest
 	}
-	r.paid[key] = paid.Add(time.Duration(float64(bytes) / float64(r.second) * float64(time.Second)))
+	r.paid[key] = paid.Add(time.Duration(float64(n) / float64(r.second) * float64(time.Second)))
 }
 
 // key is the key under which a holder counts. The caller holds the lock.

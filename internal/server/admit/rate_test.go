@@ -11,7 +11,7 @@ import (
 
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRate("quota-device-bytes", 1000)
+		r := NewRate("quota-device-bytes", "bytes arrive", 1000)
 		busy, other := Holder{Key: "client busy", Device: true}, Holder{Key: "client other", Device: true}
 		for range 11 { // a burst of ten seconds, and one body more
 			if err := r.Check(busy); err != nil {
@@ -50,7 +50,7 @@ func TestRate(t *testing.T) {
 // TestRateForgets: holders that send no more take no memory for ever.
 func TestRateForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRate("quota-device-bytes", 1000)
+		r := NewRate("quota-device-bytes", "bytes arrive", 1000)
 		for i := range 50 * rateSweep {
 			r.Add(Holder{Key: fmt.Sprint(i)}, 1)
 			time.Sleep(time.Second)
@@ -64,7 +64,7 @@ func TestRateForgets(t *testing.T) {
 // TestRateOfTooManyHolders: under however many names somebody sends, it takes bounded memory, and further names share one rate.
 func TestRateOfTooManyHolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRate("quota-credential-bytes", 1000)
+		r := NewRate("quota-credential-bytes", "bytes arrive", 1000)
 		for i := range rateHolders + 10 {
 			r.Add(Holder{Key: fmt.Sprint("address ", i)}, 1)
 		}
@@ -95,7 +95,7 @@ func TestRateOfTooManyHolders(t *testing.T) {
 }
 
 func TestNoRate(t *testing.T) {
-	r := NewRate("quota-device-bytes", 0)
+	r := NewRate("quota-device-bytes", "bytes arrive", 0)
 	r.Add(Holder{Key: "a"}, 1<<40)
 	if err := r.Check(Holder{Key: "a"}); err != nil || r.Refused() != 0 {
 		t.Error(err)
