@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 
@@ -59,7 +60,7 @@ func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, fla
 		return err
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	w := &watcher{host: n, dir: dir, deployed: map[string]loadedFile{}, broken: map[string]bool{}, uses: map[string]fileSet{}, allowUnreachable: allowUnreachable}
+	w := &watcher{host: n, dir: dir, deployed: map[string]loadedFile{}, broken: map[string]string{}, uses: map[string]fileSet{}, allowUnreachable: allowUnreachable}
 	if err := w.look(); err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, fla
 	base := urlOf(flags.northOpened.Addr(), false)
 	n.invoker.onParked = func(c effect.Call) { reportParked(a, base, c) }
 	reports := &reporter{app: a}
-	if err := n.open(ctx, lockstep.Redeploy(), lockstep.OnRecord(reports.record)); err != nil {
+	if err := n.open(ctx, lockstep.Redeploy(), lockstep.OnRecord(reports.record), lockstep.Logger(slog.New(withoutFailures{n.log.Handler()}))); err != nil {
 		return err
 	}
 	reports.know(func(id string) string {
@@ -79,7 +80,7 @@ func dev(a *cli.App, ctx context.Context, dir string, allowUnreachable bool, fla
 		}
 		return in.Definition.ID
 	})
-	loaded := w.load(ctx)
+	loaded, _ := w.load(ctx)
 	if err := n.announce("dev", false, false); err != nil {
 		return err
 	}

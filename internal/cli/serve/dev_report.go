@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -90,4 +92,25 @@ func (p *reporter) tellHidden() {
 	p.later.Stop()
 	fmt.Fprintf(p.app.Err, "… and %d more starts and ends\n", p.hidden)
 	p.hidden = 0
+}
+
+// withoutFailures is a log without the lines of failed instances: the reporter prints those, with their errors.
+type withoutFailures struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h withoutFailures) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "instance failed" {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h withoutFailures) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return withoutFailures{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h withoutFailures) WithGroup(name string) slog.Handler {
+	return withoutFailures{h.Handler.WithGroup(name)}
 }

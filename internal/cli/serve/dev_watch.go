@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ type watcher struct {
 	seen     cli.Stamps            // of the loaded files
 	changing cli.Stamps            // of changed files at the last check
 	deployed map[string]loadedFile // by file
-	broken   map[string]bool       // files that the last load could not deploy
+	broken   map[string]string     // files that the last load could not deploy, and what was printed of them
 	uses     map[string]fileSet    // files that definitions refer to, and which definitions do
 
 	allowUnreachable bool // documents on the network that cannot be fetched are warnings
@@ -96,7 +97,7 @@ func (w *watcher) again(ctx context.Context) {
 			delete(w.deployed, file)
 		}
 	}
-	maps.DeleteFunc(w.broken, func(file string, _ bool) bool { _, there := now[file]; return !there })
+	maps.DeleteFunc(w.broken, func(file, _ string) bool { _, there := now[file]; return !there })
 	changed := fileSet{}
 	for file, stamp := range now {
 		if w.seen[file] != stamp {
@@ -104,15 +105,25 @@ func (w *watcher) again(ctx context.Context) {
 		}
 	}
 	w.seen = now
-	for _, name := range w.load(ctx) {
+	w.spread(changed)
+	for file := range w.broken {
+		if changed[filepath.Clean(file)] {
+			w.broken[file] = "" // print it again, also if nothing is better
+		}
+	}
+	loaded, fixed := w.load(ctx)
+	for _, name := range fixed {
+		fmt.Fprintf(w.host.app.Err, "fixed %s\n", cli.Plain(name))
+	}
+	for _, name := range loaded {
 		fmt.Fprintf(w.host.app.Err, "loaded %s\n", cli.Plain(name))
 	}
+	w.spread(changed) // a definition may use other files now
 	w.test(ctx, changed)
 }
 
-// test runs the scenarios of what changed: of scenario files, of definitions, and of the files that these use. Where a
-// definition has errors nothing is run: they are reported, and the last good version is not what the file says.
-func (w *watcher) test(ctx context.Context, changed fileSet) {
+// spread adds the definitions that use a changed file.
+func (w *watcher) spread(changed fileSet) {
 	for file, users := range w.uses {
 		if changed[filepath.Clean(file)] {
 			for user := range users {
@@ -120,11 +131,16 @@ func (w *watcher) test(ctx context.Context, changed fileSet) {
 			}
 		}
 	}
+}
+
+// test runs the scenarios of what changed: of scenario files, of definitions, and of the files that these use. Where a
+// definition has errors nothing is run: they are reported, and the last good version is not what the file says.
+func (w *watcher) test(ctx context.Context, changed fileSet) {
 	reader := load.Reader{App: w.host.app, Ctx: ctx, Client: w.host.client}
 	err := local.RerunScenarios(reader, w.folder(), func(f *scenario.File) bool {
 		affected := changed[filepath.Clean(f.Path)]
 		for _, def := range f.Workflows {
-			if w.broken[def.Path] {
+			if _, broken := w.broken[def.Path]; broken {
 				return false
 			}
 			affected = affected || changed[filepath.Clean(def.Path)]
@@ -153,14 +169,14 @@ func (w *watcher) reloadFunctions(ctx context.Context) {
 	w.host.invoker.use(known)
 }
 
-// load deploys every definition without errors, as one bundle, and returns the names of those that are new, changed, or
-// no longer broken. It reports the errors of the others, whose last good version stays deployed.
-func (w *watcher) load(ctx context.Context) []string {
+// load deploys every definition without errors, as one bundle, and returns the names of those that are new or changed,
+// and of those that are no longer broken. It reports the errors of the others, whose last good version stays deployed.
+func (w *watcher) load(ctx context.Context) (loaded, fixed []string) {
 	a := w.host.app
 	files, found, err := load.Find([]string{w.dir})
 	if err != nil {
 		fmt.Fprintf(a.Err, "%v\n", err)
-		return nil
+		return nil, nil
 	}
 	slices.Sort(files)
 	var good []load.Definition
@@ -168,41 +184,47 @@ func (w *watcher) load(ctx context.Context) []string {
 	for _, file := range files {
 		d, err := load.Compile(a, ctx, file, "", w.host.client, w.host.invoker.Names()...)
 		if err != nil {
-			fmt.Fprintf(a.Err, "%v\n", err)
-			w.broken[file] = true
+			w.breaks(file, err.Error()+"\n")
 			continue
 		}
 		if found[file] && !d.IsDefinition() {
 			continue
 		}
-		if d, err = w.check(ctx, d, owner); err != nil {
-			fmt.Fprintf(a.Err, "%s: %s\n", file, cli.Plain(err.Error()))
+		switch d, err = w.check(ctx, d, owner); {
+		case err != nil:
+			w.breaks(file, fmt.Sprintf("%s: %s\n", file, cli.Plain(err.Error())))
+		case d.Diagnostics.HasErrors():
+			w.breaks(file, w.report(d))
+		default:
+			good = append(good, d)
 		}
-		if err != nil || d.Diagnostics.HasErrors() {
-			w.broken[file] = true
-			w.keeps(file)
-			continue
-		}
-		good = append(good, d)
 	}
-	loaded, err := w.deploy(ctx, good)
+	loaded, fixed, err = w.deploy(ctx, good)
 	if err != nil {
-		fmt.Fprintf(a.Err, "%s; nothing was deployed\n", cli.Plain(err.Error()))
+		report, again := cli.Plain(err.Error())+"; nothing was deployed\n", true
 		for _, d := range good {
-			w.broken[d.File] = true
+			again = again && w.broken[d.File] == report
+			w.broken[d.File] = report
+		}
+		if !again {
+			fmt.Fprint(a.Err, report)
 		}
 	}
-	return loaded
+	return loaded, fixed
 }
 
-// keeps reports that the last good version of a file stays deployed.
-func (w *watcher) keeps(file string) {
+// breaks reports why a file cannot be deployed, unless that is what it said last.
+func (w *watcher) breaks(file, report string) {
 	if was, ok := w.deployed[file]; ok {
-		fmt.Fprintf(w.host.app.Err, "%s: the last good %s stays deployed\n", file, cli.Plain(was.name))
+		report += fmt.Sprintf("%s: the last good %s stays deployed\n", file, cli.Plain(was.name))
 	}
+	if w.broken[file] != report {
+		fmt.Fprint(w.host.app.Err, report)
+	}
+	w.broken[file] = report
 }
 
-// check finds what keeps a definition from being deployed, and reports its diagnostics if they include an error.
+// check finds what keeps a definition from being deployed: an error, or one among its diagnostics.
 func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string]string) (load.Definition, error) {
 	if d.Program != nil {
 		if !w.host.flags.functions.AllowExec && builtin.CheckExec(d.File, d.Program).HasErrors() {
@@ -219,7 +241,6 @@ func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string
 		}
 	}
 	if d.Diagnostics.HasErrors() {
-		w.report(d)
 		return d, nil
 	}
 	if other, ok := owner[d.Program.ID]; ok {
@@ -229,15 +250,15 @@ func (w *watcher) check(ctx context.Context, d load.Definition, owner map[string
 	return d, nil
 }
 
-// deploy deploys definitions as one bundle, and returns the names of those that changed or were broken.
-func (w *watcher) deploy(ctx context.Context, ds []load.Definition) (loaded []string, err error) {
+// deploy deploys definitions as one bundle, and returns the names of those that changed, and of those that were broken.
+func (w *watcher) deploy(ctx context.Context, ds []load.Definition) (loaded, fixed []string, err error) {
 	if len(ds) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	dir := w.folder()
 	folder, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer folder.Close()
 	b := lockstep.Bundle{Files: folder.FS(), AllowUnreachable: w.allowUnreachable}
@@ -245,40 +266,47 @@ func (w *watcher) deploy(ctx context.Context, ds []load.Definition) (loaded []st
 	for _, d := range ds {
 		name, err := filepath.Rel(dir, d.File)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		name = filepath.ToSlash(name)
 		b.Definitions, byPath[name] = append(b.Definitions, name), d
 	}
 	got, err := w.host.engine.DeployBundle(ctx, b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, one := range got.Definitions {
 		d := byPath[one.Definition.Path]
 		name := cli.JoinVersion(one.Definition.ID, one.Definition.Version)
 		before := w.deployed[d.File]
 		w.deployed[d.File] = loadedFile{name, one.Definition.Digest}
-		if before.digest != one.Definition.Digest || w.broken[d.File] {
-			w.report(d)
+		_, broken := w.broken[d.File]
+		switch {
+		case broken:
+			fixed = append(fixed, name)
+		case before.digest != one.Definition.Digest:
 			loaded = append(loaded, name)
+		default:
+			continue
 		}
+		fmt.Fprint(w.host.app.Err, w.report(d))
 		delete(w.broken, d.File)
 	}
-	return loaded, nil
+	return loaded, fixed, nil
 }
 
-// report shows the diagnostics of a definition.
-func (w *watcher) report(d load.Definition) {
+// report is the text of the diagnostics of a definition.
+func (w *watcher) report(d load.Definition) string {
+	var out strings.Builder
 	documents := local.NewValidation(w.host.app)
 	documents.Documents[d.File] = d.Document
 	for _, one := range d.Diagnostics {
-		// If stderr cannot be written there is no way to report it.
-		_ = cli.Render(w.host.app.Err, documents.Document(one.File), one)
+		_ = cli.Render(&out, documents.Document(one.File), one) // a builder never fails
 	}
 	if d.Diagnostics.HasErrors() {
-		fmt.Fprintf(w.host.app.Err, "%s: %s\n", filepath.ToSlash(d.File), cli.Tally(d.Diagnostics.Counts()))
+		fmt.Fprintf(&out, "%s: %s\n", filepath.ToSlash(d.File), cli.Tally(d.Diagnostics.Counts()))
 	}
+	return out.String()
 }
 
 // lockedWriter lets several goroutines write, one at a time.
