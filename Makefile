@@ -9,6 +9,7 @@ MODULE  := github.com/lockstep-workflows/lockstep
 # carries its version, so that a new version here builds anew.
 STATICCHECK := $(BIN)/staticcheck-0.8.2
 GOFUMPT     := $(BIN)/gofumpt-0.12.0
+GOVULNCHECK := $(BIN)/govulncheck-1.8.0
 TESTCOUNT   := $(BIN)/testcount
 
 FUZZTIME ?= 30s
@@ -20,6 +21,7 @@ SEEDS    ?= 20000
 ORDERS   ?= 10000
 TESTARGS ?=
 VERSION  ?=
+VULNDB   ?= https://vuln.go.dev
 BENCH    ?= .
 
 # On a build server every test runs anew.
@@ -41,7 +43,7 @@ LONGEST = $(addprefix $(MODULE)/internal/,store/postgres engine sim/cluster sim 
 longest-first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-nodes soak cover clean ui ui-check page-tools postgres
+.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-nodes soak cover vuln clean ui ui-check page-tools postgres
 .DEFAULT_GOAL := build
 
 help: ## list the targets
@@ -80,6 +82,9 @@ lint: $(STATICCHECK) $(GOFUMPT) ## go vet, staticcheck, gofumpt, lockstep fmt
 	$(STATICCHECK) ./...
 	@unformatted=$$($(GOFUMPT) -l .); [ -z "$$unformatted" ] || { echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; }
 	$(GO) run ./cmd/lockstep fmt --check examples
+
+vuln: $(GOVULNCHECK) ## look up known vulnerabilities of what the programs use, in VULNDB (https://vuln.go.dev)
+	@$(GOVULNCHECK) -db $(VULNDB) ./... || { code=$$?; [ $$code = 3 ] || echo "not checked: govulncheck needs to read $(VULNDB); VULNDB=file:///FOLDER names a copy"; exit $$code; }
 
 fmt: $(GOFUMPT) ## format the code
 	$(GOFUMPT) -w .
@@ -136,6 +141,10 @@ $(STATICCHECK):
 $(GOFUMPT):
 	GOBIN=$(BIN) GOFLAGS= $(GO) install mvdan.cc/gofumpt@v0.12.0
 	@mv $(BIN)/gofumpt $@
+
+$(GOVULNCHECK):
+	GOBIN=$(BIN) GOFLAGS= $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.8.0
+	@mv $(BIN)/govulncheck $@
 
 $(TESTCOUNT): $(wildcard internal/testcount/*.go)
 	@$(GO) build -o $@ ./internal/testcount
