@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
@@ -55,6 +56,36 @@ func (s *noting) Commit(ctx context.Context, c store.Commit) error {
 	s.list = append(s.list, c)
 	s.mu.Unlock()
 	return s.Store.Commit(ctx, c)
+}
+
+// TestFiguresAllocateNothing: counting the commits and the call of an instance takes no memory, once its definition and its
+// function are known.
+func TestFiguresAllocateNothing(t *testing.T) {
+	e, err := New(Config{Store: memory.New(), Languages: jsonpath.Languages()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance := store.Instance{ID: "i", Definition: "w", Status: core.Completed, Created: 1, Ended: 2}
+	steps := []store.Commit{
+		{Instance: instance, Records: []core.Record{{Type: core.RecStarted, Time: 1}, {Type: core.RecEntered, Time: 1}}},
+		{Instance: instance, Records: []core.Record{{Type: core.RecRetrying, Time: 1}}},
+		{Instance: instance, Records: []core.Record{{Type: core.RecFinished, Time: 2, Status: core.Completed}}},
+	}
+	out := effect.Outcome{}
+	allocations := testing.AllocsPerRun(100, func() {
+		for i := range steps {
+			e.figures.records(&steps[i])
+			e.figures.committed(time.Millisecond, nil)
+		}
+		e.figures.called("f", time.Millisecond, &out, false)
+		e.figures.TimerLag.Observe(time.Millisecond)
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations", allocations)
+	}
+	if n := e.figures.Definitions.Of("w").Completed.Load(); n != 101 {
+		t.Errorf("%d instances were counted", n)
+	}
 }
 
 // BenchmarkFigures is what metrics cost of BenchmarkW1: all that they do for the commits and the call of one instance, beside
