@@ -79,9 +79,7 @@ func (s *Server) await(r *request, id string, wait time.Duration) (store.Instanc
 	}
 	defer place.Release()
 	r.visit.place.Release()
-	late, silence := s.cfg.Clock.After(wait)
-	defer silence()
-	return s.engine.WaitUntil(r.Context(), id, late, s.stopping)
+	return s.engine.WaitUntil(r.Context(), id, s.alarms.after(wait), s.stopping)
 }
 
 func (s *Server) getInstance(w http.ResponseWriter, r *request) error {

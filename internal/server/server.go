@@ -92,6 +92,7 @@ type Server struct {
 	drawings     drawings
 	figures      figures
 	tail         *feed.Tail
+	alarms       alarms
 	sessions     sessions
 	failures     failures
 	revocations  revocations
@@ -132,6 +133,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Tokens != nil {
 		cfg.Tokens.revoked = func(digest string) (bool, error) { return s.revocations.has(tokenKey(digest)) }
 	}
+	s.alarms = alarms{clock: cfg.Clock, stopping: s.stopping, due: map[int64]chan time.Time{}}
 	s.tail = feed.NewTail(cfg.Engine, encodeChange)
 	for i := range routes {
 		s.routes.Add(routes[i].method, routes[i].path, &routes[i])
