@@ -119,6 +119,9 @@ func answerText(w http.ResponseWriter, status int, media string, text []byte) er
 	return answerParts(w, status, media, [][]byte{text})
 }
 
+// shortText is the length up to which net/http finds the length of a response itself, without a header in a map.
+const shortText = 2 << 10
+
 // answerParts writes an answer whose text is in several parts. The memory of each is released once
 // it is sent.
 func answerParts(w http.ResponseWriter, status int, media string, parts [][]byte) error {
@@ -138,7 +141,9 @@ func answerParts(w http.ResponseWriter, status int, media string, parts [][]byte
 	if h.Get("Cache-Control") == "" {
 		h["Cache-Control"] = notStored
 	}
-	setHeader(w, "Content-Length", itoa(int64(n)))
+	if n > shortText {
+		setHeader(w, "Content-Length", itoa(int64(n)))
+	}
 	w.WriteHeader(status)
 	for i, part := range parts {
 		if _, err := w.Write(part); err != nil {
@@ -152,5 +157,13 @@ func answerParts(w http.ResponseWriter, status int, media string, parts [][]byte
 // answerInstance writes an instance with its revision.
 func answerInstance(w http.ResponseWriter, status int, row *store.Instance) error {
 	setHeader(w, "Etag", `"`+itoa(row.Rev)+`"`)
-	return answer(w, status, ViewInstance(row))
+	v := ViewInstance(row)
+	e := encoders.Get().(*encoder)
+	defer e.free()
+	text, err := appendInstance(e.text.AvailableBuffer(), &v)
+	if err != nil {
+		return err
+	}
+	e.text.Write(append(text, '\n'))
+	return answerText(w, status, mediaJSON, e.text.Bytes())
 }
