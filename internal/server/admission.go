@@ -63,6 +63,8 @@ type visit struct {
 
 	answered bool // a part of the response was written
 
+	arrived arrived // the body, if there is one
+
 	room [5]admit.Place // for those that most requests take
 	used int            // of room
 }
@@ -263,8 +265,8 @@ func (s *Server) newVisit(side wfx.Side, who admit.Holder, r *http.Request) visi
 }
 
 // openVisit is the visit of a request that needs no credential.
-func (s *Server) openVisit(r *http.Request) *visit {
+func (s *Server) openVisit(r *http.Request) visit {
 	v := s.newVisit(wfx.North, addressOf(r), r)
 	v.pools = s.open
-	return &v
+	return v
 }

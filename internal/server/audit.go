@@ -151,9 +151,6 @@ func (s *Server) audit(w *recorder, r *http.Request, operation string, who ident
 				return nil
 			}
 		}
-		if id := r.PathValue("instance"); target == "" && id != "" {
-			target = instancePath(id)
-		}
 		if target == "" {
 			target = r.URL.Path
 		}

@@ -8,7 +8,7 @@
 // parameters (params.go), admission (admission.go, with the package admit), its body (receive.go), and
 // then its handler, which returns an error or has answered; recorder.go writes. errors.go turns every
 // error into a problem of problem.go; no handler writes one itself. views.go fills the types of package
-// api, which answer.go writes.
+// api, which answer.go writes (instances with append.go). alarms.go ends the waiting of requests.
 //
 // There are two sides. listen.go and inherit.go open the listeners of each, if they are safe;
 // devices.go identifies the devices of the south, and download.go has files for them.

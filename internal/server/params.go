@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -23,10 +22,40 @@ import (
 // request is a request that passed all checks before its handler.
 type request struct {
 	*http.Request
+	route *route
 	who   identity
-	query url.Values
+	path  web.Values
+	query params
 	visit *visit
 	deed  *deed // for the audit log
+}
+
+// PathValue returns a segment of the path. Those of http.Request are not set.
+func (r *request) PathValue(name string) string { return r.path.PathValue(name) }
+
+// params are the parameters of a query, in their order.
+type params []param
+
+type param struct{ name, value string }
+
+// Has reports whether there is a parameter of this name.
+func (ps params) Has(name string) bool {
+	for i := range ps {
+		if ps[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Get returns the first value of a parameter.
+func (ps params) Get(name string) string {
+	for i := range ps {
+		if ps[i].name == name {
+			return ps[i].value
+		}
+	}
+	return ""
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -39,14 +68,25 @@ func badParameter(name, format string, args ...any) *problemError {
 	return p
 }
 
-// parseQuery reads the query, and refuses what the route does not know.
-func (rt *route) parseQuery(raw string) (url.Values, error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return nil, problem(api.CodeBadParameter, "the query cannot be read: "+err.Error())
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(rt.params, name) {
+// parseQuery reads the query into out, and refuses what the route does not know.
+func (rt *route) parseQuery(raw string, out params) (params, error) {
+	for raw != "" {
+		var part string
+		part, raw, _ = strings.Cut(raw, "&")
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		var err error
+		if strings.Contains(part, ";") {
+			err = errors.New("it contains ; where & separates parameters")
+		} else if name, err = url.QueryUnescape(name); err == nil {
+			value, err = url.QueryUnescape(value)
+		}
+		switch {
+		case err != nil:
+			return nil, problem(api.CodeBadParameter, "the query cannot be read: "+err.Error())
+		case !slices.Contains(rt.params, name):
 			p := badParameter(name, "unknown parameter")
 			if near := dialect.Suggest(name, rt.params); near != "" {
 				p.Hint = fmt.Sprintf("did you mean %q?", near)
@@ -54,35 +94,29 @@ func (rt *route) parseQuery(raw string) (url.Values, error) {
 				p.Hint = "the parameters are " + strings.Join(rt.params, ", ")
 			}
 			return nil, p
-		}
-		if len(values[name]) > 1 && name != "label" {
+		case out.Has(name) && name != "label":
 			return nil, badParameter(name, "is given more than once")
 		}
+		out = append(out, param{name, value})
 	}
-	return values, nil
+	return out, nil
 }
 
 // checkTexts refuses text that the store cannot hold, in the path, the query and the headers.
-func (rt *route) checkTexts(r *http.Request, query url.Values) error {
-	worst := "" // the first by name
-	check := func(name, text string) {
-		if (worst == "" || name < worst) && !store.Storable(text) {
-			worst = name
+func (r *request) checkTexts() error {
+	wrong := func(name string) error { return badParameter(name, "contains NUL or is not valid UTF-8") }
+	if name := r.path.Unless(store.Storable); name != "" {
+		return wrong(name)
+	}
+	for _, p := range r.query {
+		if !store.Storable(p.value) {
+			return wrong(p.name)
 		}
 	}
-	for part := range strings.SplitSeq(rt.path, "/") {
-		if name := strings.Trim(part, "{}"); name != part {
-			check(name, r.PathValue(name))
+	for _, name := range [...]string{"Idempotency-Key", "If-Match", "Last-Event-Id"} { // in canonical form, which costs nothing
+		if !store.Storable(r.Header.Get(name)) {
+			return wrong(name)
 		}
-	}
-	for name := range query {
-		check(name, query.Get(name))
-	}
-	for _, name := range [...]string{"Idempotency-Key", "If-Match", "Last-Event-ID"} {
-		check(name, r.Header.Get(name))
-	}
-	if worst != "" {
-		return badParameter(worst, "contains NUL or is not valid UTF-8")
 	}
 	return nil
 }
@@ -99,7 +133,11 @@ func (r *request) flag(name string) (bool, error) {
 // labels reads the labels of a new instance.
 func (r *request) labels() (map[string]string, error) {
 	var out map[string]string
-	for _, text := range r.query["label"] {
+	for _, p := range r.query {
+		if p.name != "label" {
+			continue
+		}
+		text := p.value
 		name, value, ok := strings.Cut(text, "=")
 		if _, twice := out[name]; twice {
 			return nil, badParameter("label", "%.100q is given more than once", name)

@@ -25,7 +25,8 @@ func (v *visit) receive(w *recorder, r *http.Request, most int64) (err error) {
 			return full(err)
 		}
 	}
-	a := &arrived{rest: r.Body}
+	a := &v.arrived
+	a.rest = r.Body
 	pace := pace{begun: time.Now(), limits: &v.s.limits, within: v.s.limits.ReadTimeout}
 	deadline := func(at time.Time) { _ = http.NewResponseController(w.ResponseWriter).SetReadDeadline(at) }
 	err = a.fill(v, r.ContentLength, most, &pace, deadline)
@@ -106,6 +107,7 @@ func (a *arrived) fill(v *visit, length, most int64, pace *pace, deadline func(t
 		switch {
 		case errors.Is(err, io.EOF):
 			a.ended = true
+			_ = a.rest.Close() // else net/http looks for more of it before it sends the response
 			return nil
 		case err != nil:
 			a.err = fmt.Errorf("%w: %w", errBody, err)

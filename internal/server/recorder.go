@@ -79,7 +79,9 @@ func (w *recorder) WriteHeader(status int) {
 			w.Header().Set("Connection", "close")
 			w.tooLong = status == http.StatusRequestEntityTooLarge && w.visit != nil && http.NewResponseController(w.ResponseWriter).EnableFullDuplex() == nil
 		}
-		w.deadline(time.Now().Add(w.limits.WriteTimeout))
+		if !w.paced { // else Write sets it
+			w.deadline(time.Now().Add(w.limits.WriteTimeout))
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -21,7 +21,9 @@ import (
 func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 	begun, body := time.Now(), r.Body
 	at, r := traceOf(r)
-	rec := &recorder{ResponseWriter: w, limits: &s.limits, hasBody: r.ProtoMajor < 2 && r.Body != nil && r.Body != http.NoBody}
+	x := new(exchange)
+	rec := &x.recorder
+	*rec = recorder{ResponseWriter: w, limits: &s.limits, hasBody: r.ProtoMajor < 2 && r.Body != nil && r.Body != http.NoBody}
 	h := rec.Header()
 	h["Traceparent"] = rec.value(at.String())
 	s.protect(h, r)
@@ -33,10 +35,11 @@ func (s *Server) serve(side wfx.Side, w http.ResponseWriter, r *http.Request) {
 		if side == wfx.South || wfx.Serves(r.URL.Path) || r.URL.Path == "/" && !s.isPage(r) {
 			rt, who, err = s.dispatchJobs(side, rec, r)
 		} else {
-			rt, who, err = s.dispatch(rec, r)
+			rt, who, err = s.dispatch(x, r)
 		}
 		return err
 	})
+	r.Body = body // net/http looks for the rest of one that is not its own
 	whole := err == nil || s.fail(rec, r, err, at)
 	s.account(r, rec, rt, who, at, time.Since(begun))
 	if !whole {
@@ -59,7 +62,8 @@ func guard(f func() error) (err error) {
 }
 
 // dispatch finds the route of a request, checks the request, and calls the handler.
-func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity, err error) {
+func (s *Server) dispatch(x *exchange, r *http.Request) (rt *route, who identity, err error) {
+	w := &x.recorder
 	if err := s.checkHost(r); err != nil {
 		return nil, who, err
 	}
@@ -88,48 +92,47 @@ func (s *Server) dispatch(w *recorder, r *http.Request) (rt *route, who identity
 			return rt, who, err
 		}
 	}
-	x := &exchange{request: request{Request: r}}
-	done := &x.deed
+	in, v := &x.request, &x.visit
+	*in = request{Request: r, route: rt, who: who, path: match.Values, visit: v, deed: &x.deed}
 	if rt.isAudited(r) {
-		s.audit(w, r, rt.operation, who, done)
+		if id := in.PathValue("instance"); id != "" {
+			in.deed.target = instancePath(id)
+		}
+		s.audit(w, r, rt.operation, who, in.deed)
 	}
-	var v *visit
 	if rt.roles == nil {
-		v = s.openVisit(r)
+		*v = s.openVisit(r)
 	} else {
 		if err := rt.authorize(who); err != nil {
 			return rt, who, err
 		}
-		v = &x.visit
 		*v = s.newVisit(wfx.North, s.holderOf(who, r), r)
-		rt, who := rt, who // as they are now
-		v.allowed = func() bool { return s.stillAllowed(rt, who, r) }
 	}
 	if err := s.origin.Check(r); err != nil {
 		return rt, who, problem(api.CodeCrossOrigin, "the request comes from a page of another site")
 	}
-	query, err := rt.parseQuery(r.URL.RawQuery)
-	if err == nil {
-		err = rt.checkTexts(r, query)
+	if in.query, err = rt.parseQuery(r.URL.RawQuery, x.params[:0]); err == nil {
+		err = in.checkTexts()
 	}
 	if err != nil {
 		return rt, who, err
 	}
 	if rt.operation == "startInstance" || rt.operation == "startInstances" {
-		v.starts = r.PathValue("definition")
+		v.starts = in.PathValue("definition")
 	}
 	if err := v.admit(w, r, rt.cost, s.bodyLimit(rt)); err != nil {
 		return rt, who, err
 	}
-	x.who, x.query, x.request.visit, x.request.deed = who, query, v, done
-	return rt, who, s.suggest(who, rt.handle(s, w, &x.request))
+	return rt, who, s.suggest(who, rt.handle(s, w, in))
 }
 
-// exchange is what a request of the API takes, in one piece of memory.
+// exchange is what a request takes, in one piece of memory.
 type exchange struct {
-	request
-	visit visit
-	deed  deed
+	recorder recorder
+	request  request
+	visit    visit
+	deed     deed
+	params   [4]param // for as many as most requests have
 }
 
 // stillAllowed reports whether the sender of a request may still make it. Where the store cannot tell, it may.

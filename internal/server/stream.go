@@ -74,7 +74,7 @@ func (s *Server) stream(w http.ResponseWriter, r *request) error {
 	}
 	reader := feed.Reader{
 		Tail: s.tail, Clock: s.cfg.Clock, Stopping: s.stopping,
-		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here", Allowed: r.visit.allowed,
+		Heartbeat: s.limits.Heartbeat, Within: s.limits.WriteTimeout, Beat: "still here", Allowed: func() bool { return s.stillAllowed(r.route, r.who, r.Request) },
 		Pos: pos, Frames: f.frames,
 		Forgot: func(oldest int64) []byte { return frame(oldest, api.StreamReset, []byte(`{}`)) },
 	}

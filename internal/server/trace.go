@@ -18,7 +18,7 @@ import (
 // the trace of the header, with the caller's span as its parent.
 func traceOf(r *http.Request) (trace.Context, *http.Request) {
 	at, given := trace.Context{}, false
-	if parent := r.Header.Get(trace.Header); parent != "" {
+	if parent := r.Header.Get("Traceparent"); parent != "" {
 		at, given = trace.ParseBoth(parent, strings.Join(r.Header.Values(trace.StateHeader), ","))
 	}
 	if given {

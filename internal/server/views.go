@@ -115,16 +115,25 @@ func viewProgress(list []core.Progress, failures bool) []api.Progress {
 func allowed(row *store.Instance) []string {
 	switch {
 	case row.Quarantine != "":
-		return []string{api.VerbResume, api.VerbTerminate, api.VerbRestart}
+		return quarantinedVerbs
 	case row.Status == core.Failed:
-		return []string{api.VerbRetry, api.VerbSkip, api.VerbRestart, api.VerbDelete}
+		return failedVerbs
 	case row.Status.Final():
-		return []string{api.VerbRestart, api.VerbDelete}
+		return endedVerbs
 	case row.Status == core.Paused:
-		return []string{api.VerbResume, api.VerbCancel, api.VerbTerminate, api.VerbRestart}
+		return pausedVerbs
 	}
-	return []string{api.VerbPause, api.VerbCancel, api.VerbTerminate, api.VerbRestart}
+	return liveVerbs
 }
+
+// The interventions by status. The lists are shared, and never changed.
+var (
+	quarantinedVerbs = []string{api.VerbResume, api.VerbTerminate, api.VerbRestart}
+	failedVerbs      = []string{api.VerbRetry, api.VerbSkip, api.VerbRestart, api.VerbDelete}
+	endedVerbs       = []string{api.VerbRestart, api.VerbDelete}
+	pausedVerbs      = []string{api.VerbResume, api.VerbCancel, api.VerbTerminate, api.VerbRestart}
+	liveVerbs        = []string{api.VerbPause, api.VerbCancel, api.VerbTerminate, api.VerbRestart}
+)
 
 func viewPlace(p ir.Pos) *api.Place {
 	if p.Line == 0 {

@@ -64,7 +64,8 @@ func (s *Server) dispatchJobs(side wfx.Side, w *recorder, r *http.Request) (rt *
 	if op != nil {
 		rt = &route{method: r.Method, operation: "wfx." + op.ID, roles: access[op.Access], cost: jobCost(op, r)}
 	}
-	v := s.openVisit(r)
+	first := s.openVisit(r)
+	v := &first
 	done := &deed{}
 	if side == wfx.North && rt.roles != nil {
 		if who, err = s.identify(r); err != nil {

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -10,33 +11,116 @@ import (
 	"strings"
 )
 
-// Table finds the route of a request. The patterns of paths are those of [http.ServeMux], whose own
-// dispatch is not used: it redirects, and answers 404 and 405 in its own words.
+// Table finds the route of a request. The patterns of paths are those of [http.ServeMux] whose wildcards are whole
+// segments. It is not a ServeMux, which redirects, answers 404 and 405 in its own words, and allocates for each request.
 type Table[R any] struct {
-	mux   http.ServeMux
-	paths map[string]methods[R]
+	root segment[R]
 }
 
-// methods are the routes of a path. They are a handler only for the mux to return them.
-type methods[R any] map[string]*R
+// segment is what may follow a path.
+type segment[R any] struct {
+	methods  methods[R]             // of the path that ends here
+	literals map[string]*segment[R] // by the next segment
+	any      *segment[R]            // for every other one, which is the value of name
+	name     string
+}
 
-func (methods[R]) ServeHTTP(http.ResponseWriter, *http.Request) {}
+// methods are the routes of a path.
+type methods[R any] map[string]*R
 
 // Add adds a route under a method and a path.
 func (t *Table[R]) Add(method, path string, route *R) {
-	if t.paths == nil {
-		t.paths = map[string]methods[R]{}
+	if strings.Count(path, "{") > maxWildcards {
+		panic(fmt.Sprintf("%s: a path has at most %d wildcards", path, maxWildcards))
 	}
-	if t.paths[path] == nil {
-		t.paths[path] = methods[R]{}
-		t.mux.Handle(path, t.paths[path])
+	at := &t.root
+	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimSuffix(path, "{$}"), "/"), "/") {
+		at = at.child(path, part)
 	}
-	t.paths[path][method] = route
+	if at.methods == nil {
+		at.methods = methods[R]{}
+	}
+	at.methods[method] = route
+}
+
+// child returns what follows a segment of a pattern.
+func (s *segment[R]) child(pattern, part string) *segment[R] {
+	if name, wild := strings.CutPrefix(part, "{"); wild {
+		name = strings.TrimSuffix(name, "}")
+		if s.any == nil {
+			s.any, s.name = new(segment[R]), name
+		}
+		if s.name != name {
+			panic(fmt.Sprintf("%s: the segment is {%s} in another route", pattern, s.name))
+		}
+		return s.any
+	}
+	if s.literals == nil {
+		s.literals = map[string]*segment[R]{}
+	}
+	if s.literals[part] == nil {
+		s.literals[part] = new(segment[R])
+	}
+	return s.literals[part]
+}
+
+// Values are the segments of a path that stand for the wildcards of a pattern.
+type Values struct {
+	names, values [maxWildcards]string
+	count         int
+}
+
+// maxWildcards is how many wildcards a pattern has at most.
+const maxWildcards = 2
+
+// PathValue returns the segment for a wildcard; "": the pattern has none of this name.
+func (v *Values) PathValue(name string) string {
+	if i := slices.Index(v.names[:v.count], name); i >= 0 {
+		return v.values[i]
+	}
+	return ""
+}
+
+// Unless returns the name of the first value that is not ok; "": all are.
+func (v *Values) Unless(ok func(string) bool) string {
+	for i := range v.count {
+		if !ok(v.values[i]) {
+			return v.names[i]
+		}
+	}
+	return ""
+}
+
+// find finds the rest of a path. A literal segment comes before a wildcard.
+func (s *segment[R]) find(rest string, more bool, v *Values) methods[R] {
+	if !more {
+		return s.methods
+	}
+	part, rest, more := strings.Cut(rest, "/")
+	if text, err := url.PathUnescape(part); err == nil {
+		part = text
+	}
+	if next := s.literals[part]; next != nil {
+		if found := next.find(rest, more, v); found != nil {
+			return found
+		}
+	}
+	if s.any == nil || part == "" {
+		return nil
+	}
+	v.names[v.count], v.values[v.count] = s.name, part
+	v.count++
+	found := s.any.find(rest, more, v)
+	if found == nil {
+		v.count--
+	}
+	return found
 }
 
 // Match is what a table has for a request.
 type Match[R any] struct {
-	Route   *R // nil: the path does not exist, or not with this method
+	Route *R // nil: the path does not exist, or not with this method
+	Values
 	methods methods[R]
 }
 
@@ -56,41 +140,17 @@ func (m Match[R]) Allow() string {
 	return strings.Join(out, ", ")
 }
 
-// Find returns the route of a request and sets the request's path values. A path in an unusual form
-// (a//b, a/../b) is not found, rather than redirected.
-func (t *Table[R]) Find(r *http.Request) Match[R] {
+// Find returns the route of a request. A path in an unusual form (a//b, a/../b) is not found, rather than redirected.
+func (t *Table[R]) Find(r *http.Request) (m Match[R]) {
 	at := r.URL.EscapedPath()
 	if at != "/" && path.Clean(at) != strings.TrimSuffix(at, "/") {
-		return Match[R]{}
+		return m
 	}
-	handler, pattern := t.mux.Handler(r)
-	found, ok := handler.(methods[R])
-	if !ok {
-		return Match[R]{}
-	}
-	setPathValues(r, pattern, at)
+	m.methods = t.root.find(strings.TrimPrefix(at, "/"), true, &m.Values)
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	return Match[R]{found[method], found}
-}
-
-// setPathValues does what the mux does for a request that it serves itself.
-func setPathValues(r *http.Request, pattern, at string) {
-	for more := true; more; {
-		var name, part string
-		name, pattern, more = strings.Cut(pattern, "/")
-		var there bool
-		part, at, there = strings.Cut(at, "/")
-		more = more && there
-		if len(name) <= 2 || name[0] != '{' || name == "{$}" {
-			continue
-		}
-		value, err := url.PathUnescape(part)
-		if err != nil {
-			value = part
-		}
-		r.SetPathValue(name[1:len(name)-1], value)
-	}
+	m.Route = m.methods[method]
+	return m
 }

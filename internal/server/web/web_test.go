@@ -12,18 +12,23 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	list, get, change, root := "list", "get", "change", "root"
+	list, get, change, root, count, parts := "list", "get", "change", "root", "count", "parts"
 	var table web.Table[string]
 	table.Add("GET", "/jobs", &list)
 	table.Add("GET", "/jobs/{id}", &get)
 	table.Add("PUT", "/jobs/{id}", &change)
 	table.Add("GET", "/{$}", &root)
+	table.Add("GET", "/jobs/count", &count)
+	table.Add("GET", "/jobs/{id}/parts/{part}", &parts)
 	for _, c := range []struct{ method, path, route, id, allow string }{
 		{"GET", "/jobs", "list", "", ""},
 		{"HEAD", "/jobs", "list", "", ""},
 		{"PUT", "/jobs/a%2Fb", "change", "a/b", ""},
 		{"GET", "/jobs/%20", "get", " ", ""},
 		{"GET", "/", "root", "", ""},
+		{"GET", "/jobs/count", "count", "", ""},
+		{"GET", "/jobs/count/parts/a%20b", "parts", "count", ""},
+		{"GET", "/jobs/count/other", "", "", "none"},
 		{"DELETE", "/jobs/a", "", "a", "GET, HEAD, OPTIONS, PUT"},
 		{"OPTIONS", "/jobs", "", "", "GET, HEAD, OPTIONS"},
 		{"GET", "/jobs/", "", "", "none"},
@@ -37,8 +42,8 @@ func TestTable(t *testing.T) {
 		if m.Route != nil {
 			route = *m.Route
 		}
-		if route != c.route || r.PathValue("id") != c.id || m.PathExists() != (c.allow != "none") {
-			t.Errorf("%s %s: %q, id %q, exists %v", c.method, c.path, route, r.PathValue("id"), m.PathExists())
+		if route != c.route || m.PathValue("id") != c.id || m.PathExists() != (c.allow != "none") {
+			t.Errorf("%s %s: %q, id %q, exists %v", c.method, c.path, route, m.PathValue("id"), m.PathExists())
 		}
 		if c.allow != "" && c.allow != "none" && m.Allow() != c.allow {
 			t.Errorf("%s %s: Allow is %q, want %q", c.method, c.path, m.Allow(), c.allow)

@@ -17,6 +17,7 @@ import (
 type request struct {
 	*http.Request
 	side   Side
+	path   web.Values
 	query  url.Values
 	filter *jq.Filter // nil: none
 	client string     // only jobs of this client exist; "": all
@@ -24,6 +25,9 @@ type request struct {
 
 	changed func(before, after string)
 }
+
+// PathValue returns a segment of the path. Those of http.Request are not set.
+func (r *request) PathValue(name string) string { return r.path.PathValue(name) }
 
 // Hooks are what a server does with a request on its way.
 type Hooks struct {
@@ -66,7 +70,7 @@ func (v *View) dispatch(side Side, w http.ResponseWriter, r *http.Request, match
 		w.Header().Set("Allow", match.Allow())
 		return &failure{status: http.StatusMethodNotAllowed, bare: true}
 	}
-	in := &request{Request: r, side: side, changed: hooks.Changed}
+	in := &request{Request: r, path: match.Values, side: side, changed: hooks.Changed}
 	if side == South || in.changed == nil {
 		in.changed = func(string, string) {}
 	}
@@ -117,10 +121,8 @@ func (r *request) release() {
 
 // checkTexts refuses text that the store cannot hold.
 func (op *Operation) checkTexts(r *request) error {
-	for part := range strings.SplitSeq(op.path, "/") {
-		if name := strings.Trim(part, "{}"); name != part && !store.Storable(r.PathValue(name)) {
-			return malformed("the path: %s contains NUL or is not valid UTF-8", name)
-		}
+	if name := r.path.Unless(store.Storable); name != "" {
+		return malformed("the path: %s contains NUL or is not valid UTF-8", name)
 	}
 	for _, name := range op.params { // others are ignored
 		for _, value := range r.query[name] {
