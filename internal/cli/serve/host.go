@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +21,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/effect/http"
 	"github.com/lockstep-workflows/lockstep/internal/secrets"
 	"github.com/lockstep-workflows/lockstep/internal/server"
+	"github.com/lockstep-workflows/lockstep/internal/server/admit"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/stores"
 )
@@ -246,9 +246,7 @@ func (n *host) open(ctx context.Context, options ...lockstep.Option) error {
 
 // serve serves both sides until ctx ends.
 func (n *host) serve(ctx context.Context) error {
-	if n.memory > 0 {
-		debug.SetMemoryLimit(n.memory) // so that the collector works harder before requests are refused
-	}
+	admit.TuneCollector(n.memory)
 	on := lockstep.Listeners{Handler: append([]net.Listener{n.flags.northOpened}, n.flags.more[server.NorthSide]...)}
 	if n.flags.southOpen != nil {
 		on.Devices = append(on.Devices, n.flags.southOpen)
