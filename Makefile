@@ -22,7 +22,7 @@ ORDERS   ?= 10000
 TESTARGS ?=
 VERSION  ?=
 VULNDB   ?= https://vuln.go.dev
-BENCH    ?= .
+BENCH    ?=
 
 # On a build server every test runs anew.
 ifeq ($(CI),true)
@@ -92,9 +92,8 @@ fmt: $(GOFUMPT) ## format the code
 fuzz: ## each fuzz target for FUZZTIME (30s)
 	@GO='$(GO)' .ci/fuzz $(FUZZTIME)
 
-bench: ## benchmarks of packages (BENCH selects), then the engine beside its store (bench/README.md)
-	$(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem ./...
-	$(GO) run ./bench
+bench: $(if $(BENCH),,postgres) ## the table of all loads on both stores, with floors and targets (bench/README.md); with BENCH=. instead the Go benchmarks that it matches
+	$(if $(BENCH),$(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem ./...,$(GO) run ./bench)
 
 bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a start after kill -9 with 100,000 live ones
 	$(GO) run ./bench -foreach 100000

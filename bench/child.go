@@ -36,6 +36,7 @@ type greeting struct {
 type report struct {
 	Cost   eventCost     `json:"cost"`
 	Rate   float64       `json:"rate"`
+	P50    time.Duration `json:"p50"`
 	P99    time.Duration `json:"p99"`
 	Memory residence     `json:"memory"`
 }
@@ -120,7 +121,7 @@ func (o order) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Rate, r.P99, r.Memory = f.rate(), f.p99, ownMemory()
+	r.Rate, r.P50, r.P99, r.Memory = f.rate(), f.p50, f.p99, ownMemory()
 	return out.Encode(r)
 }
 

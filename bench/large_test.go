@@ -87,19 +87,6 @@ func costOfLarge(t *testing.T, on string, steps, size int, echo bool) (bytes flo
 	return float64(after - before), weighed.String()
 }
 
-// noise is text that does not get smaller when it is compressed.
-func noise(size int) string {
-	b := make([]byte, size)
-	x := uint64(88172645463325252)
-	for i := range b {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		b[i] = 33 + byte(x%94)
-	}
-	return strings.ReplaceAll(string(b), `\`, "/")
-}
-
 // weighing is a store that sums up how large the values are that it is given.
 type weighing struct {
 	store.Store

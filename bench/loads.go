@@ -12,6 +12,8 @@ type load struct {
 	waitsFor   bool // an event is sent to each instance
 	http       bool // it is started over HTTP, and waited for
 	jobs       bool // instead: jobs over HTTP
+	payload    int  // bytes of the input beside its key
+	waiting    int  // instead: events among so many instances that wait
 }
 
 const head = `id: %s
@@ -30,6 +32,15 @@ func loads() []load {
 		{name: "timers", definition: sleeping("timers")},
 		{name: "J", jobs: true},
 	}
+}
+
+// tableLoads returns what the table measures: beside the loads large data, and events among many that wait.
+func tableLoads() []load {
+	return append(loads(),
+		load{name: "W1 1MiB", definition: calling("w1", 1), payload: 1 << 20},
+		load{name: "W10 1MiB", definition: calling("w10", 10), payload: 1 << 20},
+		load{name: fewWaiting, waiting: few},
+		load{name: manyWaiting, waiting: many})
 }
 
 // calling is a row of states that call a function each.
@@ -100,4 +111,17 @@ func exit(i, states int) string {
 		return "  end: {kind: default}\n"
 	}
 	return fmt.Sprintf("  transition: {nextState: S%d}\n", i+1)
+}
+
+// noise is text that does not get smaller when it is compressed.
+func noise(size int) string {
+	b := make([]byte, size)
+	x := uint64(88172645463325252)
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = 33 + byte(x%94)
+	}
+	return strings.ReplaceAll(string(b), `\`, "/")
 }

@@ -46,8 +46,8 @@ func reportNodes(ctx context.Context, o options) error {
 		return err
 	}
 	fmt.Printf("%d cores; CPU in seconds\n", runtime.NumCPU())
-	fmt.Printf("%-8s%10s%7s%12s%10s%10s%8s%11s%10s%9s%9s%8s%11s%13s%11s\n",
-		"load", "in flight", "nodes", "per second", "p50", "p99", "ratio", "CPU: nodes", "postgres", "client", "others", "cores", "commits/s", "rows/commit", "WAL bytes")
+	fmt.Printf("%-8s%10s%7s%12s%10s%10s%8s%8s%11s%10s%9s%9s%8s%11s%13s%11s\n",
+		"load", "in flight", "nodes", "per second", "p50", "p99", "ratio", "target", "CPU: nodes", "postgres", "client", "others", "cores", "commits/s", "rows/commit", "WAL bytes")
 	for _, l := range o.loads {
 		for _, flight := range o.inFlight {
 			first := 0.0
@@ -75,7 +75,7 @@ func prepare(dir string) (program string, err error) {
 }
 
 func (f nodesFigure) print(name string, flight, nodes int, first float64) {
-	fmt.Printf("%-8s%10d%7d%12.0f%10s%10s%8.2f%11s%10s%9s%9s%8.2f%11.0f%13.1f%11.0f\n", name, flight, nodes, f.rate(), short(f.p50), short(f.p99), f.rate()/first,
+	fmt.Printf("%-8s%10d%7d%12.0f%10s%10s%8.2f%8.2f%11s%10s%9s%9s%8.2f%11.0f%13.1f%11.0f\n", name, flight, nodes, f.rate(), short(f.p50), short(f.p99), f.rate()/first, nodesTarget(nodes),
 		seconds(f.cpu.nodes), seconds(f.cpu.postgres), seconds(f.cpu.client), seconds(f.cpu.others()), f.cpu.machine.Seconds()/f.took.Seconds(),
 		f.work.commits*f.rate(), f.work.rows/max(f.work.commits, 1e-9), f.work.wal)
 	fmt.Printf("%-8s%s\n", "", f.waits)

@@ -82,7 +82,7 @@ func TestSnapshotVerdict(t *testing.T) {
 
 // TestNodesAreMeasured runs every load on two real nodes and a real PostgreSQL for a moment.
 func TestNodesAreMeasured(t *testing.T) {
-	address, stop, err := startPostgres("postgres")
+	address, stop, err := startPostgres(t.Context(), "postgres")
 	if err != nil {
 		t.Fatal(err)
 	}

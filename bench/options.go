@@ -14,10 +14,12 @@ import (
 
 // options are what the command line says.
 type options struct {
-	store    string
+	store    string // empty: both in the table, otherwise sqlite
 	time     time.Duration
 	loads    []load
 	inFlight []int
+	reps     int           // of each line of the table
+	into     string        // the document that the table is written into
 	nodes    []int         // instead of the table: on so many
 	snapshot time.Duration // instead
 	pairs    bool          // instead
@@ -29,16 +31,18 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	flags.StringVar(&o.store, "store", "sqlite", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL")
+	flags.StringVar(&o.store, "store", "", "memory, sqlite, postgres (a server is started), or the address of a PostgreSQL; if empty sqlite, and in the table postgres, too")
 	flags.DurationVar(&o.snapshot, "snapshot", 0, "instead: W1 for so long beside an old snapshot, and before that without one, on PostgreSQL")
 	flags.BoolVar(&o.pairs, "pairs", false, "instead: what a task costs in two loads that take turns")
 	flags.BoolVar(&o.http, "http", false, "instead: W1 in this process beside W1 over HTTP, from clients in another process")
-	flags.DurationVar(&o.time, "time", 2*time.Second, "of each measurement")
+	flags.DurationVar(&o.time, "time", 0, "of each measurement; if 0, 1s in the table and otherwise 2s")
+	flags.IntVar(&o.reps, "reps", 3, "how often each line of the table is measured; it shows medians")
+	flags.StringVar(&o.into, "into", "", "write the table into this `document`, too, between its lines "+strings.TrimSpace(tableBegin)+" and "+strings.TrimSpace(tableEnd))
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of everything into this `file`")
 	flags.StringVar(&o.allocs, "allocprofile", "", "write a profile of all allocations into this `file`")
 	nodes := flags.String("nodes", "", "instead: so many servers on one PostgreSQL, comma-separated `counts`")
 	names := flags.String("loads", "", "`names`, comma-separated; if empty all, or W1 and J with -nodes")
-	inFlight := flags.String("inflight", "", "how many at a time, comma-separated `counts`; if empty 1,16,128, or 128 with -nodes")
+	inFlight := flags.String("inflight", "", "how many at a time, comma-separated `counts`; if empty 1,128, or 128 with -nodes")
 	o.big.add(flags)
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -49,18 +53,39 @@ func parse(args []string) (o options, err error) {
 	if o.snapshot != 0 && o.snapshot < shortestSnapshot {
 		return o, fmt.Errorf("-snapshot: %v is too short for a curve; at least %v", o.snapshot, shortestSnapshot)
 	}
-	usualLoads, usualFlight := "", "1,16,128"
+	usualLoads, usualFlight := "", "1,128"
 	if *nodes != "" {
 		usualLoads, usualFlight = "W1,J", "128"
 		if o.nodes, err = counts("-nodes", *nodes); err != nil {
 			return o, err
 		}
 	}
-	if o.loads, err = chosen(orElse(*names, usualLoads)); err != nil {
+	if o.reps < 1 {
+		return o, fmt.Errorf("-reps must be at least 1")
+	}
+	if o.time == 0 {
+		o.time = 2 * time.Second
+		if o.isTable() {
+			o.time = time.Second
+		}
+	}
+	if o.store == "" && !o.isTable() {
+		o.store = "sqlite"
+	}
+	known := loads()
+	if o.isTable() {
+		known = tableLoads()
+	}
+	if o.loads, err = chosen(known, orElse(*names, usualLoads)); err != nil {
 		return o, err
 	}
 	o.inFlight, err = counts("-inflight", orElse(*inFlight, usualFlight))
 	return o, err
+}
+
+// isTable reports whether nothing is asked for instead of the table.
+func (o options) isTable() bool {
+	return len(o.nodes) == 0 && o.snapshot == 0 && !o.pairs && !o.http && !o.big.any()
 }
 
 // startProfiles begins the profiles that were asked for; stop writes them.
@@ -106,12 +131,12 @@ func counts(flag, text string) (out []int, err error) {
 }
 
 // chosen are loads by their names, in the order of the table; all if there are no names.
-func chosen(names string) (out []load, err error) {
+func chosen(from []load, names string) (out []load, err error) {
 	if names == "" {
-		return loads(), nil
+		return from, nil
 	}
 	want, known := strings.Split(names, ","), []string(nil)
-	for _, l := range loads() {
+	for _, l := range from {
 		known = append(known, l.name)
 		if slices.Contains(want, l.name) {
 			out = append(out, l)

@@ -16,7 +16,8 @@ import (
 type spent struct {
 	figure
 	cpu            time.Duration
-	objects, bytes uint64 // allocated
+	collecting     time.Duration // of cpu: by the garbage collector
+	objects, bytes uint64        // allocated
 }
 
 // add adds a turn. The latencies stay those of the last one.
@@ -33,11 +34,11 @@ func (s *spent) each(n uint64) float64 { return float64(n) / float64(s.count) }
 func meterOf(run func() (figure, error)) (s spent, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu := ownCPU()
+	cpu, gc := ownCPU(), collected()
 	if s.figure, err = run(); err != nil {
 		return s, err
 	}
-	s.cpu = ownCPU() - cpu
+	s.cpu, s.collecting = ownCPU()-cpu, collected()-gc
 	runtime.ReadMemStats(&after)
 	s.objects, s.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	return s, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,14 +18,22 @@ func isPostgres(kind string) bool {
 	return kind == "postgres" || strings.HasPrefix(kind, "postgres://") || strings.HasPrefix(kind, "postgresql://")
 }
 
-// startPostgres starts a server unless there is an address of one.
-func startPostgres(kind string) (address string, stop func(), err error) {
+// startPostgres starts a server, which counts statements, unless there is an address of one.
+func startPostgres(ctx context.Context, kind string) (address string, stop func(), err error) {
 	if kind != "postgres" {
 		return kind, func() {}, nil
 	}
 	s, err := pgtest.Launch()
 	if err != nil {
 		return "", nil, err
+	}
+	c, err := pgx.Connect(ctx, s.URL("postgres"))
+	if err == nil {
+		_, err = c.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+		err = errors.Join(err, c.Close(ctx))
+	}
+	if err != nil {
+		complain(fmt.Errorf("statements are not counted: %w", err))
 	}
 	return s.URL("postgres"), s.Close, nil
 }
@@ -36,7 +45,7 @@ func openPostgres(address string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	c, err := pgx.Connect(ctx, address)
+	w, err := watch(ctx, address)
 	if err != nil {
 		_ = db.Close()
 		return opened{}, err
@@ -44,11 +53,15 @@ func openPostgres(address string) (opened, error) {
 	return opened{
 		Store: db.Namespace(fmt.Sprint("bench-", time.Now().UnixNano())),
 		cost: func() (out cost) {
-			complain(c.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&out.bytes))
+			var err, err2 error
+			out.bytes, err = w.wal(ctx)
+			out.statements, err2 = w.statements(ctx)
+			complain(errors.Join(err, err2))
 			return out
 		},
+		cpu: func() time.Duration { return w.cpu(nil).postgres },
 		close: func() {
-			_ = c.Close(ctx)
+			w.close()
 			_ = db.Close()
 		},
 	}, nil
@@ -65,9 +78,9 @@ func (c commitsAlone) on(inFlight int) figure { return c[connectionsFor(inFlight
 
 func connectionsFor(inFlight int) int { return min(inFlight, rawConnections) }
 
-// reportCommits measures what the server does with transactions of one row.
-func reportCommits(ctx context.Context, o options) (commitsAlone, error) {
-	config, err := pgxpool.ParseConfig(o.store)
+// commitsOf measures what the server does with transactions of one row.
+func commitsOf(ctx context.Context, address string, inFlight []int, d time.Duration) (commitsAlone, error) {
+	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +98,12 @@ func reportCommits(ctx context.Context, o options) (commitsAlone, error) {
 		complain(err)
 	}()
 	out, data, first := commitsAlone{}, make([]byte, 300), int64(0)
-	for _, n := range o.inFlight {
+	for _, n := range inFlight {
 		n = connectionsFor(n)
 		if _, known := out[n]; known {
 			continue
 		}
-		got, err := closedLoop(ctx, n, o.time, func(ctx context.Context, i int64) error {
+		got, err := closedLoop(ctx, n, d, func(ctx context.Context, i int64) error {
 			_, err := pool.Exec(ctx, "INSERT INTO lockstep_bench (n, data) VALUES ($1, $2)", first+i, data)
 			return err
 		})
@@ -99,7 +112,6 @@ func reportCommits(ctx context.Context, o options) (commitsAlone, error) {
 		}
 		first += int64(got.count + n)
 		out[n] = got
-		fmt.Printf("one row a commit, %d connections: %.0f/s, p50 %s, p99 %s\n", n, got.rate(), short(got.p50), short(got.p99))
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
@@ -14,6 +15,7 @@ type opened struct {
 	store.Store
 	close func()
 	cost  func() cost
+	cpu   func() time.Duration // that a server of its own used
 }
 
 // cost is what a store did so far.
@@ -21,21 +23,12 @@ type cost struct{ bytes, statements int64 }
 
 func (c cost) minus(o cost) cost { return cost{c.bytes - o.bytes, c.statements - o.statements} }
 
-func (c cost) bytesPer(n int) string { return per(c.bytes, n) }
-
-func (c cost) statementsPer(n int) string { return per(c.statements, n) }
-
-func per(total int64, n int) string {
-	if total == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", float64(total)/float64(n))
-}
+func noCPU() time.Duration { return 0 }
 
 func openStore(kind string) (opened, error) {
 	switch kind {
 	case "memory":
-		return opened{Store: memory.New(), close: func() {}, cost: func() cost { return cost{} }}, nil
+		return opened{Store: memory.New(), close: func() {}, cost: func() cost { return cost{} }, cpu: noCPU}, nil
 	case "sqlite":
 		return openSQLite()
 	}
@@ -67,8 +60,10 @@ func openSQLite() (opened, error) {
 		cost: func() cost {
 			traffic, err := db.Traffic(context.Background())
 			complain(err)
-			return cost{traffic.Bytes, db.Counters().Statements}
+			c := db.Counters()
+			return cost{traffic.Bytes, c.Statements + c.Queries}
 		},
+		cpu: noCPU,
 		close: func() {
 			_ = db.Close()
 			remove()

@@ -97,8 +97,8 @@ func rateOfEvents(ctx context.Context, e *engine.Engine, n, events int) (figure,
 
 // reportWaiting prints what waiting costs among n instances, and among a thousand.
 func reportWaiting(ctx context.Context, n int) error {
-	fmt.Printf("%10s%12s%14s%12s%14s%12s%10s%10s%10s%12s%10s%14s\n",
-		"waiting", "filled in", "exec to ready", "resident", "after events", "statements", "rows", "pages", "written", "events/s", "p99", "file")
+	fmt.Printf("%10s%12s%14s%12s%14s%12s%10s%10s%10s%12s%9s%10s%14s\n",
+		"waiting", "filled in", "exec to ready", "resident", "after events", "statements", "rows", "pages", "written", "events/s", "of rows", "p99", "file")
 	for _, n := range []int{1000, n} {
 		if err := reportWaitingOnce(ctx, n); err != nil {
 			return fmt.Errorf("%d waiting: %w", n, err)
@@ -108,27 +108,45 @@ func reportWaiting(ctx context.Context, n int) error {
 }
 
 func reportWaitingOnce(ctx context.Context, n int) error {
-	dir, remove, err := workDir()
+	rows, err := batchedRows(ctx, 2*time.Second)
 	if err != nil {
 		return err
+	}
+	w, err := measureWaiting(ctx, n)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%10d%12s%14s%12s%14s%12.1f%10.1f%10.1f%10.1f%12.0f%9.3f%10s%14s\n", n, w.filled.Round(time.Millisecond), w.ready.Round(time.Millisecond),
+		mebibytes(w.memory.Resident), mebibytes(w.Memory.Peak), w.Cost.Statements, w.Cost.Rows, w.Cost.Pages, w.Cost.Written, w.Rate, w.Rate/rows, short(w.P99), mebibytes(w.file))
+	return nil
+}
+
+// waitingFigure is what events among many waiting instances cost.
+type waitingFigure struct {
+	report
+	*process
+	filled time.Duration
+	file   int64 // bytes
+}
+
+// measureWaiting makes n instances that wait, and measures events among them, in processes of their own.
+func measureWaiting(ctx context.Context, n int) (w waitingFigure, err error) {
+	dir, remove, err := workDir()
+	if err != nil {
+		return w, err
 	}
 	defer remove()
 	began := time.Now()
 	if err := killed(ctx, "fill", dir, n, "waiting"); err != nil {
-		return err
+		return w, err
 	}
-	filled := time.Since(began)
-	c, err := spawn(ctx, "serve", dir, n, "waiting")
-	if err != nil {
-		return err
+	w.filled = time.Since(began)
+	if w.process, err = spawn(ctx, "serve", dir, n, "waiting"); err != nil {
+		return w, err
 	}
-	var r report
-	if err := c.result(&r); err != nil {
-		return err
-	}
-	fmt.Printf("%10d%12s%14s%12s%14s%12.1f%10.1f%10.1f%10.1f%12.0f%10s%14s\n", n, filled.Round(time.Millisecond), c.ready.Round(time.Millisecond),
-		mebibytes(c.memory.Resident), mebibytes(r.Memory.Peak), r.Cost.Statements, r.Cost.Rows, r.Cost.Pages, r.Cost.Written, r.Rate, short(r.P99), mebibytes(fileBytes(dir)))
-	return nil
+	err = w.result(&w.report)
+	w.file = fileBytes(dir)
+	return w, err
 }
 
 // reportRecover prints how soon a process is ready after its predecessor was killed, with n

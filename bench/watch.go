@@ -18,8 +18,9 @@ import (
 type watcher struct {
 	conn       *pgx.Conn
 	address    string
-	postmaster int // its process, if it is on this machine; else 0
-	sessions   int // of others, before there were nodes
+	postmaster int  // its process, if it is on this machine; else 0
+	sessions   int  // of others, before there were nodes
+	counts     bool // it has the extension that counts statements
 }
 
 func watch(ctx context.Context, address string) (*watcher, error) {
@@ -33,6 +34,9 @@ func watch(ctx context.Context, address string) (*watcher, error) {
 	err = c.QueryRow(ctx, "SELECT pg_backend_pid(), coalesce(inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1', true)").Scan(&backend, &local)
 	if err == nil {
 		w.sessions, err = w.others(ctx)
+	}
+	if err == nil {
+		err = c.QueryRow(ctx, "SELECT to_regclass('pg_stat_statements') IS NOT NULL").Scan(&w.counts)
 	}
 	if err != nil {
 		w.close()
@@ -53,6 +57,16 @@ func (w *watcher) close() { _ = w.conn.Close(context.Background()) }
 // wal is how much was written to the log, ever.
 func (w *watcher) wal(ctx context.Context) (n int64, err error) {
 	err = w.conn.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&n)
+	return n, err
+}
+
+// statements is how many statements of clients the database ran, ever; 0 if the server does not count them.
+func (w *watcher) statements(ctx context.Context) (n int64, err error) {
+	if !w.counts {
+		return 0, nil
+	}
+	err = w.conn.QueryRow(ctx, `SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+		WHERE d.datname = current_database()`).Scan(&n)
 	return n, err
 }
 
