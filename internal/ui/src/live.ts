@@ -7,28 +7,25 @@ import { needsToken, signedIn } from "./api";
 export interface Change {
   instance: string;
   definition: string;
-  status: string;
-  time: string;
-  records: { type: string; time: string; node?: string; name?: string; text?: string; error?: string; status?: string }[];
 }
 
 /** How the page stands to the server. */
 export const connection = signal<"connecting" | "live" | "lost">("connecting");
 
 type Message =
-  | { kind: "change"; pos: string; change: Change }
+  | { kind: "changes"; pos: string; changes: Change[] }
   | { kind: "reset"; pos: string }
   | { kind: "state"; state: "connecting" | "live" | "lost" }
   | { kind: "hello" } // from a tab that opens
   | { kind: "stand"; pos: string; state: "connecting" | "live" | "lost" }; // to it
 
-const heard = new Set<(c: Change) => void>();
+const heard = new Set<(changes: Change[]) => void>();
 const missed = new Set<() => void>();
 let last = "";
 let reading = false; // this tab is the one that reads
 
-/** Calls back with every change until the returned function is called. */
-export function onChange(f: (c: Change) => void): () => void {
+/** Calls back with all changes, many at a time where they come fast, until the returned function is called. */
+export function onChanges(f: (changes: Change[]) => void): () => void {
   heard.add(f);
   return () => heard.delete(f);
 }
@@ -43,9 +40,9 @@ const channel = new BroadcastChannel("lockstep-stream");
 
 function take(m: Message) {
   switch (m.kind) {
-    case "change":
+    case "changes":
       last = m.pos;
-      for (const f of heard) f(m.change);
+      for (const f of heard) f(m.changes);
       break;
     case "reset":
       last = m.pos;
@@ -114,31 +111,37 @@ async function readOnce(alive: () => void): Promise<void> {
     if (done) return clearTimeout(timer);
     alive();
     heard();
-    rest += value;
-    for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
-      frame(rest.slice(0, end));
-      rest = rest.slice(end + 2);
-    }
+    const texts = (rest + value).split("\n\n");
+    rest = texts.pop()!;
+    tellAll(texts.map(frameOf));
   }
 }
 
-function frame(text: string) {
+type Frame = Partial<Record<"id" | "event" | "data", string>>;
+
+function frameOf(text: string): Frame {
   const f: Record<string, string> = {};
   for (const line of text.split("\n")) {
     const i = line.indexOf(":");
     if (i > 0) f[line.slice(0, i)] = line.slice(i + 1).trim();
   }
-  switch (f.event) {
-    case "ready":
+  return f;
+}
+
+/** Tells of the frames that came together. Changes in a row are one message: thousands may come in a second. */
+function tellAll(frames: Frame[]) {
+  let changes: Change[] = [];
+  for (const [n, { id = "", event, data = "{}" }] of frames.entries()) {
+    if (event === "change") {
+      const { instance, definition } = JSON.parse(data) as Change; // of the rest nothing is shown
+      changes.push({ instance, definition });
+      if (frames[n + 1]?.event === "change") continue;
+      tell({ kind: "changes", pos: id, changes });
+      changes = [];
+    } else if (event === "ready" || event === "reset") {
       tell({ kind: "state", state: "live" });
-      // Pages may have loaded what they show before this position.
-      if (!last) tell({ kind: "reset", pos: f.id ?? "" });
-      break;
-    case "reset":
-      tell({ kind: "state", state: "live" });
-      tell({ kind: "reset", pos: f.id ?? "" });
-      break;
-    case "change":
-      tell({ kind: "change", pos: f.id ?? "", change: JSON.parse(f.data ?? "{}") as Change });
+      // Pages may have loaded what they show before the first position.
+      if (event === "reset" || !last) tell({ kind: "reset", pos: id });
+    }
   }
 }

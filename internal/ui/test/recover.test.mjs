@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { editor, openPage, rewrite, shot, startServer, until, written } from "./harness.mjs";
+import { editor, newContext, openPage, rewrite, shot, startServer, until, written } from "./harness.mjs";
 
 let server;
 before(async () => (server = await startServer({ examples: ["hello.yaml", "jobs/kanban.yaml"] })));
@@ -84,6 +84,31 @@ test("eight tabs follow one stream, and go on when the one that reads it is clos
   for (const tab of tabs.slice(1)) await tab.getByRole("listitem", { name: /^seen-by-all, / }).waitFor();
   await until("one of them to read it", () => streams > 0);
   assert.equal(streams, 1);
+});
+
+test("ten thousand changes that come together are few messages and few requests", async (t) => {
+  const changes = 10_000;
+  const context = await newContext(t);
+  await context.addInitScript(() => {
+    window.messages = 0;
+    window.changes = 0;
+    new BroadcastChannel("lockstep-stream").onmessage = ({ data }) => {
+      if (data.kind !== "changes") return;
+      window.messages++;
+      window.changes += data.changes.length;
+    };
+  });
+  const frame = (pos, event, data) => `id: ${pos}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  const change = (n) => frame(1, "change", { instance: `instance-${n}`, definition: "hello", status: "running", time: new Date().toISOString(), records: [] });
+  await context.route("**/api/v1/stream", (route) => route.fulfill({ contentType: "text/event-stream", body: frame(1, "ready", {}) + Array.from({ length: changes }, (_, n) => change(n)).join("") }), { times: 1 });
+  let lists = 0;
+  context.on("request", (r) => (lists += r.url().includes("/api/v1/instances?") ? 1 : 0));
+  const page = await openPage(t, server, "/instances", { context });
+  await until("all changes", () => page.evaluate((n) => window.changes >= n, changes));
+  await says(page, "live"); // the stream goes on
+  const messages = await page.evaluate(() => window.messages);
+  assert.ok(messages < changes / 10, `${messages} messages between tabs`);
+  assert.ok(lists < 50, `the list was read ${lists} times`);
 });
 
 test("the nodes are listed with what they hold", async (t) => {

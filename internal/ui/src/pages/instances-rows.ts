@@ -2,7 +2,7 @@
 // them: then only their content changes, and what is new is counted.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { api, get, type Instance, type Page } from "../api";
-import { onChange, onReset } from "../live";
+import { onChanges, onReset } from "../live";
 import { throttle, useRecovery } from "../parts/load";
 
 export const pageSize = 50;
@@ -84,8 +84,8 @@ export function useRows(q: string, after: string, fold: boolean, held: () => boo
     void load(false);
     look.current = throttle(1000, () => void load(true));
     const offs = [
-      onChange((c) => {
-        changed.current.add(c.instance);
+      onChanges((changes) => {
+        for (const c of changes) changed.current.add(c.instance);
         look.current();
       }),
       onReset(() => look.current()),

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { onChange, onReset, type Change } from "../live";
+import { onChanges, onReset, type Change } from "../live";
 import { throttle } from "./load";
 
 /** Calls back when something that is wanted changed, at most once in a while; also after a gap. */
@@ -8,7 +8,7 @@ export function useLive(ms: number, wanted: (c: Change) => boolean, changed: () 
   now.current = { wanted, changed };
   useEffect(() => {
     const fire = throttle(ms, () => now.current.changed());
-    const offs = [onChange((c) => now.current.wanted(c) && fire()), onReset(fire)];
+    const offs = [onChanges((changes) => changes.some((c) => now.current.wanted(c)) && fire()), onReset(fire)];
     return () => offs.forEach((off) => off());
   }, [ms]);
 }
