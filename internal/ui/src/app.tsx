@@ -3,10 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { needsToken } from "./api";
 import { place } from "./router";
+import { may, NotAllowed, type Deed } from "./parts/access";
 import { folded, Side } from "./parts/shell";
 import { SignIn } from "./parts/signin";
 import { announce, Announcer } from "./parts/announcer";
-import { Loading } from "./parts/head";
+import { Loading, PageHead } from "./parts/head";
 import { Home } from "./pages/home";
 import { Definitions } from "./pages/definitions";
 import { Definition } from "./pages/definition";
@@ -48,6 +49,7 @@ function pageOf(parts: string[]): ComponentChildren {
   const [top, id] = parts;
   const most = withOne.includes(top ?? "") ? 2 : 1;
   if (parts.length > most || parts.includes("")) return <NotFound />;
+  if (!may("read") && top !== "events") return <Barred title="Lockstep" deed="read" what="read what is here" />;
   switch (top) {
     case undefined:
       return <Home />;
@@ -64,9 +66,20 @@ function pageOf(parts: string[]): ComponentChildren {
     case "nodes":
       return <Nodes />;
     case "playground":
-      return <Playground />;
+      return may("start") ? <Playground /> : <Barred title="Playground" deed="start" what="use the playground" />;
   }
   return <NotFound />;
+}
+
+/** A page that the role may not use. */
+function Barred(p: { title: string; deed: Deed; what: string }) {
+  useTitle(p.title);
+  return (
+    <>
+      <PageHead title={p.title} />
+      <NotAllowed deed={p.deed} what={p.what} />
+    </>
+  );
 }
 
 let titled = false;

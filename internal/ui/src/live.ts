@@ -79,8 +79,9 @@ async function read(): Promise<void> {
   for (let wait = 250; ; wait = Math.min(wait * 2, 5000)) {
     try {
       await readOnce(() => (wait = 250));
-    } catch {
-      // told by the state below
+    } catch (e) {
+      if (e === forbidden) return;
+      // the rest is told by the state below
     }
     tell({ kind: "state", state: "lost" });
     await new Promise((done) => setTimeout(done, wait));
@@ -90,6 +91,8 @@ async function read(): Promise<void> {
 // The server says something every 15 seconds. Where it does not, the connection is dead,
 // and nobody has told.
 const longestSilence = 60_000;
+
+const forbidden = new Error("the role of this token may not read the stream"); // of another token it may: the page is then loaded again
 
 async function readOnce(alive: () => void): Promise<void> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
@@ -104,6 +107,7 @@ async function readOnce(alive: () => void): Promise<void> {
   const before = signedIn.peek();
   const r = await fetch("/api/v1/stream", { headers, cache: "no-store", signal: silence.signal });
   if (r.status === 401 && signedIn.peek() === before) needsToken.value = true;
+  if (r.status === 403) throw forbidden;
   if (!r.ok || !r.body) throw new Error(String(r.status));
   const reader = r.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ""; ; ) {

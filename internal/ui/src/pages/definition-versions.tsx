@@ -39,7 +39,7 @@ export function Versions(p: { id: string; versions: Definition[] }) {
         </tbody>
       </table>
       {p.versions.length < 2 ? (
-        <p class="quiet">Deploy another version to compare them.</p>
+        <p class="quiet">With a second version, the two can be compared here.</p>
       ) : (
         <>
           <h2>Compare</h2>

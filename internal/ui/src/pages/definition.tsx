@@ -3,7 +3,7 @@ import { api, ask, get, type Definition as Shape, type Page, type Schedule } fro
 import { useTitle } from "../app";
 import { Editor } from "../editor/lazy";
 import { amend, go, place } from "../router";
-import { barred } from "../parts/access";
+import { barred, may, NotAllowed } from "../parts/access";
 import { Diagram, type NodeMark } from "../parts/diagram";
 import { listOf, quote } from "../parts/filter";
 import { Loading, PageHead } from "../parts/head";
@@ -78,11 +78,15 @@ export function Definition(p: { id: string }) {
     return (
       <>
         <PageHead kind={p.id} kindHref={link("")} title={`New version of ${p.id}`} />
-        <NewVersion definition={shown} of={of} onDone={() => (again(), go("/definitions/" + encodeURIComponent(p.id)))} />
+        {may("deploy") ? (
+          <NewVersion definition={shown} of={of} onDone={() => (again(), go("/definitions/" + encodeURIComponent(p.id)))} />
+        ) : (
+          <NotAllowed deed="deploy" what="deploy definitions" />
+        )}
       </>
     );
   }
-  const starting = tab === "start" || query.has("start");
+  const starting = may("start") && (tab === "start" || query.has("start"));
   const idle = shown.retired ? "retired" : shown.paused ? "paused" : "";
   return (
     <>
@@ -93,20 +97,24 @@ export function Definition(p: { id: string }) {
         status={<State definition={shown} />}
         actions={
           <div class="definition-actions">
-            <button type="button" class="main" {...(idle ? { disabled: true, title: `The definition is ${idle}` } : barred("start"))} onClick={() => amend({ tab: null, start: "1" })}>
+            <button type="button" class="main" {...(idle ? { disabled: true, title: `The definition is ${idle}` } : {})} {...barred("start")} onClick={() => amend({ tab: null, start: "1" })}>
               {shown.dialect === "wfx" ? "New job" : "Start"}
             </button>
-            <a class="button" href={link("deploy")}>
-              New version
-            </a>
+            {may("deploy") && (
+              <a class="button" href={link("deploy")}>
+                New version
+              </a>
+            )}
             {shown.dialect === "wfx" ? (
               <a class="button" href={"/board/" + encodeURIComponent(p.id)}>
                 Board
               </a>
             ) : (
-              <a class="button" href={"/playground?definition=" + encodeURIComponent(p.id)}>
-                Try it out
-              </a>
+              may("start") && (
+                <a class="button" href={"/playground?definition=" + encodeURIComponent(p.id)}>
+                  Try it out
+                </a>
+              )
             )}
             <StandingActions definition={shown} again={again} />
           </div>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { api, get, type Page } from "../api";
 import { useTitle } from "../app";
 import { amend, go, place, restoreScroll } from "../router";
-import { may } from "../parts/access";
+import { may, session } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Empty, Loading, PageHead } from "../parts/head";
 import { Icon } from "../parts/icon";
@@ -44,6 +44,16 @@ const keyOf = (e: Kept) => e.event.source + "\n" + e.event.id;
 
 export function Events() {
   useTitle("Events");
+  if (may("read")) return <List />;
+  return (
+    <>
+      <PageHead title="Events">The role {session.value?.role} may send events, and not read them.</PageHead>
+      <SendEvent sent={nothing} />
+    </>
+  );
+}
+
+function List() {
   const query = place.value.query;
   const type = query.get("type") ?? "";
   const unmatched = query.get("unmatched") === "1";

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { api, ask, get, statuses, type Definition, type Instance, type Page, type Status } from "../api";
 import { useTitle } from "../app";
 import { amend, go, place } from "../router";
-import { barred } from "../parts/access";
+import { barred, may } from "../parts/access";
 import { listOf } from "../parts/filter";
 import { PageHead } from "../parts/head";
 import { Icon } from "../parts/icon";
@@ -158,19 +158,21 @@ function FirstVisit() {
           </button>
         </p>
         <ProblemBox error={error} />
-        {list.length > 0 ? (
+        {list.length > 0 && (
           <p>
-            Or choose among the {list.length} that are deployed: <a href="/definitions">Definitions</a>. To try something without keeping it, use the{" "}
-            <a href="/playground">Playground</a>.
+            Or choose among the {number(list.length)} that are deployed: <a href="/definitions">Definitions</a>.
           </p>
-        ) : (
+        )}
+        {list.length === 0 && may("deploy") && (
           <>
             <p>No definition is deployed. From the command line, in a checkout:</p>
             <pre class="command">lockstep def apply examples/v10/greet.yaml{"\n"}lockstep inst start greet --input '{"{"}"name":"Ada"{"}"}' --wait</pre>
-            <p>
-              Or try your own in the <a href="/playground">Playground</a>.
-            </p>
           </>
+        )}
+        {may("start") && (
+          <p>
+            To try something without keeping it, use the <a href="/playground">Playground</a>.
+          </p>
         )}
       </div>
     </>

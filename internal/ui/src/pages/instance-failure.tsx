@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, get, type Definition, type Instance } from "../api";
+import { may } from "../parts/access";
 import { Json } from "../parts/json";
 import { useLoad } from "../parts/load";
 import { number } from "../parts/number";
@@ -84,18 +85,19 @@ export function Failure(p: { instance: Instance; calls: Attempt[] }) {
   );
 }
 
-/** What can be done about it, in a sentence. */
+/** What this role can do about it, in a sentence. */
 function NextStep(p: { instance: Instance }) {
   const { error: e, definition: d, allowed = [], progress } = p.instance;
   const current = useLoad(async (signal) => await get<Definition>(api("definitions", d.id), signal).catch(() => undefined), [d.id]);
   const newer = current.data && current.data.digest !== d.digest && current.data.version !== d.version ? current.data.version : "";
   const steps: string[] = [];
-  if (allowed.includes("retry")) {
+  const operates = may("operate");
+  if (operates && allowed.includes("retry")) {
     if (progress?.length) steps.push("Retry failed items calls only those again, and keeps the results of the others.");
     else steps.push(`Retry runs ${e?.node ?? "the state"} again with the same input${allowed.includes("skip") ? "; Skip continues with an output that you give" : ""}.`);
   }
-  if (e?.name === "FunctionNotFound") steps.unshift("Nothing carries out this function: correct its operation and deploy, or add it to the catalogue.");
-  if (newer) steps.push(`Version ${newer} is deployed since: Restart can begin with it.`);
+  if (may("deploy") && e?.name === "FunctionNotFound") steps.unshift("Nothing carries out this function: correct its operation and deploy, or add it to the catalogue.");
+  if (operates && newer) steps.push(`Version ${newer} is deployed since: Restart can begin with it.`);
   if (steps.length === 0) return null;
   return (
     <p class="failure-next">
@@ -108,7 +110,7 @@ export function Quarantine(p: { text: string }) {
   return (
     <div class="problem" role="region" aria-label="Set aside">
       <p>
-        <b>It is in quarantine because an invariant was violated.</b> Resume retries it, terminate ends it.
+        <b>It is in quarantine because an invariant was violated.</b> {may("operate") && "Resume retries it, terminate ends it."}
       </p>
       <pre class="detail">{p.text}</pre>
     </div>

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Instance } from "../api";
-import { barred } from "../parts/access";
+import { may } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { ProblemBox } from "../parts/problem";
 import { moveJob } from "./board-data";
 
-/** Where a job can go from its state, and who may move it there: operators, with a button. */
+/** Where a job can go from its state, and who may move it there: an operator, with a button. */
 export function Moves(p: { instance: Instance; again: () => void }) {
   const { id, job } = p.instance;
   const [error, setError] = useState<unknown>();
@@ -31,10 +31,14 @@ export function Moves(p: { instance: Instance; again: () => void }) {
               <>
                 the device may move it to <b>{m.state}</b>
               </>
-            ) : (
-              <button type="button" aria-disabled={busy} onClick={() => move(m.state)} {...barred("operate")}>
+            ) : may("operate") ? (
+              <button type="button" aria-disabled={busy} onClick={() => move(m.state)}>
                 Move it to {m.state}
               </button>
+            ) : (
+              <>
+                an operator may move it to <b>{m.state}</b>
+              </>
             )}
           </li>
         ))}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { api, ask, get, type Instance } from "../api";
 import { JsonEditor } from "../editor/json";
-import { barred } from "../parts/access";
+import { may } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
 import { Json } from "../parts/json";
@@ -67,11 +67,13 @@ export function Why(p: { instance: Instance; again: () => void }) {
   const many = d.groups.some((g) => g.count > 1);
   const parked = all.filter((w) => w.parked);
   const total = all.length + (d.omitted ?? 0);
-  const answer = (w: Wait) => (
-    <button type="button" onClick={() => setAnswering(w)} {...barred("operate")}>
-      Answer…
-    </button>
-  );
+  const answers = may("operate");
+  const answer = (w: Wait) =>
+    answers && (
+      <button type="button" onClick={() => setAnswering(w)}>
+        Answer…
+      </button>
+    );
   return (
     <section class="panel why" aria-labelledby="why">
       <h2 id="why">{status === "running" ? "What is it doing?" : "Why is it waiting?"}</h2>
@@ -98,7 +100,7 @@ export function Why(p: { instance: Instance; again: () => void }) {
       )}
       {many && (
         <details>
-          <summary>{parked.length > 0 ? "Answer them one by one" : "Each of them"}</summary>
+          <summary>{answers && parked.length > 0 ? "Answer them one by one" : "Each of them"}</summary>
           <ul>
             {(parked.length > 0 ? parked : all).slice(0, 20).map((w) => (
               <li key={w.ticket}>

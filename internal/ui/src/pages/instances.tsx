@@ -161,7 +161,11 @@ function Nothing(p: { q: string; more?: string }) {
   }
   return (
     <Empty icon="instances" title="There are no instances yet">
-      <a href="/">Run an example</a>, or start one of the <a href="/definitions">definitions</a>.
+      {may("start") && (
+        <>
+          <a href="/">Run an example</a>, or start one of the <a href="/definitions">definitions</a>.
+        </>
+      )}
     </Empty>
   );
 }

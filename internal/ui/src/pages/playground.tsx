@@ -4,7 +4,7 @@ import { useTitle } from "../app";
 import { FilesEditor } from "../editor/files";
 import { Editor } from "../editor/lazy";
 import { connection } from "../live";
-import { barred, may } from "../parts/access";
+import { barred } from "../parts/access";
 import { announce } from "../parts/announcer";
 import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
@@ -184,10 +184,10 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
     <div class="play">
       <div class="play-bar" role="toolbar" aria-label="Playground">
         {p.chooser}
-        <button type="button" class="main" aria-keyshortcuts="Control+Enter" title="Ctrl+Enter" onClick={() => runner.run(skip)} {...barred("start")}>
+        <button type="button" class="main" aria-keyshortcuts="Control+Enter" title="Ctrl+Enter" onClick={() => runner.run(skip)}>
           Run
         </button>
-        <button type="button" aria-keyshortcuts="Control+Shift+Enter" title="Ctrl+Shift+Enter" onClick={() => runner.step(skip)} {...barred("start")}>
+        <button type="button" aria-keyshortcuts="Control+Shift+Enter" title="Ctrl+Shift+Enter" onClick={() => runner.step(skip)}>
           Step
         </button>
         <button type="button" disabled={!run?.next || runner.stale} onClick={() => runner.pass()}>
@@ -204,7 +204,7 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
         <button type="button" onClick={() => setAsking("deploy")} {...barred("deploy")}>
           Deploy…
         </button>
-        <button type="button" onClick={() => setAsking("scenario")} {...barred("start")}>
+        <button type="button" onClick={() => setAsking("scenario")}>
           Save as scenario…
         </button>
         <button type="button" onClick={() => setAsking("share")}>
@@ -371,9 +371,7 @@ function useChecked(texts: Texts) {
   const first = useRef(true);
   const live = connection.value === "live";
   const failed = !!state.error;
-  const allowed = may("start");
   useEffect(() => {
-    if (!allowed) return set((old) => ({ ...old, error: undefined })); // refused before the role was known
     const mine = new AbortController();
     const timer = window.setTimeout(
       () => {
@@ -389,7 +387,7 @@ function useChecked(texts: Texts) {
       window.clearTimeout(timer);
       mine.abort();
     };
-  }, [texts, live && failed, allowed]); // once more when the server is back
+  }, [texts, live && failed]); // once more when the server is back
   return state;
 }
 
@@ -400,7 +398,6 @@ function useRunner(texts: Texts) {
   useEffect(() => () => running.current?.abort(), []);
   const stale = !!state.done && state.of !== texts;
   const send = (asked: { steps?: number; until?: string }) => {
-    if (!may("start")) return;
     running.current?.abort();
     const mine = new AbortController();
     running.current = mine;

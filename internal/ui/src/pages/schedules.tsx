@@ -29,8 +29,13 @@ export function Schedules() {
       {!list.data && !list.error && <Loading />}
       {list.data && rows.length === 0 && !after && (
         <Empty icon="schedules" title="No definition here has one yet">
-          Write <code>schedule</code> into a definition, as <a href="/playground?example=invoices">this example</a> does, and{" "}
-          {may("deploy") ? <a href="/definitions?deploy=1">deploy it</a> : "deploy it"}.
+          A definition has one in its <code>schedule</code>
+          {may("start") && (
+            <>
+              , as in <a href="/playground?example=invoices">this example</a>
+            </>
+          )}
+          . {may("deploy") && <a href="/definitions?deploy=1">Deploy a definition</a>}
         </Empty>
       )}
       {rows.length > 0 && <Table rows={rows} again={list.again} />}

@@ -12,9 +12,10 @@ export interface Session {
 /** Who the page acts for; undefined until the server has told. */
 export const session = signal<Session | undefined>(undefined);
 
-export type Deed = "operate" | "start" | "deploy" | "retire" | "send";
+export type Deed = "read" | "operate" | "start" | "deploy" | "retire" | "send";
 
 const roles: Record<Deed, string[]> = {
+  read: ["viewer", "operator", "author", "admin"],
   operate: ["operator", "admin"],
   start: ["operator", "author", "admin"],
   deploy: ["author", "admin"],

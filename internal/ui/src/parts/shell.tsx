@@ -4,20 +4,21 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { needsToken } from "../api";
 import { connection } from "../live";
 import { place } from "../router";
+import { may, type Deed } from "./access";
 import { Icon, type IconName } from "./icon";
 import { keep, kept } from "./kept";
 import { Whoami } from "./signin";
 import "./shell.css";
 
-const menu: [href: string, name: string, icon: IconName][] = [
-  ["/", "Home", "home"],
-  ["/instances", "Instances", "instances"],
-  ["/definitions", "Definitions", "definitions"],
-  ["/events", "Events", "events"],
-  ["/schedules", "Schedules", "schedules"],
-  ["/board", "Board", "board"],
-  ["/nodes", "Nodes", "nodes"],
-  ["/playground", "Playground", "playground"],
+const menu: [href: string, name: string, icon: IconName, ...deeds: Deed[]][] = [ // for whom may do one of these
+  ["/", "Home", "home", "read"],
+  ["/instances", "Instances", "instances", "read"],
+  ["/definitions", "Definitions", "definitions", "read"],
+  ["/events", "Events", "events", "read", "send"],
+  ["/schedules", "Schedules", "schedules", "read"],
+  ["/board", "Board", "board", "read"],
+  ["/nodes", "Nodes", "nodes", "read"],
+  ["/playground", "Playground", "playground", "start"],
 ];
 const first = 4; // that are there at once on a phone; the others are behind one more touch
 
@@ -43,7 +44,7 @@ export function Side() {
       <div class="foot">
         <Whoami />
         <div class="footline">
-          <Connection />
+          {may("read") && <Connection />}
           <button
             type="button"
             class="icon small ghost fold-button"
@@ -80,6 +81,7 @@ function Navigation(p: { titles: boolean }) {
     };
   }, [open]);
   const at = "/" + (parts[0] ?? "");
+  const places = menu.filter(([, , , ...deeds]) => deeds.some(may));
   const link = ([href, name, icon]: (typeof menu)[number]) => (
     <a key={href} href={href} aria-current={href === at ? "page" : undefined} title={p.titles ? name : undefined}>
       <Icon name={icon} size={20} />
@@ -88,12 +90,12 @@ function Navigation(p: { titles: boolean }) {
   );
   return (
     <nav aria-label="Main">
-      {menu.slice(0, first).map(link)}
-      <div class="more-places" ref={box}>
-        <button type="button" class={menu.slice(first).some(([href]) => href === at) ? "more-button here" : "more-button"} aria-expanded={open} onClick={() => setOpen(!open)}>
+      {places.slice(0, first).map(link)}
+      <div class="more-places" ref={box} hidden={places.length <= first}>
+        <button type="button" class={places.slice(first).some(([href]) => href === at) ? "more-button here" : "more-button"} aria-expanded={open} onClick={() => setOpen(!open)}>
           <Icon name="more" size={20} /> More
         </button>
-        <div class={open ? "others open" : "others"}>{menu.slice(first).map(link)}</div>
+        <div class={open ? "others open" : "others"}>{places.slice(first).map(link)}</div>
       </div>
     </nav>
   );
