@@ -1,11 +1,12 @@
 // What the page makes of times, numbers and names: pure functions, without a server.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createServer } from "vite";
 import { root } from "./harness.mjs";
 
-let vite, number, brief, bytes, span, passing, scaleOf, ticksOf, whole, seenAt, placeOf, offsetOf, titleOf;
+let vite, number, brief, bytes, span, passing, instant, clock, day, scaleOf, ticksOf, whole, seenAt, placeOf, offsetOf, titleOf;
 before(async () => {
   // The clock of the page and the channel between its tabs never end; the test does.
   const { setInterval: every, BroadcastChannel: Channel } = globalThis;
@@ -17,11 +18,9 @@ before(async () => {
     }
   };
   vite = await createServer({ root: join(root, "internal", "ui"), configFile: false, logLevel: "error", server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", optimizeDeps: { noDiscovery: true } });
-  ({ number, brief, bytes } = await vite.ssrLoadModule("/src/parts/number.ts"));
-  ({ span, passing } = await vite.ssrLoadModule("/src/parts/when.tsx"));
+  ({ number, brief, bytes, span, passing, instant, clock, day, offsetOf } = await vite.ssrLoadModule("/src/parts/format.ts"));
   ({ titleOf } = await vite.ssrLoadModule("/src/parts/name.tsx"));
   ({ scaleOf, ticksOf, whole, seenAt, placeOf } = await vite.ssrLoadModule("/src/pages/instance-scale.ts"));
-  ({ offsetOf } = await vite.ssrLoadModule("/src/pages/instance-time.ts"));
 });
 after(() => vite.close());
 
@@ -29,6 +28,20 @@ test("numbers are written in one way, whatever the browser's language", () => {
   assert.deepEqual([0, 999, 1000, 1234567].map(number), ["0", "999", "1,000", "1,234,567"]);
   assert.deepEqual([9999, 12345, 3_400_000].map(brief), ["9,999", "12.3K", "3.4M"]);
   assert.deepEqual([0, 999, 1000, 1536, 5 * 2 ** 20, 300 * 2 ** 30].map(bytes), ["0 B", "999 B", "1.0 KiB", "1.5 KiB", "5.0 MiB", "300 GiB"]);
+});
+
+test("an instant and a time of day have one form each", () => {
+  const at = new Date(2026, 0, 31, 9, 5, 7, 42).getTime();
+  assert.match(instant(at), /2026/);
+  assert.match(instant(at), /09:05:07$/, "24 hours, to the second");
+  assert.deepEqual(["minute", "second", "milli"].map((to) => clock(at, to)), ["09:05", "09:05:07", "09:05:07.042"]);
+  assert.match(day(at, "weekday and date"), /Sat.*31|31.*Sat/);
+});
+
+test("only one module decides how numbers and times are written", () => {
+  const sources = join(root, "internal", "ui", "src");
+  const others = readdirSync(sources, { recursive: true }).filter((name) => /\.tsx?$/.test(name) && name !== join("parts", "format.ts"));
+  assert.deepEqual(others.filter((name) => /toLocale\w*String|Intl\.(?!DateTimeFormat\(\)\.resolvedOptions)/.test(readFileSync(join(sources, name), "utf8"))), []);
 });
 
 test("durations: to a tenth of a second under ten, then in two units", () => {

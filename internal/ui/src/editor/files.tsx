@@ -1,7 +1,7 @@
 // Several files in one editor.
 import { useRef, useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog";
-import { number } from "../parts/number";
+import { number } from "../parts/format";
 import type { Remark } from "../parts/source";
 import { schemaOf } from "./complete";
 import { likelyDialect } from "./dialect";

@@ -1,8 +1,8 @@
 import { api, ask, get, type DefinitionFile, type Page } from "../api";
 import { Editor } from "../editor/lazy";
 import { amend, place } from "../router";
+import { number } from "../parts/format";
 import { useLoad } from "../parts/load";
-import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
 
 const shownText = 1 << 20; // bytes of a file that are shown

@@ -1,9 +1,8 @@
 import { lazy, Suspense } from "preact/compat";
 import { useState } from "preact/hooks";
 import { listOf } from "../parts/filter";
-import { number } from "../parts/number";
+import { number, span } from "../parts/format";
 import { ProblemBox } from "../parts/problem";
-import { span } from "../parts/when";
 import { chartHeight, inWords, sum, timeOf, type Bin, type DefinitionHours, type Happened, type Period } from "./home-hours";
 
 // The numbers are there at once, the drawing of them a moment later.
@@ -210,7 +209,7 @@ export function Durations(p: { list?: DefinitionHours[]; period: Period }) {
       </table>
       {list.length > few && (
         <button type="button" class="small ghost" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? "Fewer" : `All ${list.length}`}
+          {all ? "Fewer" : `All ${number(list.length)}`}
         </button>
       )}
     </section>

@@ -1,7 +1,7 @@
 // The chart of Home. It is loaded when it is first shown.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { brief } from "../parts/number";
-import { chartHeight, clock, inWords, roundUp, timeOf, type Bin, type Period } from "./home-hours";
+import { brief, clock, day } from "../parts/format";
+import { chartHeight, inWords, roundUp, timeOf, type Bin, type Period } from "./home-hours";
 
 // The chart from above: how many started and completed, then, on a scale of their own since they should be few, how
 // many failed, then the time.
@@ -112,7 +112,7 @@ function ticks(bins: Bin[], period: Period, step: number): { i: number; text: st
     const t = new Date(b.from);
     if (t.getHours() % every !== 0 || (out.length > 0 && (i - out.at(-1)!.i) * step < room)) return;
     if ((bins.length - i) * step < room / 2) return; // it would run out of the chart
-    out.push({ i, text: period === "day" ? clock(b.from) : t.toLocaleDateString(undefined, { weekday: "short", day: "numeric" }) });
+    out.push({ i, text: period === "day" ? clock(b.from, "minute") : day(b.from, "weekday") });
   });
   return out;
 }

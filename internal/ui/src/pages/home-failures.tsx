@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { get } from "../api";
 import { may } from "../parts/access";
 import { listOf, quote } from "../parts/filter";
+import { number } from "../parts/format";
 import { Loading } from "../parts/head";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
@@ -35,7 +36,7 @@ export function Failures(p: { failed: number }) {
         <h2 id="failures">Failures by cause</h2>
         {p.failed > 0 && (
           <a class="calm" href={listOf("status:failed")}>
-            All {p.failed.toLocaleString()}
+            All {number(p.failed)}
           </a>
         )}
       </div>
@@ -48,7 +49,7 @@ export function Failures(p: { failed: number }) {
       </ul>
       {list.length > few && (
         <button type="button" class="small ghost" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? "Fewer" : `All ${list.length} causes`}
+          {all ? "Fewer" : `All ${number(list.length)} causes`}
         </button>
       )}
       {groups.data?.exact === false && <p class="quiet">There are more failures; these are the newest.</p>}
@@ -62,7 +63,7 @@ function Cause(p: { failure: Failure; part: number }) {
   return (
     <li>
       <div class="count">
-        <b>{f.count.toLocaleString()}</b>
+        <b>{number(f.count)}</b>
         <svg class="share" height="4" aria-hidden="true">
           <rect class="off" width="100%" height="4" rx="2" />
           <rect width={Math.max(p.part * 100, 3) + "%"} height="4" rx="2" />
@@ -91,7 +92,7 @@ function Cause(p: { failure: Failure; part: number }) {
         </a>
         {may("operate") && (
           // The list says how many are selected, and asks before it retries them.
-          <a class="button small" href={listOf(q) + "&sel=all"} aria-label={`Retry ${f.count.toLocaleString()} with ${f.error}…`}>
+          <a class="button small" href={listOf(q) + "&sel=all"} aria-label={`Retry ${number(f.count)} with ${f.error}…`}>
             Retry…
           </a>
         )}

@@ -1,6 +1,6 @@
 // What happened in each hour, as the server tells it and as the chart shows it.
+import { clock, day, number } from "../parts/format";
 
-import { number } from "../parts/number";
 export interface Happened {
   started: number;
   completed: number;
@@ -77,15 +77,9 @@ export function roundUp(n: number): number {
   return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((m) => m * power >= n)! * power;
 }
 
-/** A time of day. */
-export function clock(ms: number): string {
-  return new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-}
-
 /** When a bin is, as people say it. */
 export function timeOf(b: Bin): string {
-  const day = new Date(b.from).toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" });
-  return `${day}, ${clock(b.from)} – ${clock(b.until)}`;
+  return `${day(b.from, "weekday and date")}, ${clock(b.from, "minute")} – ${clock(b.until, "minute")}`;
 }
 
 /** What happened, as people say it. */

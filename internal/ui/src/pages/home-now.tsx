@@ -1,9 +1,9 @@
 import { api, get, type Instance, type Page, type Schedule } from "../api";
 import { listOf } from "../parts/filter";
+import { bytes, instant, number } from "../parts/format";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
 import { nameOf, shortId, titleOf } from "../parts/name";
-import { bytes, number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
 import { InstanceStatus } from "../parts/status";
 import { Ago, Due } from "../parts/when";
@@ -26,7 +26,7 @@ async function whyOf(row: Instance, signal: AbortSignal): Promise<string> {
   const before = known.get(row.id);
   if (before?.rev === row.rev) return before.why;
   const { summary } = await get<{ summary: string }>(api("instances", row.id, "why"), signal);
-  const why = summary.replace(instants, (t) => new Date(t).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }));
+  const why = summary.replace(instants, instant);
   known.set(row.id, { rev: row.rev, why });
   return why;
 }

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { Copy } from "../parts/copy";
+import { instant, momentOf, number, span } from "../parts/format";
 import { Json } from "../parts/json";
-import { number } from "../parts/number";
-import { span } from "../parts/when";
 import { isWrong, millis, type Attempt, type Exchange, type Rec } from "./instance-history";
-import { clockOf } from "./instance-time";
 
 /** An error in a line: its name, its code, and what it says. */
 export function FaultText(p: { error: NonNullable<Rec["error"]> }) {
@@ -41,7 +39,7 @@ export function CallDetails(p: { attempt: Attempt; over: boolean }) {
           ["State", called.node],
           ["Item", called.index === undefined ? undefined : number(called.index)],
           ["Attempt", called.attempt],
-          ["Called", <time dateTime={called.time} title={new Date(called.time).toLocaleString()}>{clockOf(millis(called.time), true)}</time>],
+          ["Called", <time dateTime={called.time} title={instant(called.time)}>{momentOf(millis(called.time), true)}</time>],
           ["Took", took === undefined ? (p.over ? "no answer" : "no answer yet") : span(took)],
           ["Ticket", called.ticket && <Id text={called.ticket} label="Copy the ticket" />],
           ["Idempotency key", called.key && <Id text={called.key} label="Copy the idempotency key" />],

@@ -1,11 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Instance } from "../api";
 import { amend, place } from "../router";
-import { number } from "../parts/number";
-import { span } from "../parts/when";
+import { instant, number, offsetOf, span } from "../parts/format";
 import { CallDetails, callWord } from "./instance-call";
 import { isWrong, millis, visitsOf, type Attempt, type History, type Item } from "./instance-history";
-import { offsetOf } from "./instance-time";
 
 const atOnce = 50;
 type Which = "all" | "failed" | "open";
@@ -131,7 +129,7 @@ function Row(p: { attempt: Attempt; start: number; over: boolean; chosen: boolea
       <td>
         <span class={"status " + word.tone}>{word.text}</span>
       </td>
-      <td class="num" title={new Date(called.time).toLocaleString()}>
+      <td class="num" title={instant(called.time)}>
         +{offsetOf(millis(called.time) - p.start)}
       </td>
       <td class="num">{ended ? span(millis(ended.time) - millis(called.time)) : "–"}</td>

@@ -1,10 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { differences, mostDifferences, type Difference } from "../parts/differences";
+import { number, offsetOf } from "../parts/format";
 import { Json } from "../parts/json";
 import { isTree, sizeOf } from "../parts/json-rows";
-import { number } from "../parts/number";
 import { millis, type History, type Rec } from "./instance-history";
-import { offsetOf } from "./instance-time";
 
 const signs = { added: "+", removed: "−", changed: "~", inside: "" };
 const words = { added: "added", removed: "removed", changed: "changed", inside: "" };

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { api, get, type Definition, type Instance } from "../api";
 import { may } from "../parts/access";
+import { number } from "../parts/format";
 import { Json } from "../parts/json";
 import { useLoad } from "../parts/load";
-import { number } from "../parts/number";
 import { RequestLine } from "./instance-call";
 import { didFail } from "./instance-calls";
 import type { Attempt } from "./instance-history";

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { get, type Instance, type Page } from "../api";
 import { listOf, quote } from "../parts/filter";
+import { number, span } from "../parts/format";
 import { useLoad } from "../parts/load";
-import { number } from "../parts/number";
 import { InstanceStatus } from "../parts/status";
-import { Ago, span } from "../parts/when";
+import { Ago } from "../parts/when";
 import { Facts, Id } from "./instance-call";
 import { useNow } from "./instance-time";
 

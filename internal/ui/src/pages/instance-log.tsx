@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import type { Instance } from "../api";
 import { amend, place } from "../router";
+import { instant, momentOf, number, offsetOf, span } from "../parts/format";
 import { Json } from "../parts/json";
-import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
-import { span } from "../parts/when";
 import { FaultText } from "./instance-call";
 import { dataAt, firstRec, idle, isWrong, millis, waitOf, type History, type Item, type Rec, type Visit } from "./instance-history";
 
@@ -212,10 +211,10 @@ function Line(p: { record: Rec; start: number; selected: number; history: Histor
         type="button"
         class={"record" + (isWrong(r) ? " wrong" : "")}
         aria-expanded={on}
-        title={new Date(r.time).toLocaleString()}
+        title={instant(r.time)}
         onClick={() => amend({ rec: on ? null : String(r.seq) })}
       >
-        <span class="offset">+{offset(millis(r.time) - p.start)}</span>
+        <span class="offset">+{offsetOf(millis(r.time) - p.start, 10)}</span>
         <span>
           {isWrong(r) && "✕ "}
           {describe(r)}
@@ -224,12 +223,6 @@ function Line(p: { record: Rec; start: number; selected: number; history: Histor
       {on && <Point record={r} history={p.history} />}
     </>
   );
-}
-
-/** Time since the start; at first to the hundredth, as most things are quick. */
-function offset(ms: number): string {
-  if (ms < 1) return "0 ms";
-  return ms >= 1000 && ms < 60_000 ? `${(ms / 1000).toFixed(2)}s` : span(ms);
 }
 
 /** What was known at a point. */
@@ -304,7 +297,7 @@ export function describe(r: Rec): string {
     case "timedOut":
       return "Timed out" + (r.text ? `: ${r.text}` : "");
     case "retrying":
-      return `Tries again${r.at ? " at " + new Date(r.at).toLocaleTimeString() : ""}${again}`;
+      return `Tries again${r.at ? " at " + momentOf(millis(r.at)) : ""}${again}`;
     case "caught":
       return `Handles the error ${r.error?.name ?? ""}`;
     case "compensating":

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Instance } from "../api";
+import { number, span } from "../parts/format";
 import { Json } from "../parts/json";
-import { number } from "../parts/number";
-import { span } from "../parts/when";
 import { millis, visitsOf, type Attempt, type Item, type Visit } from "./instance-history";
 import { showTab } from "./instance-show";
 import { Answer, callWord, RequestLine } from "./instance-call";

@@ -1,9 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, get, type Fault, type Instance, type Page, type Progress } from "../api";
+import { number, span } from "../parts/format";
 import { useLoad } from "../parts/load";
-import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
-import { span } from "../parts/when";
 import { millis, type Attempt } from "./instance-history";
 import { showTab } from "./instance-show";
 import { useNow } from "./instance-time";

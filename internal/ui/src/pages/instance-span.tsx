@@ -1,14 +1,14 @@
 import type { Instance } from "../api";
 import { listOf, quote } from "../parts/filter";
+import { span as lasting } from "../parts/format";
 import { Json } from "../parts/json";
-import { span as lasting } from "../parts/when";
 import { CallDetails, FaultText, Facts } from "./instance-call";
 import { Changes } from "./instance-diff";
 import { dataAt, millis, type History } from "./instance-history";
 import { dataName } from "./instance-log";
 import { showState } from "./instance-show";
 import type { Span } from "./instance-spans";
-import { clockOf } from "./instance-time";
+import { momentOf } from "../parts/format";
 
 /** What is known of a row of the timeline. */
 export function SpanDetails(p: { span: Span; history: History; instance: Instance }) {
@@ -25,8 +25,8 @@ function Times(p: { span: Span }) {
   return (
     <Facts
       list={[
-        ["From", clockOf(from, true)],
-        ["To", to === from ? undefined : to === undefined ? "now" : clockOf(to, true)],
+        ["From", momentOf(from, true)],
+        ["To", to === from ? undefined : to === undefined ? "now" : momentOf(to, true)],
         ["Took", to === undefined || to === from ? undefined : lasting(to - from)],
         ["Seq", String(p.span.rec.seq)],
       ]}
@@ -76,7 +76,7 @@ function Recorded(p: { span: Span; history: History; instance: Instance }) {
     <>
       <Times span={p.span} />
       {r.error && <FaultText error={r.error} />}
-      {p.span.kind === "retry" && r.at && <p>The next attempt is due at {clockOf(millis(r.at), true)}.</p>}
+      {p.span.kind === "retry" && r.at && <p>The next attempt is due at {momentOf(millis(r.at), true)}.</p>}
       {p.span.kind === "child" && (
         <p>
           <a href={listOf("parent:" + quote(p.instance.id))}>Instances that it started</a>

@@ -1,6 +1,6 @@
 // The rows of the timeline: what lasted from one record to another, as a tree.
 import type { Instance } from "../api";
-import { number } from "../parts/number";
+import { number } from "../parts/format";
 import { isWrong, millis, visitsOf, waitOf, type Attempt, type Item, type Rec, type Visit } from "./instance-history";
 
 /** What the colour of a bar means; its word says the same. */

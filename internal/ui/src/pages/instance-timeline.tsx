@@ -1,13 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Instance } from "../api";
 import { amend, place } from "../router";
-import { number } from "../parts/number";
-import { span } from "../parts/when";
+import { momentOf, number, offsetOf, span } from "../parts/format";
 import { millis, type History, type Item } from "./instance-history";
 import { moved, placeOf, scaleOf, seenAt, ticksOf, whole, zoomed, type Piece, type View } from "./instance-scale";
 import { SpanDetails } from "./instance-span";
 import { everySpan, outlineOf, shownOf, spansOf, type Shown, type Span } from "./instance-spans";
-import { clockOf, offsetOf, useNow, wordsOf } from "./instance-time";
+import { useNow, wordsOf } from "./instance-time";
 import "./instance-timeline.css";
 
 const mostRows = 300; // that are drawn before someone asks for more
@@ -53,7 +52,7 @@ export function Timeline(p: { history: History; items: Item[]; instance: Instanc
     <section class="gantt" aria-label="Timeline" onKeyDown={keys}>
       <div class="gantt-bar">
         <span class="gantt-readout quiet" ref={readout} aria-hidden="true">
-          {clockOf(start, true)} to {instance.ended ? clockOf(end, true) : "now"}
+          {momentOf(start, true)} to {instance.ended ? momentOf(end, true) : "now"}
         </span>
         <label>
           <input type="checkbox" checked={absolute} onChange={(e) => amend({ times: e.currentTarget.checked ? "clock" : null })} /> Clock time
@@ -198,7 +197,7 @@ function Axis(p: { scale: Piece[]; view: View; start: number; absolute: boolean 
       <div class="gantt-track" ref={ref}>
         {list.map((t) => (
           <i key={t} class="gantt-tick" style={{ left: `${seenAt(p.view, placeOf(p.scale, t))}%` }}>
-            <span>{p.absolute ? clockOf(t, gap < 1000) : offsetOf(t - p.start, gap)}</span>
+            <span>{p.absolute ? momentOf(t, gap < 1000) : offsetOf(t - p.start, gap)}</span>
           </i>
         ))}
       </div>
@@ -218,7 +217,7 @@ function Breaks(p: { scale: Piece[]; view: View; unread?: [number, number] }) {
           const wide = (b - a) / (p.view.b - p.view.a) > 0.2;
           const unread = p.unread && s.from < p.unread[1] && s.to > p.unread[0];
           return (
-            <i key={s.from} style={{ left: `${seenAt(p.view, a)}%`, width: `${((b - a) / (p.view.b - p.view.a)) * 100}%` }} title={`Idle from ${clockOf(s.from)} to ${clockOf(s.to)}`}>
+            <i key={s.from} style={{ left: `${seenAt(p.view, a)}%`, width: `${((b - a) / (p.view.b - p.view.a)) * 100}%` }} title={`Idle from ${momentOf(s.from)} to ${momentOf(s.to)}`}>
               <span>{unread ? "not read" : span(s.to - s.from) + (wide ? " idle" : "")}</span>
             </i>
           );

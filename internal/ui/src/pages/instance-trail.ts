@@ -1,7 +1,7 @@
 // The trail of an instance on its diagram: how each state stands, and which ways were taken.
 import type { Instance } from "../api";
 import type { EdgeMark, Fact, Link, NodeMark } from "../parts/diagram";
-import { span } from "../parts/when";
+import { span } from "../parts/format";
 import { millis, visitsOf, type Item, type Rec, type Visit } from "./instance-history";
 
 export interface Trail {

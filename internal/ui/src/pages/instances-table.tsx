@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { get, type Instance, type Page } from "../api";
 import { listOf, quote } from "../parts/filter";
+import { number } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
 import { Id, nameOf, titleOf } from "../parts/name";
-import { number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
 import { InstanceStatus } from "../parts/status";
 import { Ago, Took } from "../parts/when";

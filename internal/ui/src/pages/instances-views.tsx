@@ -4,9 +4,9 @@ import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { statuses, type Status } from "../api";
 import { amend, go, place } from "../router";
+import { number } from "../parts/format";
 import { failedJobs, useFailedJobs } from "../parts/jobs";
 import { keep, kept } from "../parts/kept";
-import { number } from "../parts/number";
 import { Popover } from "../parts/popover";
 
 export const columns = {

@@ -1,11 +1,11 @@
 import { api, get } from "../api";
 import { useTitle } from "../app";
+import { bytes, number, span } from "../parts/format";
 import { Loading, PageHead } from "../parts/head";
 import { Icon } from "../parts/icon";
 import { useLoad } from "../parts/load";
-import { bytes, number } from "../parts/number";
 import { ProblemBox } from "../parts/problem";
-import { Ago, span } from "../parts/when";
+import { Ago } from "../parts/when";
 import { useNowAndThen } from "./definitions";
 import "./nodes.css";
 

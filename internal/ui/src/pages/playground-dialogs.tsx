@@ -3,7 +3,7 @@ import { ask } from "../api";
 import { Editor } from "../editor/lazy";
 import { announce } from "../parts/announcer";
 import { Dialog } from "../parts/dialog";
-import { number } from "../parts/number";
+import { number } from "../parts/format";
 import { ProblemBox } from "../parts/problem";
 import type { Texts } from "./playground-examples";
 import { longestLink, toFragment } from "./playground-link";

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Diagnostic, Fault, Instance, Status } from "../api";
+import { span, virtual } from "../parts/format";
 import { Json } from "../parts/json";
 import { StatusMark } from "../parts/status";
-import { span } from "../parts/when";
 import type { Rec } from "./instance-history";
 
 export interface PlayRun {
@@ -147,7 +147,6 @@ function Line(p: { record: Rec; of: string }) {
 const isBad = (r: Rec) => ["callFailed", "timedOut", "warning"].includes(r.type) || r.status === "failed";
 
 /** An instant of virtual time, which is in UTC. */
-export const instantOf = (at: string) => at.replace("T", " ").replace("Z", "");
 
 /** A record in words. */
 function sentence(r: Rec): string {
@@ -167,7 +166,7 @@ function sentence(r: Rec): string {
     case "callFailed":
       return `${r.name} fails${why}`;
     case "waiting":
-      return `${node} waits${r.name ? ` for ${r.name}` : ""}${r.at ? ` until ${instantOf(r.at)}` : ""}`;
+      return `${node} waits${r.name ? ` for ${r.name}` : ""}${r.at ? ` until ${virtual(r.at)}` : ""}`;
     case "consumed":
       return `${node} takes the event ${r.name ?? ""}`;
     case "produced":
@@ -175,7 +174,7 @@ function sentence(r: Rec): string {
     case "timedOut":
       return `${node} runs out of time`;
     case "retrying":
-      return `${node} will be tried again${r.at ? ` at ${instantOf(r.at)}` : ""}`;
+      return `${node} will be tried again${r.at ? ` at ${virtual(r.at)}` : ""}`;
     case "caught":
       return `${node} handles the error${why}`;
     case "compensating":

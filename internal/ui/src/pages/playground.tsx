@@ -6,6 +6,7 @@ import { Editor } from "../editor/lazy";
 import { connection } from "../live";
 import { barred } from "../parts/access";
 import { announce } from "../parts/announcer";
+import { virtual } from "../parts/format";
 import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
 import type { Remark } from "../parts/source";
@@ -17,7 +18,7 @@ import { Share, SaveScenario } from "./playground-dialogs";
 import { keepDraft, readDraft } from "./playground-draft";
 import { beginWith, examples, nothing, type Texts } from "./playground-examples";
 import { fromFragment, isLink, keepLink, readLink } from "./playground-link";
-import { instantOf, Result, type Played, type PlayRun } from "./playground-result";
+import { Result, type Played, type PlayRun } from "./playground-result";
 import "./playground.css";
 
 /** Where a playground begins: an example, or the source of a definition that is deployed. */
@@ -191,7 +192,7 @@ function Bench(p: { base: string; original: Texts; chooser: preact.ComponentChil
           Step
         </button>
         <button type="button" disabled={!run?.next || runner.stale} onClick={() => runner.pass()}>
-          {run?.next && !runner.stale ? `Let time pass until ${instantOf(run.next)}` : "Let time pass"}
+          {run?.next && !runner.stale ? `Let time pass until ${virtual(run.next)}` : "Let time pass"}
         </button>
         <label>
           <input type="checkbox" checked={skip} onChange={(e) => amend({ time: e.currentTarget.checked ? null : "stop" })} /> Skip time

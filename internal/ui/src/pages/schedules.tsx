@@ -3,6 +3,7 @@ import { api, get, type Page, type Schedule } from "../api";
 import { useTitle } from "../app";
 import { place, restoreScroll } from "../router";
 import { may } from "../parts/access";
+import { instant } from "../parts/format";
 import { Empty, Loading, PageHead } from "../parts/head";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
@@ -99,7 +100,7 @@ function NextFire(p: { time: string }) {
   return (
     <>
       <Due time={p.time} />
-      <div class="quiet nowrap">{new Date(p.time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</div>
+      <div class="quiet nowrap">{instant(p.time)}</div>
     </>
   );
 }

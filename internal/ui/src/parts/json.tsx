@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Copy } from "./copy";
+import { number } from "./format";
 import { find, firstOpen, further, isTree, reveal, rowsOf, sizeOf, spoken, valueAt, type Row } from "./json-rows";
-import { number } from "./number";
 import "./json.css";
 
 const height = 22; // of a line, in pixels: json.css has the same

@@ -3,9 +3,8 @@ import { useState } from "preact/hooks";
 import { api, ask, type Schedule } from "../api";
 import { announce } from "./announcer";
 import { Dialog } from "./dialog";
-import { number } from "./number";
+import { inWords, instant, number } from "./format";
 import { ProblemBox } from "./problem";
-import { inWords } from "./when";
 
 interface Backfill {
   started: number;
@@ -87,7 +86,7 @@ export function BackfillDialog(p: { schedule: Schedule; onClose: () => void; don
                   .filter((f) => !f.instance)
                   .slice(0, samples)
                   .map((f) => (
-                    <li key={f.at}>{new Date(f.at).toLocaleString()}</li>
+                    <li key={f.at}>{instant(f.at)}</li>
                   ))}
                 {n > samples && <li class="quiet">and {number(n - samples)} more</li>}
               </ul>

@@ -3,11 +3,12 @@ import { useState } from "preact/hooks";
 import type { Fire, Schedule } from "../api";
 import { may } from "./access";
 import { Decide, Decided, scheduleVerbs, type Verb } from "./decide";
+import { inWords } from "./format";
 import { Icon, type IconName } from "./icon";
 import { Popover } from "./popover";
 import { BackfillDialog, RulesDialog } from "./schedule-change";
 import { StatusMark } from "./status";
-import { Ago, inWords } from "./when";
+import { Ago } from "./when";
 
 const marks: Record<Schedule["state"], [mark: IconName, text: string, colour: string]> = {
   active: ["schedules", "active", "completed"],
