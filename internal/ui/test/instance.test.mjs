@@ -224,6 +224,7 @@ test("pause, resume, cancel, restart", async (t) => {
   await page.getByRole("button", { name: "Resume" }).click();
   await status("waiting");
   await page.getByRole("button", { name: "Cancel…" }).click();
+  await page.getByRole("button", { name: "Keep it running" }).waitFor();
   await page.getByLabel(/Reason/).fill("not needed any more");
   await shot(page, "instance-cancel");
   await page.getByRole("button", { name: "Cancel it" }).click();

@@ -94,7 +94,7 @@ function StartInstance(p: { title: string; definition: Definition; version: stri
   };
   const about = remarksOf(refused).find((d) => parameters.includes((d as { parameter?: string }).parameter ?? ""));
   return (
-    <Dialog title={p.title} action={doubts ? "Start anyway" : "Start"} leave="Cancel" busy={busy || !may("start")} onClose={p.onClose} onSubmit={start}>
+    <Dialog title={p.title} action={doubts ? "Start anyway" : "Start"} busy={busy || !may("start")} onClose={p.onClose} onSubmit={start}>
       <JsonEditor
         label="Input"
         value={text}

@@ -150,7 +150,7 @@ function Ask(p: { verb: Asking; instance: Instance; input: unknown; again: () =>
     setError(undefined);
   };
   return (
-    <Dialog title={text.title} action={text.action} danger={text.danger} busy={busy || loading} onClose={p.onClose} onSubmit={stale ? undefined : send}>
+    <Dialog title={text.title} action={text.action} leave={p.verb === "cancel" ? "Keep it running" : undefined} danger={text.danger} busy={busy || loading} onClose={p.onClose} onSubmit={stale ? undefined : send}>
       <p>{text.says}</p>
       {p.verb === "restart" && (
         <label class="field">

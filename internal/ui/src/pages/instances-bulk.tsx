@@ -169,7 +169,7 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
       action={sent === undefined ? `${v.title} ${number(n)}` : "Working…"}
       danger={v.danger}
       busy={working}
-      leave={working ? (stopping ? "Do not wait" : "Stop") : undefined}
+      leave={working ? (stopping ? "Do not wait" : "Stop") : ready && v.name === "cancel" ? "Keep them running" : undefined}
       onSubmit={ready ? run : undefined}
       onClose={leave}
     >

@@ -79,7 +79,7 @@ export function SaveScenario(p: { texts: Texts; onClose: () => void }) {
   const { scenario } = made ?? {};
   if (!scenario) {
     return (
-      <Dialog title="Save as a scenario" action="Run and write it" leave="Cancel" busy={busy} onClose={p.onClose} onSubmit={make}>
+      <Dialog title="Save as a scenario" action="Run and write it" busy={busy} onClose={p.onClose} onSubmit={make}>
         <p>A scenario is a test: this input, these mocks and events, and what comes of them. It expects what happens now.</p>
         <label class="field">
           <span>What it tests, in a few words</span>

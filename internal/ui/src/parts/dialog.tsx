@@ -45,7 +45,7 @@ export function Dialog(p: {
         {p.children}
         <div class="dialog-buttons">
           <button type="button" onClick={p.onClose}>
-            {p.leave ?? (p.onSubmit ? "Do nothing" : "Close")}
+            {p.leave ?? (p.onSubmit ? "Cancel" : "Close")}
           </button>
           {p.onSubmit && (
             <button type="submit" class={p.danger ? "main danger" : "main"} aria-disabled={p.busy}>
