@@ -34,6 +34,20 @@ func pages(t *testing.T) []string {
 	return out
 }
 
+// readPage reads a page.
+func readPage(t *testing.T, file string) *page {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parse(strings.TrimPrefix(filepath.ToSlash(file), "../../"), string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestPages carries out every page.
 func TestPages(t *testing.T) {
 	program, err := nodetest.Build(t.TempDir())
@@ -43,16 +57,10 @@ func TestPages(t *testing.T) {
 	for _, file := range pages(t) {
 		path := strings.TrimPrefix(filepath.ToSlash(file), "../../")
 		t.Run(path, func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := parse(path, string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := readPage(t, file)
+			before := strings.Join(p.lines, "\n")
 			follow(t, p, program)
-			if changed := strings.Join(p.lines, "\n"); *update && changed != string(text) {
+			if changed := strings.Join(p.lines, "\n"); *update && changed != before {
 				if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -5,8 +5,6 @@ package docs
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -102,21 +100,13 @@ var unfinished = regexp.MustCompile(`^(state "part" (needs|has neither)|the work
 // TestParts: what pages show of definitions, scenario files and catalogues is right, as far as it goes.
 func TestParts(t *testing.T) {
 	for _, file := range pages(t) {
-		path := strings.TrimPrefix(filepath.ToSlash(file), "../../")
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := parse(path, string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := readPage(t, file)
 		for _, s := range p.steps {
 			if s.file != "" || s.command != "" {
 				continue
 			}
-			for _, problem := range checkPart(path, s) {
-				t.Errorf("%s:%d: %s", path, s.line, problem)
+			for _, problem := range checkPart(p.path, s) {
+				t.Errorf("%s:%d: %s", p.path, s.line, problem)
 			}
 		}
 	}

@@ -4,18 +4,17 @@ package docs
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/internal/nodetest"
 	"github.com/lockstep-workflows/lockstep/internal/wfxdb/wfxtest"
 )
 
@@ -34,7 +33,7 @@ type reader struct {
 type server struct {
 	cmd          *exec.Cmd
 	north, south string
-	log          lockedBuffer
+	log          nodetest.Buffer
 	done         chan struct{}
 }
 
@@ -212,22 +211,4 @@ func (r *reader) stop() {
 		<-r.server.done
 	}
 	r.server = nil
-}
-
-// lockedBuffer is a buffer that a process writes while it is read.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(text)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

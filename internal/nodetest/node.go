@@ -2,7 +2,6 @@ package nodetest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/lockstep-workflows/lockstep/client"
@@ -50,7 +48,7 @@ type Node struct {
 
 	cmd   *exec.Cmd
 	ended chan struct{}
-	log   lockedBuffer
+	log   Buffer
 }
 
 // Start starts a process and returns once it serves.
@@ -162,22 +160,4 @@ func Shared(ctx context.Context, api *client.Client, n int) bool {
 		most = max(most, node.Shards)
 	}
 	return all == shards && most <= (shards+n-1)/n
-}
-
-// lockedBuffer is written by one goroutine and read by others.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
+	"github.com/lockstep-workflows/lockstep/internal/nodetest"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
@@ -63,7 +63,7 @@ func TestOddIDs(t *testing.T) {
 }
 
 func TestTraces(t *testing.T) {
-	var log lockedBuffer
+	var log nodetest.Buffer
 	w := newWorldAtRest(t, newMemory(), func(c *Config, _ *engine.Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	a := w.do("GET", "/api/v1/instances/none", "", "Traceparent", "00-"+id+"-00f067aa0ba902b7-01").problem(api.CodeNotFound).is("traceId", `"`+id+`"`)
@@ -80,24 +80,6 @@ func TestTraces(t *testing.T) {
 			t.Errorf("traceparent %q gives %q", bad, got)
 		}
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func TestBodyLimits(t *testing.T) {
@@ -329,7 +311,7 @@ func (w *world) list(t *testing.T) {
 
 // TestPanic: a handler that panics is one request's trouble.
 func TestPanic(t *testing.T) {
-	var log lockedBuffer
+	var log nodetest.Buffer
 	w := newWorld(t, panicking{newMemory()}, func(c *Config, _ *engine.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	a := w.get("/api/v1/stats").problem(api.CodeInternal)
 	if strings.Contains(a.text, "ouch") || !strings.Contains(log.String(), "ouch") {
