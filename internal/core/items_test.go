@@ -9,6 +9,16 @@ import (
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
+// eachItem calls a function for each item, and appends the results.
+const eachItem = `
+expr jsonpath $.items
+func f
+region main 1
+region body 3 {"collect":true}
+node Each fan {"each":{"over":1,"body":1,"var":"item"},"join":"append","path":["out"]} -> 2
+node Each end
+node Each call`
+
 // TestItemWhoseOutputIsRefused: an item whose output is larger than data-bytes allows is not done, and
 // a retry of the failed items runs it again. A limit that is lower than when the item began is one way to get there.
 func TestItemWhoseOutputIsRefused(t *testing.T) {
@@ -46,14 +56,7 @@ node B call`))
 
 // TestRefusedRetryKeepsItems: a retry whose data is too large changes nothing.
 func TestRefusedRetryKeepsItems(t *testing.T) {
-	h := newHost(t, mustAssemble(t, `
-expr jsonpath $.items
-func f
-region main 1
-region body 3 {"collect":true}
-node Each fan {"each":{"over":1,"body":1,"var":"item"},"join":"append","path":["out"]} -> 2
-node Each end
-node Each call`))
+	h := newHost(t, mustAssemble(t, eachItem))
 	h.do("start", `{"items":[10,20]}`)
 	h.do("reply", "2.1 {}")
 	h.do("fault", "3.1 Bad")
@@ -106,14 +109,7 @@ node Each call`))
 
 // TestItemsAreListed: every item of a foreach with how it stands, page by page, and after its failure too.
 func TestItemsAreListed(t *testing.T) {
-	h := newHost(t, mustAssemble(t, `
-expr jsonpath $.items
-func f
-region main 1
-region body 3 {"collect":true}
-node Each fan {"each":{"over":1,"body":1,"var":"item"},"join":"append","path":["out"]} -> 2
-node Each end
-node Each call`))
+	h := newHost(t, mustAssemble(t, eachItem))
 	h.p.Limits.FanInFlight = 2
 	list := func(q ItemQuery) string {
 		items, next, ok := h.state().Items(h.p, q)

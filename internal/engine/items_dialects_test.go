@@ -139,23 +139,27 @@ func TestFailedItemsOfEveryDialect(t *testing.T) {
 			w := &worker{bad: []int64{3, 5}}
 			h := newHarness(t, nil, func(cfg *Config) { cfg.Invoker, cfg.Languages = w, languages.All() })
 			h.deploy(compiled(t, c.document)...)
-			id := h.start("map", `{"list":[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4},{"n":5},{"n":6}]}`)
-			h.run(time.Minute)
-			h.expect("called", w.take(), c.first)
-			row := h.get(id)
-			if row.Status != core.Failed || row.Fault.Item == nil || row.Fault.Item.Index != c.index {
-				t.Fatalf("%s, %+v", row.Status, row.Fault)
-			}
-			w.mended = true
-			if err := h.Control(t.Context(), id, core.Control{Verb: core.VerbRetry, Items: true}); err != nil {
-				t.Fatal(err)
-			}
-			h.run(time.Minute)
-			h.expect("called by the retry", w.take(), c.again)
-			if row := h.get(id); row.Status != core.Completed {
-				t.Errorf("%s, %+v", row.Status, row.Fault)
-			}
+			h.retryItems(w, h.start("map", `{"list":[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4},{"n":5},{"n":6}]}`), c.first, c.index, c.again)
 		})
+	}
+}
+
+// retryItems lets an instance fail at an item, after the first calls, and retries its items: they make the calls again.
+func (h *harness) retryItems(w *worker, id, first string, index int, again string) {
+	h.t.Helper()
+	h.run(time.Minute)
+	h.expect("called", w.take(), first)
+	if row := h.get(id); row.Status != core.Failed || row.Fault.Item == nil || row.Fault.Item.Index != index {
+		h.t.Fatalf("%s, %+v", row.Status, row.Fault)
+	}
+	w.mended = true
+	if err := h.Control(h.t.Context(), id, core.Control{Verb: core.VerbRetry, Items: true}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.run(time.Minute)
+	h.expect("called by the retry", w.take(), again)
+	if row := h.get(id); row.Status != core.Completed {
+		h.t.Errorf("%s, %+v", row.Status, row.Fault)
 	}
 }
 
@@ -198,22 +202,7 @@ do:
 			w := &worker{bad: []int64{1, 3}}
 			h := newHarness(t, nil, func(cfg *Config) { cfg.Invoker, cfg.Languages = w, languages.All() })
 			h.deploy(compiled(t, c.child, c.parent)...)
-			id := h.start("map", `{"list":[{"n":0},{"n":1},{"n":2},{"n":3}]}`)
-			h.run(time.Minute)
-			h.expect("called", w.take(), c.first)
-			row := h.get(id)
-			if row.Status != core.Failed || row.Fault.Item == nil || row.Fault.Item.Index != 1 {
-				t.Fatalf("%s, %+v", row.Status, row.Fault)
-			}
-			w.mended = true
-			if err := h.Control(t.Context(), id, core.Control{Verb: core.VerbRetry, Items: true}); err != nil {
-				t.Fatal(err)
-			}
-			h.run(time.Minute)
-			h.expect("called by the retry", w.take(), c.again)
-			if row := h.get(id); row.Status != core.Completed {
-				t.Errorf("%s, %+v", row.Status, row.Fault)
-			}
+			h.retryItems(w, h.start("map", `{"list":[{"n":0},{"n":1},{"n":2},{"n":3}]}`), c.first, 1, c.again)
 			if n := len(h.list()) - 1; n != c.children {
 				t.Errorf("%d children, want %d", n, c.children)
 			}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 )
@@ -120,46 +121,48 @@ func aroundLabel(l *Line) [][]Curve {
 
 // length is how long a path is; curves are measured in a few straight pieces.
 func length(path []Curve) float64 {
-	const pieces = 24
-	sum, at := 0.0, path[0].To
-	for _, c := range path[1:] {
-		last := at
-		for k := 1; k <= pieces; k++ {
-			u := float64(k) / pieces
-			p := Point{at.X + (c.To.X-at.X)*u, at.Y + (c.To.Y-at.Y)*u}
-			if !c.Straight {
-				p = Point{bezier(at.X, c.C1.X, c.C2.X, c.To.X, u), bezier(at.Y, c.C1.Y, c.C2.Y, c.To.Y, u)}
-			}
-			sum += math.Hypot(p.X-last.X, p.Y-last.Y)
-			last = p
-		}
-		at = c.To
+	sum, last := 0.0, path[0].To
+	for p := range points(path) {
+		sum += math.Hypot(p.X-last.X, p.Y-last.Y)
+		last = p
 	}
 	return sum
 }
 
+// points are the ends of the straight pieces that a path is measured by, after its first point.
+func points(path []Curve) iter.Seq[Point] {
+	const pieces = 24
+	return func(yield func(Point) bool) {
+		at := path[0].To
+		for _, c := range path[1:] {
+			for k := 1; k <= pieces; k++ {
+				u := float64(k) / pieces
+				p := Point{at.X + (c.To.X-at.X)*u, at.Y + (c.To.Y-at.Y)*u}
+				if !c.Straight {
+					p = Point{bezier(at.X, c.C1.X, c.C2.X, c.To.X, u), bezier(at.Y, c.C1.Y, c.C2.Y, c.To.Y, u)}
+				}
+				if !yield(p) {
+					return
+				}
+			}
+			at = c.To
+		}
+	}
+}
+
 // along is the point at a distance from the beginning of a path, and the way the path leads there.
 func along(path []Curve, distance float64) (at, dir Point) {
-	const pieces = 24
 	at, dir = path[0].To, Point{0, 1}
-	for _, c := range path[1:] {
-		from := at
-		for k := 1; k <= pieces; k++ {
-			u := float64(k) / pieces
-			p := Point{from.X + (c.To.X-from.X)*u, from.Y + (c.To.Y-from.Y)*u}
-			if !c.Straight {
-				p = Point{bezier(from.X, c.C1.X, c.C2.X, c.To.X, u), bezier(from.Y, c.C1.Y, c.C2.Y, c.To.Y, u)}
-			}
-			step := math.Hypot(p.X-at.X, p.Y-at.Y)
-			if step == 0 {
-				continue
-			}
-			dir = Point{(p.X - at.X) / step, (p.Y - at.Y) / step}
-			if step >= distance {
-				return Point{at.X + dir.X*distance, at.Y + dir.Y*distance}, dir
-			}
-			at, distance = p, distance-step
+	for p := range points(path) {
+		step := math.Hypot(p.X-at.X, p.Y-at.Y)
+		if step == 0 {
+			continue
 		}
+		dir = Point{(p.X - at.X) / step, (p.Y - at.Y) / step}
+		if step >= distance {
+			return Point{at.X + dir.X*distance, at.Y + dir.Y*distance}, dir
+		}
+		at, distance = p, distance-step
 	}
 	return at, dir
 }
