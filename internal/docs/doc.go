@@ -11,8 +11,9 @@
 //   - Blocks of go are parts of embedding_test.go, which compiles and runs.
 //   - "lockstep serve" and "lockstep dev" go on beside what follows, on free ports; the next one ends the one before.
 //     http://127.0.0.1:8081 and :8080 stand for their addresses.
-//   - A block of sh is for other machines (installing, containers, several terminals) and is not run; of a command of lockstep
-//     the flags are checked, and of "lockstep serve" the settings. It has no "$ " and shows no output.
+//   - postgres://lockstep@db.example/lockstep stands for a database of a real PostgreSQL.
+//   - A block of sh is not run; of a command of lockstep the flags are checked, and of "lockstep serve" the settings. It has no
+//     "$ " and shows no output. elsewhere_test.go has the list of these commands, each with the reason.
 //
 // Links to files and headings of the repository must lead somewhere.
 //

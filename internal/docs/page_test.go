@@ -25,7 +25,7 @@ type step struct {
 	text    string
 	kind    string // the language of a block that is neither; it only must be readable
 
-	elsewhere bool // the command is for another machine: only its flags are checked
+	elsewhere bool // the command is not run, see notRun: of lockstep its flags are checked
 }
 
 var fileComment = regexp.MustCompile(`^(?:#|//) ([\w./-]+\.(?:yaml|yml|json|txt|proto|toml|env|jsonl))$`)
@@ -75,7 +75,7 @@ func (p *page) block(info string, line int, body []string) error {
 			if strings.HasPrefix(command, "$ ") {
 				return fmt.Errorf("%s:%d: a command with a prompt belongs into a block of console, which is run", p.path, line+n)
 			}
-			if strings.HasPrefix(command, "lockstep ") {
+			if command = strings.TrimSpace(command); command != "" {
 				p.steps = append(p.steps, step{line: line + n, command: command, elsewhere: true})
 			}
 		}

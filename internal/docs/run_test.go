@@ -15,11 +15,17 @@ import (
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/internal/nodetest"
+	"github.com/lockstep-workflows/lockstep/internal/pgtest"
 	"github.com/lockstep-workflows/lockstep/internal/wfxdb/wfxtest"
 )
 
+// shownStore is the address of a PostgreSQL, as pages show it.
+const shownStore = "postgres://lockstep@db.example/lockstep"
+
 // reader carries out a page in a folder of its own, with one shell.
 type reader struct {
+	t     *testing.T
+	store string // the address of a PostgreSQL; "": the page has not asked for one yet
 	dir   string
 	env   []string
 	shell *exec.Cmd
@@ -57,7 +63,7 @@ func newReader(t *testing.T, program string) *reader {
 	if err := wfxtest.Write(filepath.Join(dir, "wfx.db"), wfxtest.Fleet()); err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{dir: dir, env: []string{
+	r := &reader{t: t, dir: dir, env: []string{
 		"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TZ=UTC",
 		"TMPDIR=" + t.TempDir(), "NO_COLOR=1", "PS1=", "EDITOR=true",
 	}}
@@ -131,8 +137,14 @@ func isServer(command string) bool {
 		strings.HasPrefix(command, "lockstep dev")
 }
 
-// actual puts the addresses of the server into a command, asShown takes them out of what it prints.
+// actual puts the addresses of the server and of PostgreSQL into a command, asShown takes them out of what it prints.
 func (r *reader) actual(text string) string {
+	if strings.Contains(text, shownStore) {
+		if r.store == "" {
+			r.store = pgtest.Start(r.t).Database(r.t)
+		}
+		text = strings.ReplaceAll(text, shownStore, "'"+r.store+"'")
+	}
 	if r.server == nil {
 		return text
 	}
@@ -141,6 +153,9 @@ func (r *reader) actual(text string) string {
 }
 
 func (r *reader) asShown(text string) string {
+	if r.store != "" {
+		text = strings.ReplaceAll(text, r.store, shownStore)
+	}
 	if r.server == nil {
 		return text
 	}
@@ -163,7 +178,7 @@ func (r *reader) serve(command string) (lines []string, ok bool, err error) {
 		return nil, false, err
 	}
 	command = strings.TrimSuffix(strings.TrimSpace(command), "&")
-	s.cmd = exec.Command("bash", "-c", "exec "+command+` --addr-file "$0" --south-addr-file "$1"`, north, south)
+	s.cmd = exec.Command("bash", "-c", "exec "+r.actual(command)+` --addr-file "$0" --south-addr-file "$1"`, north, south)
 	s.cmd.Dir, s.cmd.Env = where, append(r.env, "LOCKSTEP_NORTH=127.0.0.1:0", "LOCKSTEP_SOUTH=127.0.0.1:0")
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
 	if err := s.cmd.Start(); err != nil {
