@@ -95,6 +95,12 @@ type noticeOf func(ctx context.Context, n *Notify, item *store.FeedItem) (*event
 
 func (e *Engine) noticeRelay(n *Notify, name string, age time.Duration, of noticeOf) *relay {
 	r := &relay{name: name, what: "notice", batch: noticeBatch, age: age, begin: func() {}}
+	send := func(ctx context.Context, notice event.Event) error {
+		if err := n.Send(ctx, notice); err != nil {
+			return fmt.Errorf("webhook %s: %w", n.Name, err)
+		}
+		return nil
+	}
 	r.pass = func(ctx context.Context, items []store.FeedItem) (bool, error) {
 		queues := map[string][]event.Event{}
 		for i := range items {
@@ -106,7 +112,7 @@ func (e *Engine) noticeRelay(n *Notify, name string, age time.Duration, of notic
 				queues[items[i].Instance] = append(queues[items[i].Instance], *notice)
 			}
 		}
-		return len(queues) > 0, e.deliver(ctx, r, n.Send, queues)
+		return len(queues) > 0, e.deliver(ctx, r, send, queues)
 	}
 	return r
 }

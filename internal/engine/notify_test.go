@@ -62,8 +62,9 @@ const failing = "- broken: {raise: {error: {type: https://example.com/e, status:
 func TestNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, some := &noticeBoard{}, &noticeBoard{}
+		var reported atomic.Value
 		cfg := Config{
-			Store: memory.New(), Languages: languages.All(), OnError: func(error) {},
+			Store: memory.New(), Languages: languages.All(), OnError: func(err error) { reported.Store(err.Error()) },
 			Notify: []Notify{
 				{Name: "all", Send: all.take, Waiting: time.Hour},
 				{Name: "some", Send: some.take, Only: func(in *store.Instance) bool { return in.ID == "c" || in.ID == "w2" }},
@@ -101,6 +102,9 @@ func TestNotices(t *testing.T) {
 		start("test.fails", "c")
 		pass(time.Minute)
 		wantLines(t, "while another is down", some.lines(), "failed c")
+		if text, _ := reported.Load().(string); !strings.HasSuffix(text, "sent again: webhook all: "+errDown.Error()) {
+			t.Errorf("reported: %q", text)
+		}
 		figures := e.NoticeFigures()
 		if f := figures[0]; f.Sent != 2 || f.Failed == 0 || f.Behind < 50*time.Second || figures[1].Behind != 0 {
 			t.Errorf("figures %+v", figures)
