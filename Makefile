@@ -43,7 +43,7 @@ LONGEST = $(addprefix $(MODULE)/internal/,store/postgres engine sim/cluster sim 
 longest-first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-nodes soak cover vuln clean ui ui-check page-tools postgres
+.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-curves bench-nodes soak cover vuln clean ui ui-check page-tools postgres
 .DEFAULT_GOAL := build
 
 help: ## list the targets
@@ -99,6 +99,9 @@ bench-scale: ## a foreach over 100,000 items, 1,000,000 waiting instances, a sta
 	$(GO) run ./bench -foreach 100000
 	$(GO) run ./bench -waiting 1000000
 	$(GO) run ./bench -recover 100000
+
+bench-curves: ## how costs grow with what there is, as pictures in docs/curves (docs/performance.md)
+	$(GO) run ./bench -curves docs/curves
 
 bench-nodes: postgres ## one, two and three servers on one PostgreSQL: throughput, and where the time goes
 	$(GO) run ./bench -store postgres -nodes 1,2,3 -time 20s

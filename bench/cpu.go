@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -71,7 +72,14 @@ func cpuOf(pid int) time.Duration {
 	return p.used
 }
 
-func ownCPU() time.Duration { return cpuOf(os.Getpid()) }
+// ownCPU is that of this process, to the microsecond.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
 
 // cpuOfFamily is what a process used with its children, living or dead.
 func cpuOfFamily(pid int) time.Duration {

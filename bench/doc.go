@@ -19,6 +19,8 @@
 // Instead of the table, -foreach N, -waiting N, -recover N and -jobs N measure one large thing each,
 // on SQLite. README.md says how to read all of it.
 //
+// -curves DIR draws how the cost of one thing grows with what there is (curves.go, curvesof.go), with package internal/plot.
+//
 // -pairs compares what a task costs in two loads (pairs.go), such as W10 in 0.5 and in Open Workflow 1.0.
 //
 // -http measures W1 in the process and over HTTP in turns (overhttp.go), with clients in another process (lean.go).

@@ -45,6 +45,9 @@ func run(ctx context.Context, args []string) error {
 	if o.big.any() {
 		return o.big.run(ctx)
 	}
+	if o.curves != "" {
+		return reportCurves(ctx, o.curves, o.most)
+	}
 	if o.isTable() {
 		return reportTable(ctx, o)
 	}

@@ -24,6 +24,8 @@ type options struct {
 	snapshot time.Duration // instead
 	pairs    bool          // instead
 	http     bool          // instead
+	curves   string        // instead: the folder for pictures
+	most     int           // of what a curve grows with
 	profile  string
 	allocs   string
 	big      scales
@@ -40,6 +42,8 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.into, "into", "", "write the table into this `document`, too, between its lines "+strings.TrimSpace(tableBegin)+" and "+strings.TrimSpace(tableEnd))
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of everything into this `file`")
 	flags.StringVar(&o.allocs, "allocprofile", "", "write a profile of all allocations into this `file`")
+	flags.StringVar(&o.curves, "curves", "", "instead: how costs grow, as pictures in this `folder`")
+	flags.IntVar(&o.most, "most", 1_000_000, "with -curves: up to how many")
 	nodes := flags.String("nodes", "", "instead: so many servers on one PostgreSQL, comma-separated `counts`")
 	names := flags.String("loads", "", "`names`, comma-separated; if empty all, or W1 and J with -nodes")
 	inFlight := flags.String("inflight", "", "how many at a time, comma-separated `counts`; if empty 1,128, or 128 with -nodes")
@@ -85,7 +89,7 @@ func parse(args []string) (o options, err error) {
 
 // isTable reports whether nothing is asked for instead of the table.
 func (o options) isTable() bool {
-	return len(o.nodes) == 0 && o.snapshot == 0 && !o.pairs && !o.http && !o.big.any()
+	return len(o.nodes) == 0 && o.snapshot == 0 && !o.pairs && !o.http && o.curves == "" && !o.big.any()
 }
 
 // startProfiles begins the profiles that were asked for; stop writes them.

@@ -16,8 +16,8 @@ import (
 type spent struct {
 	figure
 	cpu            time.Duration
-	collecting     time.Duration // of cpu: by the garbage collector
-	objects, bytes uint64        // allocated
+	collecting     float64 // the garbage collector's share
+	objects, bytes uint64  // allocated
 }
 
 // add adds a turn. The latencies stay those of the last one.
@@ -34,11 +34,11 @@ func (s *spent) each(n uint64) float64 { return float64(n) / float64(s.count) }
 func meterOf(run func() (figure, error)) (s spent, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu, gc := ownCPU(), collected()
+	cpu, collector := ownCPU(), collectorNow()
 	if s.figure, err = run(); err != nil {
 		return s, err
 	}
-	s.cpu, s.collecting = ownCPU()-cpu, collected()-gc
+	s.cpu, s.collecting = ownCPU()-cpu, collectorNow().since(collector)
 	runtime.ReadMemStats(&after)
 	s.objects, s.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	return s, nil

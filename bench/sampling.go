@@ -201,7 +201,7 @@ func (s *sampler) measure(ctx context.Context, p line) (sample, error) {
 	}
 	out := sample{
 		rate: got.rate(), median: got.p50.Seconds(), tail: got.p99.Seconds(), cpu: got.cpuEach().Seconds(),
-		objects: got.each(got.objects), allocated: got.each(got.bytes), collecting: got.collecting.Seconds() / max(got.cpu.Seconds(), 1e-9),
+		objects: got.each(got.objects), allocated: got.each(got.bytes), collecting: got.collecting,
 	}
 	each := func(m metric, total float64) {
 		if total > 0 {
@@ -310,13 +310,26 @@ func newDriven(ctx context.Context, s store.Store, l load, n int) (*driven, erro
 	return &driven{d.run, func() { complain(d.stop()); stop() }}, nil
 }
 
-// collected is how much processor time the garbage collector has used, by the runtime's own estimate, which it
-// makes at the end of each collection.
-func collected() time.Duration {
-	list := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
+// collectorTime is how much of the processors the garbage collector had, and how much the process had in all. Both
+// are the runtime's own estimates, which it makes at the end of each collection.
+type collectorTime struct{ collecting, busy float64 }
+
+func collectorNow() collectorTime {
+	list := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
 	metrics.Read(list)
-	if list[0].Value.Kind() != metrics.KindFloat64 {
+	value := func(i int) float64 {
+		if list[i].Value.Kind() != metrics.KindFloat64 {
+			return 0
+		}
+		return list[i].Value.Float64()
+	}
+	return collectorTime{value(0), value(1) - value(2)}
+}
+
+// since is the collector's share since an earlier look; 0 if there was no collection.
+func (c collectorTime) since(o collectorTime) float64 {
+	if c.busy <= o.busy {
 		return 0
 	}
-	return time.Duration(list[0].Value.Float64() * float64(time.Second))
+	return (c.collecting - o.collecting) / (c.busy - o.busy)
 }

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockstep-workflows/lockstep/internal/plot"
 )
 
 // The grid of a board has 24 columns.
@@ -29,7 +31,7 @@ const (
 	points = 100 // of a curve
 )
 
-var colours = []string{"#3274d9", "#56a64b", "#e02f44", "#ff9830", "#8f3bb8", "#19a2a8", "#b877d9", "#806eb7", "#c4162a", "#37872d"}
+var theme = plot.Theme{Ink: "#222", Faint: "#666", Grid: "#ddd", Paper: "#fff"}
 
 // panel is one panel of a board.
 type panel struct {
@@ -37,13 +39,6 @@ type panel struct {
 	GridPos     struct{ H, W, X, Y float64 }
 	FieldConfig struct{ Defaults struct{ Unit string } }
 	Targets     []struct{ Expr, LegendFormat string }
-}
-
-// curve is one time series.
-type curve struct {
-	name   string
-	times  []float64
-	values []float64
 }
 
 func main() {
@@ -84,7 +79,7 @@ func draw(w io.Writer, server, file string, last time.Duration) error {
 			fmt.Fprintf(w, `<text x="8" y="18" font-size="13" font-weight="bold">%s</text></g>`+"\n", html.EscapeString(p.Title))
 			continue
 		}
-		var curves []curve
+		var curves []plot.Curve
 		for _, target := range p.Targets {
 			found, err := query(server, target.Expr, target.LegendFormat, begin, end)
 			if err != nil {
@@ -92,7 +87,9 @@ func draw(w io.Writer, server, file string, last time.Duration) error {
 			}
 			curves = append(curves, found...)
 		}
-		drawPanel(w, &p, curves, float64(begin.Unix()), float64(end.Unix()))
+		if err := drawPanel(w, &p, curves, float64(begin.Unix()), float64(end.Unix())); err != nil {
+			return err
+		}
 		fmt.Fprintln(w, "</g>")
 	}
 	_, err = fmt.Fprintln(w, "</svg>")
@@ -100,7 +97,7 @@ func draw(w io.Writer, server, file string, last time.Duration) error {
 }
 
 // query asks Prometheus for the curves of an expression.
-func query(server, expr, legend string, begin, end time.Time) ([]curve, error) {
+func query(server, expr, legend string, begin, end time.Time) ([]plot.Curve, error) {
 	step := max(end.Sub(begin)/points, time.Second)
 	expr = strings.ReplaceAll(expr, "$__rate_interval", "30s")
 	resp, err := http.Get(server + "/api/v1/query_range?" + url.Values{
@@ -122,82 +119,35 @@ func query(server, expr, legend string, begin, end time.Time) ([]curve, error) {
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Error != "" {
 		return nil, fmt.Errorf("%s: %s %w", expr, answer.Error, err)
 	}
-	var out []curve
+	var out []plot.Curve
 	for _, r := range answer.Data.Result {
-		c := curve{name: legend}
+		c := plot.Curve{Name: legend}
 		for label, value := range r.Metric {
-			c.name = strings.ReplaceAll(c.name, "{{"+label+"}}", value)
+			c.Name = strings.ReplaceAll(c.Name, "{{"+label+"}}", value)
 		}
 		for _, v := range r.Values {
 			at, _ := v[0].(float64)
 			text, _ := v[1].(string)
 			if y, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(y) && !math.IsInf(y, 0) {
-				c.times, c.values = append(c.times, at), append(c.values, y)
+				c.X, c.Y = append(c.X, at), append(c.Y, y)
 			}
 		}
 		out = append(out, c)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out, nil
 }
 
-func drawPanel(w io.Writer, p *panel, curves []curve, begin, end float64) {
-	width, height := p.GridPos.W*column-gap, p.GridPos.H*line-gap
-	fmt.Fprintf(w, `<rect x="3" y="0" width="%g" height="%g" fill="#fff" stroke="#ddd"/><text x="12" y="17" font-weight="bold">%s</text>`, width, height, html.EscapeString(p.Title))
-	left, right, top, bottom := 62.0, width-8, 30.0, height-38
-	highest := 0.0
-	for _, c := range curves {
-		for _, v := range c.values {
-			highest = max(highest, v)
-		}
-	}
-	highest = roundUp(highest)
-	for i := range 5 {
-		y := bottom - (bottom-top)*float64(i)/4
-		fmt.Fprintf(w, `<path d="M%.0f %.0fH%.0f" stroke="#e8e8e8"/><text x="%.0f" y="%.0f" text-anchor="end" fill="#666" font-size="10">%s</text>`,
-			left, y, right, left-5, y+3, amount(highest*float64(i)/4, p.FieldConfig.Defaults.Unit))
-	}
+func drawPanel(w io.Writer, p *panel, curves []plot.Curve, begin, end float64) error {
+	var ticks []plot.Tick
 	for _, at := range []float64{begin, (begin + end) / 2, end} {
-		x := left + (right-left)*(at-begin)/(end-begin)
-		fmt.Fprintf(w, `<text x="%.0f" y="%.0f" text-anchor="middle" fill="#666" font-size="10">%s</text>`, min(x, right-14), bottom+13, time.Unix(int64(at), 0).UTC().Format("15:04"))
+		ticks = append(ticks, plot.Tick{At: at, Text: time.Unix(int64(at), 0).UTC().Format("15:04")})
 	}
-	x, shown := 12.0, 0
-	for i, c := range curves {
-		colour := colours[i%len(colours)]
-		if len(c.values) > 0 {
-			var path strings.Builder
-			for k, v := range c.values {
-				fmt.Fprintf(&path, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[k == 0], left+(right-left)*(c.times[k]-begin)/(end-begin), bottom-(bottom-top)*v/highest)
-			}
-			fmt.Fprintf(w, `<path d="%s" fill="none" stroke="%s" stroke-width="1.3"/>`, path.String(), colour)
-		}
-		room := 16 + 5.6*float64(len(c.name))
-		if x+room > width-30 {
-			continue
-		}
-		fmt.Fprintf(w, `<rect x="%.0f" y="%.0f" width="8" height="3" fill="%s"/><text x="%.0f" y="%.0f" font-size="10">%s</text>`, x, height-13, colour, x+11, height-8, html.EscapeString(c.name))
-		x, shown = x+room+8, shown+1
+	drawn := plot.Panel{
+		Title: p.Title, Width: p.GridPos.W*column - gap, Height: p.GridPos.H*line - gap, Curves: curves, From: begin, To: end, Ticks: ticks,
+		Amount: func(v float64) string { return amount(v, p.FieldConfig.Defaults.Unit) }, Theme: theme,
 	}
-	if more := len(curves) - shown; more > 0 {
-		fmt.Fprintf(w, `<text x="%.0f" y="%.0f" font-size="10" fill="#666">+%d</text>`, x, height-8, more)
-	}
-	if len(curves) == 0 {
-		fmt.Fprintf(w, `<text x="%.0f" y="%.0f" text-anchor="middle" fill="#999">no data</text>`, width/2, height/2)
-	}
-}
-
-// roundUp is the next number like 1, 2 or 5.
-func roundUp(v float64) float64 {
-	if v <= 0 {
-		return 1
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, n := range []float64{1, 2, 5, 10} {
-		if v <= n*unit {
-			return n * unit
-		}
-	}
-	return v
+	return drawn.Draw(w)
 }
 
 // amount writes a value in the unit of a panel.

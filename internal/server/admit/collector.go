@@ -7,7 +7,7 @@ import (
 
 // collectorPercent is how much garbage, in percent of what is live, there may be before it is collected. Little
 // is live in a process that runs workflows, and every step makes garbage: with the runtime's 100 a workflow of one
-// step costs a sixth more processor time. `go run ./bench` measures the collector's share.
+// step costs an eighth more processor time. `go run ./bench` measures the collector's share.
 const collectorPercent = 400
 
 // TuneCollector lets garbage grow up to a limit of memory in bytes before it is collected, so that the collector
