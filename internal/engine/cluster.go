@@ -118,6 +118,9 @@ func (e *Engine) upToDate(ctx context.Context) error {
 // readOutdated reads the definitions after a commit found that others are deployed. Where the
 // database lost the last deployments, their count is smaller than what is known.
 func (e *Engine) readOutdated(ctx context.Context) error {
+	if e.shared == nil {
+		return nil // a decision was made here, and is known
+	}
 	e.cfg.Probe.lock(&e.deploys)
 	defer e.deploys.Unlock()
 	n, err := e.shared.Deployments(ctx)

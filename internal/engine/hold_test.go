@@ -10,6 +10,7 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/effect/mock"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 )
 
 func (h *harness) pause(id string) {
@@ -311,5 +312,39 @@ func TestPauseSurvivesCrashes(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// decidingStore lets an operator decide while the engine looks for an instance.
+type decidingStore struct {
+	store.Store
+	decide func()
+}
+
+func (s *decidingStore) Instance(ctx context.Context, id string) (store.Instance, error) {
+	if decide := s.decide; decide != nil {
+		s.decide = nil
+		decide()
+	}
+	return s.Store.Instance(ctx, id)
+}
+
+// TestDecisionWhileAScheduleFires: a fire time that is paused or retired just before its start is left out.
+func TestDecisionWhileAScheduleFires(t *testing.T) {
+	for name, decide := range map[string]func(*Engine) error{
+		"pause the schedule":   func(e *Engine) error { return e.PauseSchedule(context.Background(), "w", "", "") },
+		"pause the definition": func(e *Engine) error { return e.PauseDefinition(context.Background(), "w", "", "") },
+		"retire":               func(e *Engine) error { return e.RetireDefinition(context.Background(), "w", "", "") },
+	} {
+		deciding := &decidingStore{}
+		h := newHarness(t, nil, func(c *Config) { deciding.Store, c.Store = c.Store, deciding })
+		h.deploy(hourly(time.Minute))
+		var err error
+		deciding.decide = func() { err = decide(h.Engine) }
+		h.run(2 * time.Hour)
+		if deciding.decide != nil || err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		h.expect(name, h.began(), "")
 	}
 }
