@@ -42,7 +42,15 @@ func (s *Server) getWhy(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, viewWhy(waiting, calls, children))
+	v, row := viewWhy(waiting, calls, children), &waiting.Instance
+	if paused, _ := s.engine.Decisions(row.Definition); paused != nil && !row.Status.Final() && row.Quarantine == "" {
+		held := fmt.Sprintf("It stands still: %v.", &engine.PausedError{Definition: row.Definition, Mark: *paused})
+		if len(v.Waits) > 0 || row.Status == core.Paused {
+			held += " " + v.Summary
+		}
+		v.Summary = held
+	}
+	return answer(w, http.StatusOK, v)
 }
 
 func viewWhy(in engine.Waiting, calls []engine.OpenCall, children []store.Instance) api.Why {
