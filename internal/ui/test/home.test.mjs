@@ -132,6 +132,40 @@ test("home follows what happens, and counts it by the hour", async (t) => {
   await shows(page, { Started: 6, Completed: 4, Failed: 1 });
 });
 
+test("a server that is not ready, silent nodes, queued calls and other versions are told on Home and on Nodes", async (t) => {
+  const page = await openPage(t, server, "/");
+  const told = (answer) => page.unroute("**/api/v1/nodes").then(() => page.route("**/api/v1/nodes", (route) => route.fulfill({ json: answer })));
+  const node = (name, more) => ({ id: name, name, version: "1.4.0", since: "2026-01-31T08:00:00Z", seen: "2026-01-31T09:00:00Z", shards: 8, of: 16, calls: 2, ...more });
+  const health = page.locator(".health");
+  const row = (name) => page.getByRole("row", { name });
+
+  await told({ items: [node("north", { shards: 16 })], queuedCalls: 0 });
+  await page.reload();
+  await health.getByText("● 1 node alive").waitFor();
+  await told({ items: [node("north", { shards: 16 })], queuedCalls: 1200, unready: ["the store does not answer"] });
+  await page.reload();
+  await health.getByText("✕ 1 node alive, this server is not ready").waitFor();
+  await health.getByText("1,200 calls queued").waitFor();
+  await page.goto(server.url + "/nodes");
+  await page.getByText("The server that answers is not ready: the store does not answer.").waitFor();
+  await row("north").getByText("not ready").waitFor();
+  await page.locator(".figure.concern", { hasText: "Calls queued here" }).getByText("1,200").waitFor();
+
+  await told({ items: [node("north"), node("south", { version: "1.5.0", shards: 2 }), node("west", { seen: "2026-01-31T08:58:00Z", shards: 0, version: "1.3.0", calls: 7 })], queuedCalls: 0 });
+  await page.reload();
+  await row("west").getByText("silent for 2m").waitFor();
+  await page.getByText("1 of 3 are silent").waitFor();
+  await page.getByText("2 versions run at the same time: 1.4.0, 1.5.0.").waitFor();
+  await page.getByText("6 shards have no node now").waitFor();
+  await row("north").getByText("differs").waitFor();
+  assert.equal(await row("south").getByText("differs").count(), 0);
+  await page.locator(".figure", { hasText: "Calls in flight" }).getByText("4", { exact: true }).waitFor(); // those of the silent one are nobody's
+  await accessible(page, "nodes in trouble");
+  await page.goto(server.url + "/");
+  await health.getByText("✕ 2 nodes alive, 1 silent").waitFor();
+  await health.getByText("2 versions").waitFor();
+});
+
 test("ten thousand failures of five causes", async (t) => {
   const many = 10_000;
   const batches = Array.from({ length: 10 }, (_, b) =>

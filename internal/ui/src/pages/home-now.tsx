@@ -8,6 +8,7 @@ import { ProblemBox } from "../parts/problem";
 import { InstanceStatus } from "../parts/status";
 import { Ago, Due } from "../parts/when";
 import { useNowAndThen } from "./definitions";
+import { healthOf, type Nodes } from "./nodes-health";
 
 const few = 5;
 
@@ -133,35 +134,31 @@ export function NextSchedules() {
   );
 }
 
-interface Nodes {
-  items: { name: string; version?: string; seen: string; calls: number }[];
-  storeBytes?: number;
-}
-
-const silence = 3000; // ms without a sign, after which a node counts as gone
-
 /** The servers and the store in one line. */
 export function Health() {
   const nodes = useLoad((signal) => get<Nodes>(api("nodes"), signal), []);
   useNowAndThen(10_000, nodes.again);
   const d = nodes.data;
   if (nodes.error || !d || d.items.length === 0) return <span class="health">…</span>; // what is wrong is told below
-  const newest = Math.max(...d.items.map((n) => Date.parse(n.seen)));
-  const silent = d.items.filter((n) => newest - Date.parse(n.seen) > silence);
-  const alive = d.items.length - silent.length;
-  const calls = d.items.reduce((all, n) => all + n.calls, 0);
-  const versions = new Set(d.items.map((n) => n.version));
+  const { alive, gone, versions, calls, queued, unready } = healthOf(d);
+  const well = gone === 0 && unready.length === 0;
   return (
     <span class="health">
       <a class="calm" href="/nodes">
-        <span class={silent.length > 0 ? "dot bad" : "dot"} aria-hidden="true">
-          {silent.length > 0 ? "✕" : "●"}
+        <span class={well ? "dot" : "dot bad"} aria-hidden="true">
+          {well ? "●" : "✕"}
         </span>{" "}
-        {alive === 1 ? "1 node alive" : `${alive} nodes alive`}
-        {silent.length > 0 && <b class="bad">, {silent.length} silent</b>}
+        {alive === 1 ? "1 node alive" : `${number(alive)} nodes alive`}
+        {gone > 0 && <b class="bad">, {number(gone)} silent</b>}
+        {unready.length > 0 && (
+          <b class="bad" title={unready.join("; ")}>
+            , this server is not ready
+          </b>
+        )}
       </a>
-      {versions.size > 1 && <span>{versions.size} versions</span>}
+      {versions.length > 1 && <span>{versions.length} versions</span>}
       <span>{calls === 1 ? "1 call" : `${number(calls)} calls`} in flight</span>
+      {queued > 0 && <b class="bad">{queued === 1 ? "1 call" : `${number(queued)} calls`} queued</b>}
       {d.storeBytes !== undefined && <span>store {bytes(d.storeBytes)}</span>}
     </span>
   );
