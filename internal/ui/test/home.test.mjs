@@ -206,3 +206,18 @@ test("on a phone failures come first, and nothing is too wide", async (t) => {
   await accessible(page, "home at 390 px");
   await shot(page, "home-390");
 });
+
+test("what has not moved for the longest time comes first, whichever began first", async (t) => {
+  const ids = {};
+  for (const name of ["began first", "began last"]) {
+    ids[name] = (await server.api("POST", "/api/v1/definitions/approval/instances?name=" + encodeURIComponent(name), {})).body.id;
+    await server.reach(ids[name], "waiting");
+  }
+  for (const verb of ["pause", "resume"]) assert.equal((await server.api("POST", `/api/v1/instances/${ids["began first"]}/${verb}`, {})).status, 200);
+  const moved = await server.reach(ids["began first"], "waiting");
+  const page = await openPage(t, server, "/");
+  const rows = page.getByRole("region", { name: "Waiting longest" }).getByRole("listitem");
+  await rows.nth(2).waitFor();
+  assert.deepEqual((await rows.getByRole("link").allInnerTexts()).slice(-2), ["began last", "began first"]);
+  assert.equal(await rows.last().locator("time").getAttribute("datetime"), moved.updated);
+});

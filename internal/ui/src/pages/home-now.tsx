@@ -11,6 +11,7 @@ import { useNowAndThen } from "./definitions";
 import { healthOf, type Nodes } from "./nodes-health";
 
 const few = 5;
+const candidates = 200; // waiting instances that are compared: those that were created first
 
 interface Waiter {
   instance: Instance;
@@ -32,23 +33,25 @@ async function whyOf(row: Instance, signal: AbortSignal): Promise<string> {
   return why;
 }
 
-/** The instances that wait for the longest time, and for what. */
+/** The instances that wait and have not moved for the longest time, and for what they wait. */
 export function Waiting() {
   const list = useLoad(async (signal) => {
-    const page = await get<Page<Instance>>("/api/v1/instances?" + new URLSearchParams({ q: "status:waiting", order: "oldest", fold: "true", limit: String(few) }), signal);
-    const ids = new Set(page.items.map((row) => row.id));
+    const page = await get<Page<Instance>>("/api/v1/instances?" + new URLSearchParams({ q: "status:waiting", order: "oldest", fold: "true", limit: String(candidates) }), signal);
+    const rows = page.items.sort((a, b) => Date.parse(a.updated) - Date.parse(b.updated)).slice(0, few);
+    const ids = new Set(rows.map((row) => row.id));
     for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
     const out: Waiter[] = [];
-    for (const row of page.items) out.push({ instance: row, why: await whyOf(row, signal).catch(() => "") }); // one may be gone
-    return out;
+    for (const row of rows) out.push({ instance: row, why: await whyOf(row, signal).catch(() => "") }); // one may be gone
+    return { waiters: out, more: page.next !== undefined };
   }, []);
   useLive(10_000, () => true, list.again);
-  const rows = list.data ?? [];
+  const rows = list.data?.waiters ?? [];
   if (rows.length === 0) return <ProblemBox error={list.error} again={list.again} />;
   return (
     <section class="panel" aria-labelledby="waiting">
       <div class="home-title">
         <h2 id="waiting">Waiting longest</h2>
+        {list.data?.more && <span class="quiet">of the {number(candidates)} oldest</span>}
         <a class="calm" href={listOf("status:waiting")}>
           All
         </a>
@@ -59,7 +62,9 @@ export function Waiting() {
             <a class="name oneline" href={"/instances/" + encodeURIComponent(row.id)} title={titleOf(row)}>
               {titleOf(row)}
             </a>
-            <Ago time={row.created} />
+            <span class="quiet nowrap">
+              moved <Ago time={row.updated} />
+            </span>
             <p title={why}>{why || row.state}</p>
           </li>
         ))}
