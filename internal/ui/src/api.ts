@@ -157,6 +157,22 @@ export interface Page<T> {
   next?: string | number;
 }
 
+const pageItems = 1000; // the most that a page may have
+const pagesRead = 5;
+
+/** Reads a list from its start, as far as it is read at once; more: there are others. */
+export async function getAll<T>(path: string, signal?: AbortSignal): Promise<{ items: T[]; more: boolean }> {
+  const items: T[] = [];
+  let after = "";
+  for (let n = 0; n < pagesRead; n++) {
+    const page = await get<Page<T>>(path + "?" + new URLSearchParams({ limit: String(pageItems), ...(after && { after }) }), signal);
+    items.push(...page.items);
+    if (page.next === undefined) return { items, more: false };
+    after = String(page.next);
+  }
+  return { items, more: true };
+}
+
 export interface Definition {
   id: string;
   version: string;

@@ -339,3 +339,39 @@ test("definitions of Serverless Workflow 0.8 and 0.9 are listed and drawn like o
   for (const state of ["Reserve", "Charge", "Ship", "Refund", "Release", "Apologise"]) await page.getByRole("button", { name: new RegExp(`^${state}\\b`) }).waitFor();
   await page.getByText("Serverless Workflow 0.8").waitFor();
 });
+
+test("a search finds definitions and schedules beyond the first page", async (t) => {
+  const scheduled = (name, cron, task) => `document: {dsl: 1.0.3, namespace: default, name: ${name}, version: 1.0.0}\nschedule: {cron: "${cron}"}\ndo: [{only: ${task}}]\n`;
+  for (let n = 0; n < 201; n++) await server.deploy(scheduled(`fleet-${String(n).padStart(3, "0")}`, "0 0 29 2 *", "{set: {ok: true}}"));
+  await server.deploy(scheduled("zz-soon", "0 * * * *", "{wait: PT720H}"));
+  await server.deploy(scheduled("zz-fails", "0 0 29 2 *", '{raise: {error: {type: "https://example.com/no", status: 500}}}'));
+  await server.reach((await server.begin("zz-soon")).id, "waiting");
+  await server.reach((await server.begin("zz-fails")).id, "failed");
+
+  const page = await openPage(t, server, "/definitions");
+  await page.getByText("200 on this page").waitFor();
+  const rows = page.locator("table.definitions tbody tr");
+  const found = async (...names) => {
+    await until(`only ${names} to be there`, async () => JSON.stringify(await rows.locator("a.name").allInnerTexts()) === JSON.stringify(names));
+  };
+  const kind = page.getByLabel("Kind");
+  await page.getByLabel("Find").fill("zz-");
+  await found("zz-fails", "zz-soon");
+  await page.getByText(/^2 of 2\d\d$/).waitFor();
+  await rows.filter({ hasText: "zz-soon" }).getByRole("link", { name: /^in / }).waitFor(); // the next start
+  await kind.selectOption("With waiting instances");
+  await found("zz-soon");
+  await kind.selectOption("With failed instances");
+  await found("zz-fails");
+  await kind.selectOption("With running instances");
+  await page.getByText("None has “zz-” in its id, name or dialect and is with running instances.").waitFor();
+  await page.getByRole("link", { name: "Show all" }).click();
+  await page.getByText("200 on this page").waitFor();
+  await kind.selectOption("With a schedule");
+  await page.getByRole("button", { name: /^Show \d+ more$/ }).click();
+  await rows.filter({ hasText: "zz-soon" }).waitFor();
+
+  await page.goto(server.url + "/");
+  const soonest = page.getByRole("region", { name: "Next schedules" }).getByRole("listitem").first();
+  await soonest.getByRole("link", { name: "zz-soon" }).waitFor();
+});

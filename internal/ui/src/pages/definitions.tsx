@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { api, get, statuses, type Definition, type Page, type Schedule, type Status } from "../api";
+import { api, get, getAll, statuses, type Definition, type Schedule, type Status } from "../api";
 import { useTitle } from "../app";
 import { amend, place, restoreScroll } from "../router";
 import { may } from "../parts/access";
@@ -77,8 +77,12 @@ const kinds = {
   paused: "Paused",
   retired: "Retired",
   scheduled: "With a schedule",
+  running: "With running instances",
+  waiting: "With waiting instances",
   failed: "With failed instances",
 } as const;
+
+const rowsShown = 200; // at once
 
 export function Definitions() {
   if (place.value.query.has("deploy")) return <DeployPage />;
@@ -91,9 +95,17 @@ function List() {
   const after = query.get("after") ?? "";
   const kind = query.get("kind") ?? "";
   const [text, setText] = useState(query.get("text") ?? "");
-  const list = useLoad((signal) => get<Page<Definition>>(api("definitions") + "?limit=200" + (after ? "&after=" + encodeURIComponent(after) : ""), signal), [after]);
+  const wanted = text.trim().toLowerCase();
+  const searching = wanted !== "" || kind !== "";
+  // A page at a time; a search needs all of them.
+  const list = useLoad<{ items: Definition[]; next?: string | number; more?: boolean }>(
+    (signal) => (searching ? getAll(api("definitions"), signal) : get(`${api("definitions")}?limit=${rowsShown}${after && "&after=" + encodeURIComponent(after)}`, signal)),
+    [after, searching],
+  );
+  const [shown, setShown] = useState(rowsShown);
+  useEffect(() => setShown(rowsShown), [wanted, kind]);
   const stats = useLoad((signal) => get<Stats>(api("stats"), signal), []);
-  const schedules = useLoad((signal) => get<Page<Schedule>>(api("schedules") + "?limit=1000", signal), []);
+  const schedules = useLoad((signal) => getAll<Schedule>(api("schedules"), signal), []);
   useLive(2000, () => true, stats.again);
   useNowAndThen(10_000, () => (list.again(), schedules.again()));
   useEffect(() => {
@@ -101,17 +113,20 @@ function List() {
   }, [!list.data]);
   const counts = new Map(stats.data?.definitions.map((d) => [d.id, d.statuses]));
   const fires = new Map(schedules.data?.items.map((s) => [s.definition, s]));
-  const wanted = text.trim().toLowerCase();
   const all = list.data?.items ?? [];
-  const jobs = useFailedJobs(all.filter((d) => d.dialect === "wfx" && counts.get(d.id)?.completed).map((d) => d.id)).data;
+  const has = (status: Status) => (d: Definition) => !!counts.get(d.id)?.[status];
+  const named = all.filter((d) => !wanted || `${d.id} ${d.name ?? ""} ${dialectName(d.dialect)}`.toLowerCase().includes(wanted));
+  const jobs = useFailedJobs((kind === "failed" ? named : named.slice(0, shown)).filter((d) => d.dialect === "wfx" && counts.get(d.id)?.completed).map((d) => d.id)).data;
   const is: Record<string, (d: Definition) => boolean> = {
     active: (d) => !d.paused && !d.retired,
     paused: (d) => !!d.paused,
     retired: (d) => !!d.retired,
     scheduled: (d) => fires.has(d.id),
-    failed: (d) => !!counts.get(d.id)?.failed || !!jobs?.get(d.id),
+    running: has("running"),
+    waiting: has("waiting"),
+    failed: (d) => has("failed")(d) || !!jobs?.get(d.id),
   };
-  const rows = all.filter((d) => (is[kind]?.(d) ?? true) && (!wanted || `${d.id} ${d.name ?? ""} ${dialectName(d.dialect)}`.toLowerCase().includes(wanted)));
+  const rows = named.filter((d) => is[kind]?.(d) ?? true);
   return (
     <>
       <PageHead
@@ -161,7 +176,7 @@ function List() {
           </select>
           {list.data && (
             <span class="quiet">
-              {rows.length === all.length ? number(rows.length) : `${number(rows.length)} of ${number(all.length)}`}
+              {searching ? `${number(rows.length)} of ${list.data.more ? "the first " : ""}${number(all.length)}` : `${number(rows.length)}${after || list.data.next ? " on this page" : ""}`}
             </span>
           )}
         </div>
@@ -184,17 +199,22 @@ function List() {
             </tr>
           </thead>
           <tbody>
-            {rows.map((d) => (
+            {rows.slice(0, shown).map((d) => (
               <Row key={d.id} d={d} counts={stats.data ? (counts.get(d.id) ?? {}) : undefined} failedJobs={jobs?.get(d.id)} schedule={fires.get(d.id)} />
             ))}
           </tbody>
         </table>
       )}
+      {rows.length > shown && (
+        <button type="button" onClick={() => setShown(shown + rowsShown)}>
+          Show {number(Math.min(rowsShown, rows.length - shown))} more
+        </button>
+      )}
       {list.data && rows.length === 0 && all.length > 0 && (
         <Empty icon="search">
           {text ? (
             <>
-              None of these has “{text}” in its id or name
+              None has “{text}” in its id, name or dialect
               {kind && ` and is ${kind in kinds ? kinds[kind as keyof typeof kinds].toLowerCase() : kind}`}.
             </>
           ) : (

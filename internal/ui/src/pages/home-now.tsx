@@ -1,4 +1,4 @@
-import { api, get, type Instance, type Page, type Schedule } from "../api";
+import { api, get, getAll, type Instance, type Page, type Schedule } from "../api";
 import { listOf } from "../parts/filter";
 import { bytes, instant, number } from "../parts/format";
 import { useLive } from "../parts/live";
@@ -108,7 +108,7 @@ function whatOf(row: Instance): string {
 
 /** The schedules that fire next. */
 export function NextSchedules() {
-  const list = useLoad((signal) => get<Page<Schedule>>(api("schedules") + "?limit=200", signal), []);
+  const list = useLoad((signal) => getAll<Schedule>(api("schedules"), signal), []);
   const all = list.data?.items ?? [];
   useLive(5000, (c) => all.some((s) => s.definition === c.definition), list.again);
   useNowAndThen(10_000, list.again); // another definition may have one
@@ -119,6 +119,7 @@ export function NextSchedules() {
     <section class="panel" aria-labelledby="schedules">
       <div class="home-title">
         <h2 id="schedules">Next schedules</h2>
+        {list.data?.more && <span class="quiet">of the first {number(all.length)}</span>}
         <a class="calm" href="/schedules">
           All
         </a>
