@@ -179,6 +179,20 @@ test("undone states, attempts, and the workflow inside", async (t) => {
   await page.locator('.ls-edge[data-from="Hotel"][data-to="GiveUp"] .ls-label').first().hover();
   await page.getByRole("tooltip").getByText("any error, after 3 retries, undo first").waitFor();
   await page.getByRole("tooltip").getByText("not taken").waitFor();
+  assert.equal(await page.getByRole("tooltip").locator(".fact").count(), 0);
+  const point = async (from, to) => {
+    // In the middle of a line, where nothing lies over it.
+    const at = await page.locator(`.ls-edge[data-from="${from}"][data-to="${to}"] path`).first().evaluate((path) => {
+      const p = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+      return { x: p.x, y: p.y };
+    });
+    await page.mouse.move(at.x, at.y);
+  };
+  await point("Flight", "Hotel");
+  await page.getByRole("tooltip").getByText("taken once").waitFor();
+  await page.getByRole("tooltip").getByText('Data {"flight":"LH1"}').waitFor();
+  await point("Insure", "GiveUp");
+  await page.getByRole("tooltip").getByText(/^Error /).waitFor();
 
   // The workflow inside, as its instance stands, and back.
   await page.getByRole("button", { name: "Open the diagram of insurance, which Insure runs" }).click();

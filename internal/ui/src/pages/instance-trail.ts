@@ -1,5 +1,5 @@
 // The trail of an instance on its diagram: how each state stands, and which ways were taken.
-import type { Instance } from "../api";
+import type { Fault, Instance } from "../api";
 import type { EdgeMark, Fact, Link, NodeMark } from "../parts/diagram";
 import { span } from "../parts/format";
 import { millis, visitsOf, type Item, type Rec, type Visit } from "./instance-history";
@@ -97,9 +97,9 @@ function edgesOf(records: Rec[], links: Link[]): Map<string, EdgeMark> {
     if (list) list.push(l);
     else into.set(l.to ?? "", [l]);
   }
-  const exits = new Map<string, { seq: number; how: string; used: boolean }>(); // of each state, the last
+  const exits = new Map<string, { seq: number; how: string; used: boolean; of: Rec }>(); // of each state, the last
   let undoing = "";
-  const take = (to: string) => {
+  const take = (to: string, entered: Rec) => {
     let best: Link | undefined;
     let score = -1;
     for (const l of into.get(to) ?? []) {
@@ -112,28 +112,27 @@ function edgesOf(records: Rec[], links: Link[]): Map<string, EdgeMark> {
     const exit = exits.get(best.from ?? "");
     if (exit && best.kind !== "compensate") exit.used = true;
     if (best.kind === "compensate") undoing = "";
-    const mark = out.get(best.key);
-    if (mark) mark.times++;
-    else out.set(best.key, { times: 1 });
+    const over = () => overOf(best.kind === "compensate" ? entered : exit?.of, entered);
+    out.set(best.key, { times: (out.get(best.key)?.times ?? 0) + 1, over });
   };
   for (const r of records) {
     switch (r.type) {
       case "started":
-        exits.set("", { seq: r.seq, how: "left", used: false });
+        exits.set("", { seq: r.seq, how: "left", used: false, of: r });
         break;
       case "entered":
-        if (r.node) take(r.node);
+        if (r.node) take(r.node, r);
         break;
       case "left":
       case "caught":
       case "taken":
-        if (r.node) exits.set(r.node, { seq: r.seq, how: r.type === "caught" ? "caught" : "left", used: false });
+        if (r.node) exits.set(r.node, { seq: r.seq, how: r.type === "caught" ? "caught" : "left", used: false, of: r });
         break;
       case "compensating":
         undoing = r.node ?? "";
         break;
       case "finished":
-        if (r.status === "completed") take("");
+        if (r.status === "completed") take("", r);
     }
   }
   return out;
@@ -147,6 +146,15 @@ export function short(value: unknown): string {
   return text.length > factLong ? text.slice(0, factLong) + "…" : text;
 }
 
+/** What a way carried: the error that it handles, or the data that was left with, else with which it went on. */
+function overOf(exit: Rec | undefined, entered: Rec): Fact[] {
+  if (exit?.error) return [errorOf(exit.error)];
+  const data = exit?.data ?? entered.data;
+  return data === undefined ? [] : [{ name: "Data", text: short(data) }];
+}
+
+const errorOf = (e: Fault): Fact => ({ name: "Error", text: [e.name, e.detail].filter(Boolean).join(": ") });
+
 /** The data of a visit in short. */
 function factsOf(visit?: Visit): Fact[] {
   if (!visit) return [];
@@ -155,6 +163,6 @@ function factsOf(visit?: Visit): Fact[] {
   const out: Fact[] = [];
   if (entered?.data !== undefined) out.push({ name: "Input", text: short(entered.data) });
   if (visit.left?.data !== undefined) out.push({ name: "Output", text: short(visit.left.data) });
-  else if (error) out.push({ name: "Error", text: [error.name, error.detail].filter(Boolean).join(": ") });
+  else if (error) out.push(errorOf(error));
   return out;
 }

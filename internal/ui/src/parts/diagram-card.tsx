@@ -1,12 +1,6 @@
 // What is told of a state or of a way when it is pointed at or has the focus.
-import type { Drawing, EdgeMark, Link, NodeMark, Rect } from "./diagram-drawing";
+import type { Drawing, EdgeMark, Fact, Link, NodeMark, Rect } from "./diagram-drawing";
 import { useLayoutEffect, useRef } from "preact/hooks";
-
-/** A line about a state, such as its last input. */
-export interface Fact {
-  name: string;
-  text: string;
-}
 
 /** What a card is about: a state by its name, or a way by its key. */
 export interface About {
@@ -41,7 +35,7 @@ export function Card(p: { id: string; about: About; drawing: Drawing; marks: Map
   return (
     <div class="card" id={p.id} role="tooltip" ref={box}>
       {p.about.state !== undefined && <StateCard {...p} state={p.about.state} />}
-      {link && <LineCard link={link} times={p.edges?.get(link.key)?.times} trail={!!p.edges} />}
+      {link && <LineCard link={link} mark={p.edges?.get(link.key)} trail={!!p.edges} />}
     </div>
   );
 }
@@ -66,11 +60,7 @@ function StateCard(p: { state: string; drawing: Drawing; marks: Map<string, Node
           {does.length > linesShown && <li class="quiet">and {does.length - linesShown} more</li>}
         </ul>
       )}
-      {p.facts?.(p.state).map((f) => (
-        <p class="fact">
-          <span class="quiet">{f.name}</span> <code>{f.text}</code>
-        </p>
-      ))}
+      <Facts list={p.facts?.(p.state)} />
       {ways.length > 0 && (
         <ul class="ways">
           {ways.slice(0, waysShown).map((l) => (
@@ -87,6 +77,18 @@ function StateCard(p: { state: string; drawing: Drawing; marks: Map<string, Node
   );
 }
 
+function Facts(p: { list?: Fact[] }) {
+  return (
+    <>
+      {p.list?.map((f) => (
+        <p class="fact">
+          <span class="quiet">{f.name}</span> <code>{f.text}</code>
+        </p>
+      ))}
+    </>
+  );
+}
+
 const timesText = (n: number) => (n > 1 ? ` ${n} times` : "");
 
 function Labels(p: { link: Link }) {
@@ -94,7 +96,7 @@ function Labels(p: { link: Link }) {
   return <span class="quiet">: {p.link.label.split("\n").join(" or ")}</span>;
 }
 
-function LineCard(p: { link: Link; times?: number; trail: boolean }) {
+function LineCard(p: { link: Link; mark?: EdgeMark; trail: boolean }) {
   return (
     <>
       <b>
@@ -102,7 +104,8 @@ function LineCard(p: { link: Link; times?: number; trail: boolean }) {
       </b>
       {words[p.link.kind] && <span class="quiet"> {words[p.link.kind]}</span>}
       {p.link.label.split("\n").map((line) => line && <p>{line}</p>)}
-      {p.trail && <p class="quiet">{p.times ? `taken${timesText(p.times) || " once"}` : "not taken"}</p>}
+      {p.trail && <p class="quiet">{p.mark ? `taken${timesText(p.mark.times) || " once"}` : "not taken"}</p>}
+      <Facts list={p.mark?.over()} />
     </>
   );
 }

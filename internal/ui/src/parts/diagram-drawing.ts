@@ -20,9 +20,16 @@ export interface NodeMark {
   below?: string;
 }
 
-/** How often a way was taken. */
+/** A line about a state or a way, such as its last input. */
+export interface Fact {
+  name: string;
+  text: string;
+}
+
+/** How often a way was taken, and with what. */
 export interface EdgeMark {
   times: number;
+  over: () => Fact[]; // what went over it the last time; asked for when it is looked at
 }
 
 /** A way between two states; without one of them it leads in or out. */

@@ -3,13 +3,11 @@
 import { createContext, type ComponentType } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Canvas } from "./diagram-canvas";
-import type { Fact } from "./diagram-card";
-import type { EdgeMark, NodeMark } from "./diagram-drawing";
+import type { EdgeMark, Fact, NodeMark } from "./diagram-drawing";
 import "./diagram.css";
 import "./diagram-viewer.css";
 
-export { linksOf, statesOf, type EdgeMark, type Link, type NodeMark } from "./diagram-drawing";
-export type { Fact } from "./diagram-card";
+export { linksOf, statesOf, type EdgeMark, type Fact, type Link, type NodeMark } from "./diagram-drawing";
 
 /** What a nested diagram is told: which state runs which workflow, ID or ID@VERSION. */
 export interface NestedProps {
