@@ -57,12 +57,21 @@ do:
 - change: {set: "\${ . + {status: \\"new\\", rows: .rows[:2]} }"}
 - nap: {wait: PT1H}
 `;
-  server = await startServer({ examples: ["order.yaml"], files: { "shop.yaml": order.replace("name: order", "name: shop"), "scores.yaml": scores, "keep.yaml": keep }, args: ["--call-timeout", "10m"] });
+  const laps = `document: {dsl: 1.0.3, namespace: default, name: laps, version: 1.0.0}
+do:
+- each:
+    for: {each: n, in: "[range(500)]"}
+    do:
+    - add: {set: "\${ {n: \$n} }"}
+`;
+  server = await startServer({ examples: ["order.yaml"], files: { "laps.yaml": laps, "shop.yaml": order.replace("name: order", "name: shop"), "scores.yaml": scores, "keep.yaml": keep }, args: ["--call-timeout", "10m"] });
   const begin = async (definition, input, name) => (await server.api("POST", `/api/v1/definitions/${definition}/instances?name=${encodeURIComponent(name)}`, input)).body.id;
   ids.failed = await begin("shop", { order: { id: "A-1038", lines: [1, 2, 3] } }, "Order A-1038");
   ids.scores = await begin("scores", { items: Array.from({ length: 1000 }, (_, n) => ({ n })) }, "Scores of November");
   ids.keep = await begin("keep", { rows: Array.from({ length: 12_000 }, (_, n) => ({ sku: `A-${n}`, note: "a line of an order that is kept for later" })), text: "long ".repeat(100), status: "old" }, "A large order");
+  ids.laps = await begin("laps", {}, "Laps");
   await server.reach(ids.failed, "failed");
+  await server.reach(ids.laps, "completed");
 });
 after(async () => {
   for (const give of held.splice(0)) give();
@@ -210,6 +219,22 @@ test("a megabyte of data is a tree that stays small, and differs from another in
   await differences.getByText("2 … 11999").waitFor();
   await data.getByRole("button", { name: "‹ Step back" }).click();
   await shot(page, "instance-data");
+
+  // Between any two points: those of a task inside another, too.
+  await page.goto(server.url + "/instances/" + ids.failed + "?tab=data");
+  const choose = async (name, label) => {
+    const list = data.locator("label", { hasText: new RegExp(`^${name}`) }).locator("select");
+    await list.selectOption({ label: await list.locator("option", { hasText: label }).first().innerText() });
+  };
+  await choose("From", "Before reserve/stock");
+  await choose("To", "After reserve/stock");
+  await differences.getByText(`stock: {"reserved":true}`).waitFor();
+  assert.equal(await data.getByText(/points can be chosen/).count(), 0, "all of them");
+
+  // Of too many, some are left out, and it is told.
+  await page.goto(server.url + "/instances/" + ids.laps + "?tab=data");
+  await data.getByText(/^400 of 1,0\d\d points can be chosen/).waitFor();
+  await choose("To", "Output of the instance");
 });
 
 test("at 390 pixels failure and retry come first, and nothing is cut; axe finds nothing in either theme", async (t) => {

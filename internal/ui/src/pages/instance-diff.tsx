@@ -57,20 +57,31 @@ function Brief(p: { value: unknown; tag: "del" | "ins" }) {
 
 const mostPoints = 400;
 
-/** A point at which the data of the workflow is known. */
-function pointsOf(h: History): Rec[] {
-  const all = [...h.head, ...h.tail].filter((r) => !r.depth && r.data !== undefined && ["started", "entered", "left", "finished"].includes(r.type));
-  return all.length <= mostPoints ? all : [...all.slice(0, mostPoints / 2), ...all.slice(-mostPoints / 2)];
+/**
+ * The points at which data is known: of the workflow, and of the tasks inside its tasks. Of too many,
+ * the outer ones stay, and the first and the last of those inside.
+ */
+function pointsOf(h: History): { points: Rec[]; of: number } {
+  const all = [...h.head, ...h.tail].filter((r) => r.data !== undefined && ["started", "entered", "left", "finished"].includes(r.type));
+  const levels: Rec[][] = [];
+  for (const r of all) (levels[r.depth ?? 0] ??= []).push(r);
+  const points: Rec[] = [];
+  for (const level of levels) {
+    if (!level) continue; // the records that have this depth carry no data
+    const half = Math.floor((mostPoints - points.length) / 2);
+    points.push(...(level.length <= 2 * half ? level : [...level.slice(0, half), ...level.slice(level.length - half)]));
+  }
+  return { points: points.sort((a, b) => a.seq - b.seq), of: all.length };
 }
 
 function nameOf(r: Rec): string {
   const of = { started: "Input of the instance", entered: `Before ${r.node}`, left: `After ${r.node}`, finished: "Output of the instance" }[r.type as "started"];
-  return of ?? r.type;
+  return of + (r.index === undefined ? "" : `, item ${number(r.index)}`);
 }
 
 /** The data of the workflow at any two points, and what differs between them. */
 export function DataTab(p: { history: History }) {
-  const points = useMemo(() => pointsOf(p.history), [p.history.head, p.history.tail]);
+  const { points, of } = useMemo(() => pointsOf(p.history), [p.history.head, p.history.tail]);
   const [from, setFrom] = useState<number>();
   const [to, setTo] = useState<number>();
   const first = points[0];
@@ -114,6 +125,11 @@ export function DataTab(p: { history: History }) {
           </button>
         </span>
       </div>
+      {points.length < of && (
+        <p class="quiet">
+          {number(points.length)} of {number(of)} points can be chosen: of the tasks inside others, those in the middle are left out.
+        </p>
+      )}
       <h3>Differences</h3>
       <Changes before={a.data} after={b.data} />
       <div class="call-sides">
