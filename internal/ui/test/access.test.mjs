@@ -184,3 +184,46 @@ test("the policy is strict and holds for every file", async () => {
   }
   assert.doesNotMatch(document, /<style|<script(?![^>]*src=)|\son\w+=|\sstyle=/);
 });
+
+test("statuses are told apart without colour: by their words, by their shapes, and in forced colours", async (t) => {
+  const begun = async (verb) => {
+    const { id } = await server.begin("approval", { request: verb });
+    await server.reach(id, "waiting");
+    assert.equal((await server.api("POST", `/api/v1/instances/${id}/${verb}`, {})).status, 200);
+  };
+  for (const verb of ["pause", "cancel", "terminate"]) await begun(verb);
+  const page = await openPage(t, server, "/instances");
+  const statuses = ["completed", "failed", "waiting", "paused", "cancelled", "terminated"];
+  const mark = (status) => page.locator(`tbody .status.${status}`).first();
+  for (const status of statuses) assert.equal((await mark(status).innerText()).trim(), status);
+
+  /** Which pixels of the mark before a status are drawn: it has these and no colours. */
+  const shapeOf = async (status) => {
+    const picture = await mark(status).locator("svg").screenshot();
+    return page.evaluate(async (png) => {
+      const image = new Image();
+      image.src = "data:image/png;base64," + png;
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [12, 12];
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0, 12, 12);
+      const { data } = context.getImageData(0, 0, 12, 12);
+      const light = Array.from({ length: 144 }, (_, i) => (data[4 * i] + data[4 * i + 1] + data[4 * i + 2]) / 3);
+      return light.map((l) => (Math.abs(l - light[0]) > 60 ? "#" : ".")).join(""); // the corner is empty
+    }, picture.toString("base64"));
+  };
+  const devtools = await page.context().newCDPSession(page);
+  for (const seen of ["without colour", "in forced colours"]) {
+    if (seen === "without colour") await devtools.send("Emulation.setEmulatedVisionDeficiency", { type: "achromatopsia" });
+    else {
+      await devtools.send("Emulation.setEmulatedVisionDeficiency", { type: "none" });
+      await page.emulateMedia({ forcedColors: "active" });
+    }
+    const shapes = {};
+    for (const status of statuses) shapes[status] = await shapeOf(status);
+    for (const [status, shape] of Object.entries(shapes)) assert.ok(shape.split("#").length > 6, `${status} is drawn ${seen}: ${shape}`);
+    for (const a of statuses) for (const b of statuses) if (a < b) assert.ok([...shapes[a]].filter((pixel, i) => pixel !== shapes[b][i]).length > 4, `${a} and ${b} are alike ${seen}`);
+    await shot(page, `instances ${seen}`);
+  }
+});

@@ -125,6 +125,16 @@ test("a large diagram begins where it failed, and is moved by mouse and keys", a
   await page.keyboard.up("Control");
   await until("the wheel to zoom", async () => (await percent(page)) > before);
 
+  // A click on the map shows that place.
+  await page.locator(".map").scrollIntoViewIfNeeded();
+  const map = await page.locator(".map").boundingBox();
+  for (const name of ["Step039", "Step000"]) {
+    const [box, all] = [await state(page, name).locator(".ls-box").boundingBox(), await page.locator(".frame svg > g").first().boundingBox()];
+    const part = (start, length, from, size) => Math.min(0.98, Math.max(0.02, (start + length / 2 - from) / size));
+    await page.mouse.click(map.x + map.width * part(box.x, box.width, all.x, all.width), map.y + map.height * part(box.y, box.height, all.y, all.height));
+    await seen(page, name);
+  }
+
   // Keys: of the frame, and from state to state.
   await frameOf(page).focus();
   await page.keyboard.press("0");
@@ -222,6 +232,15 @@ test("the event of a way out belongs to the visit that it ends", async (t) => {
   const timeline = page.getByRole("region", { name: "Timeline" });
   await timeline.getByRole("button", { name: /^Event Written event sent: sent at/ }).waitFor();
   assert.equal(await timeline.getByRole("button", { name: /^State Write: / }).count(), 1);
+
+  // Nothing here took it, which is no concern: it may be for others.
+  await page.goto(server.url + "/events");
+  const row = page.getByRole("row", { name: /^report\.written / });
+  assert.equal(await row.locator(".status").getAttribute("class"), "status", "no colour of its own");
+  assert.equal((await row.locator(".status").innerText()).trim(), "produced");
+  await page.getByLabel("Unmatched only").check();
+  await page.getByText("No event matches the filter.").waitFor();
+  assert.equal(await page.getByRole("region", { name: /^Unmatched/ }).count(), 0);
 });
 
 test("texts stay in their boxes in a wide font", async (t) => {

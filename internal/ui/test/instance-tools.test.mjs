@@ -8,6 +8,7 @@ import { openPage, shot, startServer, until } from "./harness.mjs";
 let server, service;
 const ids = {};
 const held = []; // answers that wait for the test
+let solvent = false; // whether there is money
 
 /** A service that fails as it is asked to. */
 function shop() {
@@ -22,7 +23,7 @@ function shop() {
         response.end(JSON.stringify(value));
       };
       if (request.url.startsWith("/stock")) return n === 0 ? answer(503, { message: "busy" }) : answer(200, { reserved: true });
-      if (request.url.startsWith("/charge")) return answer(402, { error: "CardDeclined", code: "E1", message: "no money. ".repeat(80), decline: { by: "issuer" } });
+      if (request.url.startsWith("/charge")) return solvent ? answer(200, { charged: true }) : answer(402, { error: "CardDeclined", code: "E1", message: "no money. ".repeat(80), decline: { by: "issuer" } });
       if (request.url.startsWith("/score")) return body.n < 950 ? answer(body.n === 17 ? 422 : 200, { message: `scored ${body.n}` }) : held.push(() => answer(200, {}));
       answer(200, {});
     });
@@ -191,7 +192,12 @@ test("a megabyte of data is a tree that stays small, and differs from another in
   await tree.getByText(`"A-11999"`).waitFor();
   const n = await page.locator("*").count();
   assert.ok(n < 3_000, `${n} elements`);
-  await input.getByRole("button", { name: "Copy path $.rows[11999].sku" }).waitFor();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await input.getByRole("button", { name: "Copy path $.rows[11999].sku" }).click();
+  await until("the path to be in the clipboard", async () => (await copied()) === "$.rows[11999].sku");
+  await page.getByRole("button", { name: "Copy the id" }).click();
+  await until("the id to be in the clipboard", async () => (await copied()) === ids.keep);
   await input.getByRole("searchbox").fill("long long");
   await tree.getByRole("button", { name: "Show all 500 characters" }).click();
   assert.equal((await input.getByRole("region", { name: "The text at $.text" }).innerText()).trim(), "long ".repeat(100).trim());
@@ -262,4 +268,29 @@ test("at 390 pixels failure and retry come first, and nothing is cut; axe finds 
     await page.getByRole("region", { name: "Items of Score" }).getByRole("row", { name: /^17 / }).waitFor();
     await accessible(page, `a foreach, ${dark ? "dark" : "light"}`);
   }
+});
+
+test("on a phone from the list to a failed instance, why it failed, and its retry", async (t) => {
+  const page = await openPage(t, server, "/", { width: 390, height: 844 });
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
+  await page.getByRole("link", { name: /^Failed/ }).click(); // the view
+  await page.waitForURL(/status/);
+  await fits(page);
+  await page.getByRole("link", { name: "Order A-1038" }).click();
+  const error = page.getByRole("region", { name: "Error", exact: true });
+  await error.getByText("Answer with status 402").waitFor();
+  await error.getByText("Retry runs charge again").waitFor();
+  await fits(page);
+  solvent = true;
+  const retry = page.getByRole("button", { name: "Retry", exact: true });
+  const box = await retry.boundingBox();
+  assert.ok(box.y + box.height <= 844, "it is in sight without scrolling");
+  await retry.click();
+  await page.getByRole("heading", { level: 1 }).getByText("completed").waitFor();
+  await error.waitFor({ state: "detached" });
+  await fits(page);
+  await page.goBack();
+  await page.waitForURL(/status/);
+  await page.getByText(/match(es)?$/).waitFor();
+  await until("it to be no longer among the failed", async () => (await page.getByRole("link", { name: "Order A-1038" }).count()) === 0);
 });
