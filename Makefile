@@ -43,7 +43,7 @@ LONGEST = $(addprefix $(MODULE)/internal/,store/postgres engine sim/cluster sim 
 longest-first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 USERAPID = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}} {{end}}{{end}}' ./... | tr ' ' '\n' | sort -u)
 
-.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-curves bench-nodes soak cover vuln clean ui ui-check page-tools postgres
+.PHONY: release release-check help build test race lint fmt fuzz bench bench-scale bench-curves bench-nodes soak cover vuln clean ui ui-check gallery page-tools postgres
 .DEFAULT_GOAL := build
 
 help: ## list the targets
@@ -70,6 +70,9 @@ ui-check: page-tools ## build the page elsewhere and compare it with internal/ui
 	@elsewhere=$$(mktemp -d) && trap 'rm -rf "$$elsewhere"' EXIT && \
 	  (cd internal/ui && npx tsc --noEmit && npx vite build --logLevel warn --outDir "$$elsewhere" --emptyOutDir) && \
 	  diff -r "$$elsewhere" internal/ui/dist || { echo 'internal/ui/dist is not what internal/ui/src gives; run make ui and commit it'; exit 1; }
+
+gallery: page-tools ## pictures of every screen of the page with large data, in internal/ui/test/screenshots/gallery
+	cd internal/ui && node test/gallery.mjs
 
 postgres: ## the PostgreSQL server, the PgBouncer and the Python that tests start, where they are missing
 	@.ci/postgres-tools || true # the tests that need them fail by themselves then, the others run

@@ -3,28 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessible } from "./axe.mjs";
+import { many } from "./gallery-data.mjs";
 import { openPage, shot, startServer, until } from "./harness.mjs";
-
-/** A definition of many states, with ways ahead, back and on errors. */
-function many(id, n) {
-  const name = (i) => "Step" + String(i).padStart(3, "0");
-  const states = [];
-  for (let i = 0; i < n; i++) {
-    const s = { name: name(i), type: "inject", data: { at: i } };
-    const next = { nextState: name(i + 1) };
-    if (i % 10 === 3) {
-      const long = "{{ $[?(@.total > 1000 && @.customer.country == 'DE' && @.customer.rating >= 4 && @.reviewed == true)] }}";
-      Object.assign(s, { type: "switch", data: undefined, dataConditions: [{ condition: long, transition: { nextState: name(Math.min(i + 3, n - 1)) } }], default: { transition: next } });
-    } else if (i % 10 === 0) {
-      Object.assign(s, { type: "operation", data: undefined, actions: [{ functionRef: { refName: "work" } }], onErrors: [{ error: "Gone", transition: { nextState: name(n - 1) } }] });
-    }
-    if (i === 0) s.start = { kind: "default" };
-    if (i === n - 1) s.end = { kind: "default" };
-    else if (s.type !== "switch") s.transition = next;
-    states.push(s);
-  }
-  return JSON.stringify({ id, version: "1.0", name: "Of the tests", functions: [{ name: "work" }], states });
-}
 
 /** A definition of many states that an instance goes through at once, up to those that wait for an answer. */
 function walk(n, calls) {
