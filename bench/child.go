@@ -20,10 +20,10 @@ const childVariable = "LOCKSTEP_BENCH_CHILD"
 
 // order is what a child is to do.
 type order struct {
-	Role  string `json:"role"` // fill, serve, drive
+	Role  string `json:"role"` // fill, serve, drive, subscribe
 	Dir   string `json:"dir"`
 	Count int    `json:"count"`
-	What  string `json:"what"` // waiting, recover; to drive: the address
+	What  string `json:"what"` // waiting, recover; to drive and subscribe: the address
 }
 
 // greeting is the first line of a child that serves: from here on it takes requests.
@@ -56,6 +56,8 @@ func child(ctx context.Context) (ordered bool, err error) {
 		return true, o.fill(ctx)
 	case "drive":
 		return true, o.drive(ctx)
+	case "subscribe":
+		return true, o.subscribe(ctx)
 	}
 	return true, o.serve(ctx)
 }

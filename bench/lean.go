@@ -185,15 +185,15 @@ func (o order) drive(ctx context.Context) error {
 	return nil
 }
 
-// driver is a process that drives a server.
+// driver is a process that uses a server.
 type driver struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *json.Decoder
 }
 
-func startDriver(ctx context.Context, address, definition string, n int) (*driver, error) {
-	cmd, err := command(ctx, "drive", definition, n, address)
+func startDriver(ctx context.Context, role, address, definition string, n int) (*driver, error) {
+	cmd, err := command(ctx, role, definition, n, address)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func startDriver(ctx context.Context, address, definition string, n int) (*drive
 	return d, cmd.Start()
 }
 
-// run drives for so long.
+// run has it measure for so long.
 func (d *driver) run(span time.Duration) (figure, error) {
 	if _, err := fmt.Fprintln(d.in, span); err != nil {
 		return figure{}, err

@@ -66,6 +66,8 @@ func run(ctx context.Context, args []string) error {
 		return reportPairs(ctx, o)
 	case o.http:
 		return reportHTTP(ctx, o)
+	case o.streams > 0:
+		return reportStreams(ctx, o, o.streams)
 	}
 	return reportNodes(ctx, o)
 }

@@ -26,6 +26,7 @@ type options struct {
 	http     bool          // instead
 	curves   string        // instead: the folder for pictures
 	most     int           // of what a curve grows with
+	streams  int           // instead: of so many subscribers
 	profile  string
 	allocs   string
 	big      scales
@@ -40,6 +41,7 @@ func parse(args []string) (o options, err error) {
 	flags.DurationVar(&o.time, "time", 0, "of each measurement; if 0, 1s in the table and otherwise 2s")
 	flags.IntVar(&o.reps, "reps", 3, "how often each line of the table is measured; it shows medians")
 	flags.StringVar(&o.into, "into", "", "write the table into this `document`, too, between its lines "+strings.TrimSpace(tableBegin)+" and "+strings.TrimSpace(tableEnd))
+	flags.IntVar(&o.streams, "streams", 0, "instead: how long changes take to so many subscribers of the stream, in another process")
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of everything into this `file`")
 	flags.StringVar(&o.allocs, "allocprofile", "", "write a profile of all allocations into this `file`")
 	flags.StringVar(&o.curves, "curves", "", "instead: how costs grow, as pictures in this `folder`")

@@ -77,7 +77,7 @@ func overHTTP(ctx context.Context, o options, n int, floor float64) (err error) 
 		return err
 	}
 	defer stop()
-	d, err := startDriver(ctx, north, "w1", n)
+	d, err := startDriver(ctx, "drive", north, "w1", n)
 	if err != nil {
 		return err
 	}
