@@ -97,13 +97,13 @@ func lastEventID(r *request) (int64, error) {
 	return pos, nil
 }
 
-// frames are the events that the stream sends for an item.
-func (f *follower) frames(ctx context.Context, it *feed.Item) ([][]byte, error) {
+// frames appends the event that the stream sends for an item.
+func (f *follower) frames(ctx context.Context, to [][]byte, it *feed.Item) ([][]byte, error) {
 	wanted, err := f.wants(ctx, it)
 	if err != nil || !wanted {
-		return nil, err
+		return to, err
 	}
-	return [][]byte{frame(it.Pos, api.StreamChanged, it.Text)}, nil
+	return append(to, it.Frame), nil
 }
 
 // wants reports whether the client asked for a change.
@@ -127,8 +127,8 @@ func frame(pos int64, name string, data []byte) []byte {
 	return fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", pos, name, data)
 }
 
-// encodeChange encodes an [api.StreamChange].
+// encodeChange is the event of an [api.StreamChange].
 func encodeChange(item *store.FeedItem) ([]byte, error) {
 	text, err := encode(viewChange(item))
-	return bytes.TrimSpace(text), err
+	return frame(item.Pos, api.StreamChanged, bytes.TrimSpace(text)), err
 }

@@ -388,7 +388,7 @@ func TestTailAndStore(t *testing.T) {
 				t.Fatalf("after %d: %d changes, want %d", pos, len(got.Items), len(want.Items))
 			}
 			for i := range got.Items {
-				if got.Items[i].Pos != want.Items[i].Pos || string(got.Items[i].Text) != string(want.Items[i].Text) {
+				if got.Items[i].Pos != want.Items[i].Pos || string(got.Items[i].Frame) != string(want.Items[i].Frame) {
 					t.Fatalf("after %d: %+v, want %+v", pos, got.Items[i].FeedItem, want.Items[i].FeedItem)
 				}
 			}

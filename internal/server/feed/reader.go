@@ -9,9 +9,13 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
 
-// pace is the minimum time between wake-ups of a reader: the first change after a pause is sent at once, and
-// the following ones are batched, so that many readers do not wake up for each commit.
-const pace = 25 * time.Millisecond
+// A change after a pause is sent at once. Those that follow are gathered, longer the more readers there are, so that
+// waking them for each commit does not take a processor from those who make the changes: readerPause is what a wake-up costs,
+// roughly, and longestPause the most that a change waits.
+const (
+	readerPause  = 10 * time.Microsecond
+	longestPause = 25 * time.Millisecond
+)
 
 // Reader sends one event stream at the pace of its client: what a slow client has not read stays in the
 // store. A client that does not read at all is disconnected after a while, and may resume from its position.
@@ -25,16 +29,21 @@ type Reader struct {
 	Beat      string        // the comment that is the heartbeat
 
 	Pos int64 // of the last item that was sent or skipped
-	// Frames returns what is sent for an item, in slices that other readers may share; none: the stream does
+	// Frames appends what is sent for an item, in slices that other readers may share; nothing: the stream does
 	// not include it.
-	Frames func(context.Context, *Item) ([][]byte, error)
+	Frames func(ctx context.Context, to [][]byte, it *Item) ([][]byte, error)
 	Forgot func(oldest int64) []byte // returns what is sent if items after Pos are no longer kept
 
 	Allowed func() bool // whether the credential of the client is still valid; nil: there is none
 
-	writer http.ResponseWriter
-	woke   time.Time // when it last woke up for a change
-	asked  time.Time // when Allowed was called last
+	writer  http.ResponseWriter
+	out     [][]byte  // what is being sent
+	woke    time.Time // when it last woke up for a change
+	written time.Time // when it last sent something
+	asked   time.Time // when Allowed was called last
+
+	alarm   <-chan time.Time // when the heartbeat may be due
+	silence func()
 }
 
 // ErrGone says that the client disconnected, or that the server stops.
@@ -43,7 +52,11 @@ var ErrGone = errors.New("the client of the stream disconnected")
 // Run sends first, then the feed from Pos on, and waits for more, until the client or the server ends it,
 // which is not an error.
 func (r *Reader) Run(ctx context.Context, w http.ResponseWriter, first []byte) error {
+	r.Tail.readers.Add(1)
+	defer r.Tail.readers.Add(-1)
 	r.writer = w
+	r.alarm, r.silence = r.Clock.After(r.Heartbeat)
+	defer func() { r.silence() }()
 	err := r.write(first)
 	if err == nil {
 		err = r.follow(ctx)
@@ -106,27 +119,20 @@ func (r *Reader) part(ctx context.Context, force bool) (more bool, err error) {
 		r.Pos = p.Oldest
 		return true, r.write(r.Forgot(p.Oldest))
 	}
-	out, err := r.frames(ctx, p.Items)
-	if err != nil {
-		return false, err
+	defer func() {
+		clear(r.out) // a reader that waits holds no frames
+		r.out = r.out[:0]
+	}()
+	for _, it := range p.Items {
+		r.Pos = it.Pos
+		if r.out, err = r.Frames(ctx, r.out, it); err != nil {
+			return false, err
+		}
 	}
-	place.built(size(out))
+	place.built(size(r.out))
 	r.Pos = max(r.Pos, p.Next)
 	more, p = p.More, Part{} // release the items before the write
-	return more, r.write(out...)
-}
-
-// frames returns what is sent for items.
-func (r *Reader) frames(ctx context.Context, items []*Item) (out [][]byte, err error) {
-	for _, it := range items {
-		r.Pos = it.Pos
-		frames, err := r.Frames(ctx, it)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, frames...)
-	}
-	return out, nil
+	return more, r.write(r.out...)
 }
 
 func size(list [][]byte) (bytes int) {
@@ -138,19 +144,17 @@ func size(list [][]byte) (bytes int) {
 
 // rest waits until there may be more, or until the heartbeat is due.
 func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, err error) {
-	alarm, silence := r.Clock.After(r.Heartbeat)
-	defer silence()
 	select {
 	case <-ctx.Done():
 		return false, ErrGone
 	case <-r.Stopping:
 		return false, ErrGone // the client resumes from its position
-	case <-alarm:
-		return true, r.write([]byte(": " + r.Beat + "\n\n"))
+	case <-r.alarm:
+		return r.beat()
 	case <-changed:
 	}
 	defer func() { r.woke = r.Clock.Now() }()
-	wait := pace - r.Clock.Now().Sub(r.woke)
+	wait := r.Tail.pause() - r.Clock.Now().Sub(r.woke)
 	if wait <= 0 {
 		return false, nil
 	}
@@ -165,10 +169,23 @@ func (r *Reader) rest(ctx context.Context, changed <-chan struct{}) (beat bool, 
 	return false, nil
 }
 
+// beat sends the heartbeat, if the stream was idle for so long, and sets the alarm for the next one.
+func (r *Reader) beat() (beat bool, err error) {
+	left := r.Heartbeat - r.Clock.Now().Sub(r.written)
+	if beat = left <= 0; beat {
+		left = r.Heartbeat
+		err = r.write([]byte(": " + r.Beat + "\n\n"))
+	}
+	r.silence()
+	r.alarm, r.silence = r.Clock.After(left)
+	return beat, err
+}
+
 func (r *Reader) write(texts ...[]byte) error {
 	if size(texts) == 0 {
 		return nil
 	}
+	r.written = r.Clock.Now()
 	control := http.NewResponseController(r.writer)
 	_ = control.SetWriteDeadline(time.Now().Add(r.Within))
 	for _, text := range texts {

@@ -4,10 +4,13 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
@@ -26,7 +29,7 @@ const (
 // Item is an item of the feed with its texts.
 type Item struct {
 	store.FeedItem
-	Text []byte // as Tail's encoder writes it
+	Frame []byte // as Tail's encoder writes it, for all readers
 
 	tail  *Tail
 	bytes int // approximate size; under the tail's lock
@@ -84,11 +87,17 @@ type Tail struct {
 	bytes  int
 
 	replays replays
+	readers atomic.Int64
 }
 
-// NewTail returns the tail of an engine's feed. encode writes the text of an item.
+// NewTail returns the tail of an engine's feed. encode writes the frame of an item that most readers send.
 func NewTail(e *engine.Engine, encode func(*store.FeedItem) ([]byte, error)) *Tail {
 	return &Tail{engine: e, encode: encode}
+}
+
+// pause is the minimum time between two wake-ups of a reader.
+func (t *Tail) pause() time.Duration {
+	return min(time.Duration(t.readers.Load())*readerPause, longestPause)
 }
 
 // Position is the end of the feed.
@@ -122,11 +131,7 @@ func (t *Tail) kept(ctx context.Context, pos int64, force bool) (out Part, kept 
 	if err := t.refresh(ctx, force); err != nil || pos < t.begin {
 		return Part{}, false, err
 	}
-	i := 0
-	for i < len(t.items) && t.items[i].Pos <= pos {
-		i++
-	}
-	out = Part{Items: t.items[i:len(t.items):len(t.items)], Oldest: t.oldest, Next: t.end}
+	out = Part{Items: t.later(pos), Oldest: t.oldest, Next: t.end}
 	if len(out.Items) > Batch {
 		out.Items, out.More = out.Items[:Batch], true
 		out.Next = out.Items[Batch-1].Pos
@@ -141,11 +146,13 @@ func (t *Tail) Later(ctx context.Context, pos int64) (items []*Item, whole bool,
 	if err := t.refresh(ctx, true); err != nil || pos < t.begin {
 		return nil, false, err
 	}
-	i := 0
-	for i < len(t.items) && t.items[i].Pos <= pos {
-		i++
-	}
-	return t.items[i:len(t.items):len(t.items)], true, nil
+	return t.later(pos), true, nil
+}
+
+// later is the part of the items after a position. The caller holds the lock.
+func (t *Tail) later(pos int64) []*Item {
+	i, _ := slices.BinarySearchFunc(t.items, pos+1, func(it *Item, pos int64) int { return cmp.Compare(it.Pos, pos) })
+	return t.items[i:len(t.items):len(t.items)]
 }
 
 // refresh reads what is new. The caller holds the lock.
@@ -233,10 +240,10 @@ func (t *Tail) Stored(ctx context.Context, after int64) (Part, error) {
 	out := Part{Oldest: feed.Oldest, Next: feed.Next, More: feed.Next < feed.Last}
 	for i := range feed.Items {
 		it := &Item{FeedItem: feed.Items[i], tail: t}
-		if it.Text, err = t.encode(&it.FeedItem); err != nil {
+		if it.Frame, err = t.encode(&it.FeedItem); err != nil {
 			return Part{}, err
 		}
-		it.bytes = len(it.Text) + sizeOf(&it.FeedItem)
+		it.bytes = len(it.Frame) + sizeOf(&it.FeedItem)
 		out.Items = append(out.Items, it)
 	}
 	return out, nil

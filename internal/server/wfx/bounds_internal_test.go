@@ -25,8 +25,8 @@ func TestHashesWithinACommit(t *testing.T) {
 			t.Fatalf("%d events: %v", len(events), err)
 		}
 		for i, n := range []int64{1, 1, 2, 2, 3, 3} {
-			if want := definitionHash(defined(n)); !strings.Contains(string(events[i].head), want) || events[i].hash != want {
-				t.Errorf("event %d, where %q was known: %s, want the hash of %d", i, known, events[i].head, n)
+			if want := definitionHash(defined(n)); !strings.Contains(string(events[i].frame), want) || events[i].hash != want {
+				t.Errorf("event %d, where %q was known: %s, want the hash of %d", i, known, events[i].frame, n)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ type follower struct {
 	client                   string // only events of this client; "": all
 	clients, jobs, workflows []string
 	actions                  []string
-	tail                     []byte // the end of every frame: the tags of the stream
+	tags                     []byte // of the stream, which every frame has; nil: none
 
 	resume int64 // the position of a commit that was sent in part
 	seen   int   // how many of its events were sent
@@ -53,7 +53,9 @@ func (v *View) followJobs(w http.ResponseWriter, r *request) error {
 		}
 		f.actions = append(f.actions, action)
 	}
-	f.tail = texts(r.names("tags")).AppendJSON([]byte(`,"tags":`))
+	if tags := r.names("tags"); len(tags) > 0 {
+		f.tags = texts(tags).AppendJSON(nil)
+	}
 	end, err := v.cfg.Tail.Position(r.Context())
 	if err != nil {
 		return err
@@ -104,21 +106,21 @@ func (f *follower) begin(r *request, end int64) (int64, error) {
 	return pos - 1, nil
 }
 
-// frames returns what the stream sends for an item.
-func (f *follower) frames(ctx context.Context, it *feed.Item) (out [][]byte, err error) {
+// frames appends what the stream sends for an item.
+func (f *follower) frames(ctx context.Context, to [][]byte, it *feed.Item) ([][]byte, error) {
 	if it.Client == "" || !f.wants(&it.FeedItem) {
-		return nil, nil
+		return to, nil
 	}
 	view, err := it.View(func(item *store.FeedItem) (any, int, error) {
 		events, err := f.v.events(context.WithoutCancel(ctx), item, f.hashes[item.Instance])
 		bytes := 0
 		for i := range events {
-			bytes += len(events[i].head)
+			bytes += len(events[i].frame)
 		}
 		return events, bytes, err
 	})
 	if err != nil {
-		return nil, err
+		return to, err
 	}
 	events, _ := view.([]event)
 	f.remember(it.Instance, events)
@@ -126,11 +128,13 @@ func (f *follower) frames(ctx context.Context, it *feed.Item) (out [][]byte, err
 		if it.Pos == f.resume && i < f.seen || len(f.actions) > 0 && !slices.Contains(f.actions, e.action) {
 			continue
 		}
-		end := append(slices.Clone(f.tail), "}\nid: "...)
-		end = strconv.AppendInt(end, it.Pos<<eventBits|int64(min(i+1, eventMask)), 10)
-		out = append(out, e.head, append(end, "\n\n"...))
+		if f.tags == nil {
+			to = append(to, e.frame)
+		} else {
+			to = append(to, e.frame[:e.tags], f.tags, e.frame[e.tags+len(noTags):])
+		}
 	}
-	return out, nil
+	return to, nil
 }
 
 // remember keeps the definition hash of a job after its events.

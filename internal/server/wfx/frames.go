@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/api"
@@ -19,10 +20,11 @@ var actions = []string{
 	api.JobCreated, api.JobDeleted, api.JobTagsAdded, api.JobTagsDeleted, api.JobStatusUpdated, api.JobDefinitionUpdated,
 }
 
-// event is one change of a job, without the parts that differ by stream.
+// event is one change of a job.
 type event struct {
 	action string
-	head   []byte // the frame up to its tags
+	frame  []byte // for streams without tags
+	tags   int    // where noTags is in the frame
 	hash   string // of the job's definition at that time; "": not known
 }
 
@@ -188,5 +190,11 @@ const milliseconds = "2006-01-02T15:04:05.000Z"
 func (t *converter) add(action string, job expr.Value) {
 	head := append([]byte(`data: {"ctime":"`), t.item.At.Std().UTC().Truncate(time.Millisecond).Format(milliseconds)...)
 	head = append(append(append(head, `","action":"`...), action...), `","job":`...)
-	t.out = append(t.out, event{action, job.AppendJSON(head), t.hash})
+	head = append(job.AppendJSON(head), `,"tags":`...)
+	frame := append(append(head, noTags...), "}\nid: "...)
+	frame = strconv.AppendInt(frame, t.item.Pos<<eventBits|int64(min(len(t.out)+1, eventMask)), 10)
+	t.out = append(t.out, event{action, append(frame, "\n\n"...), len(head), t.hash})
 }
+
+// noTags is what the events of a stream without tags have for them.
+const noTags = "[]"
