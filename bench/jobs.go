@@ -79,6 +79,9 @@ func jobLists() []struct {
 		{"clientId=…&group=OPEN", store.Query{Client: fmt.Sprintf("device-%07d", 5), Groups: open}},
 		{"all, newest first", store.Query{Newest: true}},
 		{"group=OPEN&tag=a,b&offset=100", store.Query{Groups: open, Tagged: tags, Offset: 100}},
+		{"all, limit=100", store.Query{Limit: 100}},
+		{"all, limit=100&offset=500", store.Query{Limit: 100, Offset: 500}},
+		{"group=OPEN&limit=100", store.Query{Groups: open, Limit: 100}},
 	}
 }
 
@@ -95,23 +98,37 @@ type listCost struct {
 // lists is how often each list is read: their time is the median.
 const lists = 21
 
-func costOfList(ctx context.Context, db database, q store.Query) (c listCost, err error) {
-	q.Jobs, q.Limit = true, 10
+// reading is what a store has read so far.
+type reading struct{ rows, queries, pages int64 }
+
+// jobStore is a store of jobs whose reading is measured.
+type jobStore struct {
+	store.Store
+	read func(context.Context) (reading, error)
+}
+
+// read is what the database has read so far.
+func (db database) read(ctx context.Context) (reading, error) {
+	traffic, err := db.Traffic(ctx)
+	count := db.Counters()
+	return reading{count.Rows, count.Queries, traffic.Seen}, err
+}
+
+func costOfList(ctx context.Context, s jobStore, q store.Query) (c listCost, err error) {
+	q.Jobs, q.Limit = true, cmp.Or(q.Limit, 10)
 	spend := func(do func() error) (rows, queries, pages int64, err error) {
-		before, err := db.Traffic(ctx)
+		before, err := s.read(ctx)
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		count := db.Counters()
 		if err := do(); err != nil {
 			return 0, 0, 0, err
 		}
-		now := db.Counters()
-		after, err := db.Traffic(ctx)
-		return now.Rows - count.Rows, now.Queries - count.Queries, after.Seen - before.Seen, err
+		after, err := s.read(ctx)
+		return after.rows - before.rows, after.queries - before.queries, after.pages - before.pages, err
 	}
 	c.rows, c.queries, c.pages, err = spend(func() error {
-		list, err := db.store.Instances(ctx, q)
+		list, err := s.Instances(ctx, q)
 		c.found = len(list)
 		return err
 	})
@@ -120,7 +137,7 @@ func costOfList(ctx context.Context, db database, q store.Query) (c listCost, er
 	}
 	began := time.Now()
 	c.countRows, _, c.countPages, err = spend(func() (err error) {
-		c.counted, err = db.store.Count(ctx, q)
+		c.counted, err = s.Count(ctx, q)
 		return err
 	})
 	c.countTime = time.Since(began)
@@ -130,7 +147,7 @@ func costOfList(ctx context.Context, db database, q store.Query) (c listCost, er
 	var times []time.Duration
 	for range lists {
 		began := time.Now()
-		if _, err := db.store.Instances(ctx, q); err != nil {
+		if _, err := s.Instances(ctx, q); err != nil {
 			return c, err
 		}
 		times = append(times, time.Since(began))
@@ -140,13 +157,15 @@ func costOfList(ctx context.Context, db database, q store.Query) (c listCost, er
 	return c, nil
 }
 
-// reportJobs prints what lists of ten jobs cost among n, and among a thousand.
-func reportJobs(ctx context.Context, n int) error {
+// reportJobs prints what lists of jobs cost among n, and among a thousand.
+func reportJobs(ctx context.Context, n int) error { return reportJobsOf(ctx, n, reportJobsOnce) }
+
+func reportJobsOf(ctx context.Context, n int, once func(context.Context, int) error) error {
 	if n < fewJobs || n%fewJobs != 0 {
 		return fmt.Errorf("-jobs: %d is not a multiple of %d", n, fewJobs)
 	}
 	for _, n := range []int{fewJobs, n} {
-		if err := reportJobsOnce(ctx, n); err != nil {
+		if err := once(ctx, n); err != nil {
 			return fmt.Errorf("%d jobs: %w", n, err)
 		}
 	}
@@ -178,15 +197,23 @@ func reportJobsOnce(ctx context.Context, n int) error {
 	}
 	defer db.Close()
 	fmt.Printf("jobs %d   filled in %s   opened in %s   file %s\n", n, filled.Round(time.Millisecond), time.Since(began).Round(time.Millisecond), mebibytes(fileBytes(dir)))
+	if err := reportLists(ctx, jobStore{db.store, db.read}); err != nil {
+		return err
+	}
+	return reportMoves(ctx, db, n)
+}
+
+// reportLists prints what each list costs, of ten jobs unless it says otherwise.
+func reportLists(ctx context.Context, s jobStore) error {
 	fmt.Printf("  %-32s%8s%8s%10s%8s%10s%12s%12s%12s\n", "list, limit=10", "found", "rows", "queries", "pages", "p50", "count", "its pages", "its time")
 	for _, l := range jobLists() {
-		c, err := costOfList(ctx, db, l.q)
+		c, err := costOfList(ctx, s, l.q)
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 		fmt.Printf("  %-32s%8d%8d%10d%8d%10s%12d%12d%12s\n", l.name, c.found, c.rows, c.queries, c.pages, short(c.median), c.counted, c.countPages, short(c.countTime))
 	}
-	return reportMoves(ctx, db, n)
+	return nil
 }
 
 // reportMoves prints what updates of a job's status cost, one at a time and 128 at a time.

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer stop()
-	if o.big.any() {
+	if o.big.any() && !isPostgres(o.store) {
 		return o.big.run(ctx)
 	}
 	if o.curves != "" {
@@ -60,6 +60,8 @@ func run(ctx context.Context, args []string) error {
 		o.store = address
 	}
 	switch {
+	case o.big.jobs > 0:
+		return reportJobsOnPostgres(ctx, o.store, o.big.jobs)
 	case o.snapshot > 0:
 		return reportSnapshot(ctx, o.store, o.snapshot)
 	case o.pairs:

@@ -56,6 +56,9 @@ func parse(args []string) (o options, err error) {
 	if (*nodes != "" || o.snapshot > 0) && !isPostgres(o.store) {
 		return o, fmt.Errorf("-nodes and -snapshot need -store postgres, or the address of one")
 	}
+	if b := &o.big; isPostgres(o.store) && b.foreach+b.waiting+b.recover > 0 {
+		return o, fmt.Errorf("-foreach, -waiting and -recover measure SQLite; leave out -store")
+	}
 	if o.snapshot != 0 && o.snapshot < shortestSnapshot {
 		return o, fmt.Errorf("-snapshot: %v is too short for a curve; at least %v", o.snapshot, shortestSnapshot)
 	}
