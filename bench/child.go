@@ -20,7 +20,7 @@ const childVariable = "LOCKSTEP_BENCH_CHILD"
 
 // order is what a child is to do.
 type order struct {
-	Role  string `json:"role"` // fill, serve, drive, subscribe
+	Role  string `json:"role"` // fill, serve, drive, bulk, subscribe
 	Dir   string `json:"dir"`
 	Count int    `json:"count"`
 	What  string `json:"what"` // waiting, recover; to drive and subscribe: the address
@@ -54,7 +54,7 @@ func child(ctx context.Context) (ordered bool, err error) {
 	switch o.Role {
 	case "fill":
 		return true, o.fill(ctx)
-	case "drive":
+	case "drive", "bulk":
 		return true, o.drive(ctx)
 	case "subscribe":
 		return true, o.subscribe(ctx)

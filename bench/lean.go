@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,9 +101,11 @@ func contentLength(head []byte) (n int, err error) {
 	return n, nil
 }
 
-// leanClients run W1 over HTTP: each request starts an instance under a key of its own, and waits for its end.
+// leanClients run W1 over HTTP: each request starts an instance under a key of its own, and waits for its end. In bulk it starts
+// bulkStarts of them, each under a key of its own, and waits for none.
 type leanClients struct {
 	address, request string
+	want             []byte // what the answer contains
 	key              atomic.Int64
 
 	mu   sync.Mutex
@@ -110,15 +113,22 @@ type leanClients struct {
 	all  []*leanClient
 }
 
-func newLeanClients(address, definition string) *leanClients {
-	body := `{"key":"` + keyMark + `"}`
-	cs := &leanClients{address: address, request: fmt.Sprintf("POST /api/v1/definitions/%s/instances?wait=60s HTTP/1.1\r\nHost: 127.0.0.1\r\n"+
-		"Content-Type: application/json\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s", definition, keyMark, len(body), body)}
+// bulkStarts is how many instances a request in bulk starts.
+const bulkStarts = 100
+
+func newLeanClients(address, definition string, bulk bool) *leanClients {
+	how, want := "?wait=60s", `"status":"completed"`
+	input := `{"key":"` + keyMark + `"}`
+	body := input
+	if bulk {
+		how, want = "/bulk", fmt.Sprintf(`"started":%d,`, bulkStarts)
+		body = `{"starts":[` + strings.Repeat(`{"input":`+input+`},`, bulkStarts-1) + `{"input":` + input + `}]}`
+	}
+	cs := &leanClients{address: address, want: []byte(want), request: fmt.Sprintf("POST /api/v1/definitions/%s/instances%s HTTP/1.1\r\nHost: 127.0.0.1\r\n"+
+		"Content-Type: application/json\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s", definition, how, keyMark, len(body), body)}
 	cs.key.Store(time.Now().UnixMicro())
 	return cs
 }
-
-var completed = []byte(`"status":"completed"`)
 
 // one runs an instance on a connection that is idle, or on a new one.
 func (cs *leanClients) one(context.Context, int64) error {
@@ -126,7 +136,7 @@ func (cs *leanClients) one(context.Context, int64) error {
 	if err != nil {
 		return err
 	}
-	if err := c.send(cs.key.Add(1), completed); err != nil {
+	if err := c.send(cs.key.Add(1), cs.want); err != nil {
 		return err
 	}
 	cs.mu.Lock()
@@ -164,9 +174,9 @@ type turnFigure struct {
 }
 
 // drive is the other process: for each line with a duration it runs W1 for so long, and reports. Count is how many are in
-// flight, What the address, Dir the definition.
+// flight, What the address, Dir the definition. In the role of bulk the clients start instances in bulk.
 func (o order) drive(ctx context.Context) error {
-	clients := newLeanClients(o.What, o.Dir)
+	clients := newLeanClients(o.What, o.Dir, o.Role == "bulk")
 	defer clients.close()
 	out := json.NewEncoder(os.Stdout)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {

@@ -107,7 +107,7 @@ func newRunner(ctx context.Context, s store.Store, l load) (*runner, error) {
 		if err != nil {
 			return nil, err
 		}
-		clients := newLeanClients(north, p.ID)
+		clients := newLeanClients(north, p.ID, false)
 		return &runner{clients.one, func() { clients.close(); stop() }}, nil
 	}
 	w := &whole{Engine: e, load: l, name: p.ID, payload: expr.String(noise(l.payload))}

@@ -44,8 +44,8 @@ func meterOf(run func() (figure, error)) (s spent, err error) {
 	return s, nil
 }
 
-// reportHTTP prints W1 in this process beside W1 over HTTP, on the same engine. They take turns. The clients are another
-// process.
+// reportHTTP prints W1 in this process beside W1 over HTTP, one and many in a request, on the same engine. They take turns. The
+// clients are other processes.
 func reportHTTP(ctx context.Context, o options) error {
 	floor, err := batchedRows(ctx, o.time)
 	if err != nil {
@@ -82,8 +82,13 @@ func overHTTP(ctx context.Context, o options, n int, floor float64) (err error) 
 		return err
 	}
 	defer func() { complain(d.stop()) }()
+	b, err := startDriver(ctx, "bulk", north, "w1", max(1, n/bulkStarts))
+	if err != nil {
+		return err
+	}
+	defer func() { complain(b.stop()) }()
 	w := &whole{Engine: e, load: l, name: "w1"}
-	var inside, over spent
+	var inside, over, bulk spent
 	for turn := range 1 + turns {
 		for _, run := range []struct {
 			to *spent
@@ -91,6 +96,7 @@ func overHTTP(ctx context.Context, o options, n int, floor float64) (err error) 
 		}{
 			{&inside, func() (figure, error) { return closedLoop(ctx, n, o.time/turns, w.one) }},
 			{&over, func() (figure, error) { return d.run(o.time / turns) }},
+			{&bulk, func() (figure, error) { return inBulk(b, e, o.time/turns) }},
 		} {
 			got, err := meterOf(run.do)
 			if err != nil {
@@ -101,14 +107,26 @@ func overHTTP(ctx context.Context, o options, n int, floor float64) (err error) 
 			}
 		}
 	}
-	for _, line := range []struct {
-		name string
-		of   *spent
-	}{{"in process", &inside}, {"over HTTP", &over}} {
-		fmt.Printf("%-12s%10d%12.0f%10s%10s%10.3f%10s%14.0f%10.0f\n", line.name, n, line.of.rate(), short(line.of.p50), short(line.of.p99),
-			line.of.rate()/floor, line.of.cpuEach().Round(100*time.Nanosecond), line.of.each(line.of.objects), line.of.each(line.of.bytes))
+	line := func(name string, of *spent) {
+		fmt.Printf("%-12s%10d%12.0f%10s%10s%10.3f%10s%14.0f%10.0f\n", name, n, of.rate(), short(of.p50), short(of.p99),
+			of.rate()/floor, of.cpuEach().Round(100*time.Nanosecond), of.each(of.objects), of.each(of.bytes))
 	}
+	line("in process", &inside)
+	line("over HTTP", &over)
 	fmt.Printf("%-64s%10s%14.0f%10.0f\n", "  HTTP adds", (over.cpuEach() - inside.cpuEach()).Round(100*time.Nanosecond),
 		over.each(over.objects)-inside.each(inside.objects), over.each(over.bytes)-inside.each(inside.bytes))
+	line("in bulk", &bulk)
 	return nil
+}
+
+// inBulk starts instances in bulk, and waits until all have ended. The latencies are those of requests.
+func inBulk(d *driver, e *engine.Engine, span time.Duration) (figure, error) {
+	began := time.Now()
+	got, err := d.run(span)
+	for e.InFlight() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	got.count *= bulkStarts
+	got.took = time.Since(began)
+	return got, err
 }
