@@ -228,7 +228,7 @@ func (e *Engine) Jobs(ctx context.Context, q store.Query) (out []Job, err error)
 
 // CountJobs is how many jobs a query selects.
 func (e *Engine) CountJobs(ctx context.Context, q store.Query) (int64, error) {
-	q.Jobs = true
+	q.Jobs, q.Limit = true, 0
 	return e.store.Count(ctx, q)
 }
 

@@ -34,6 +34,11 @@ func Of(ctx context.Context, db Database) (out Traffic, err error) {
 	return out, err
 }
 
+// Forget empties the caches of all connections, so that every page that they read next is missed once.
+func Forget(ctx context.Context, db Database) error {
+	return db.Each(ctx, func(c *sqlite.Conn) error { return sqlitex.ExecuteTransient(c, "PRAGMA shrink_memory", nil) })
+}
+
 // add asks SQLite for the counters of a connection, which zombiezen's package does not offer: the
 // handle is a private field there.
 func (t *Traffic) add(c *sqlite.Conn) error {

@@ -177,8 +177,9 @@ func readParent(f *Filter, w *word, _ core.Time) (bool, error) {
 }
 
 // readID compares the beginning of ids.
-func readID(_ *Filter, w *word, _ core.Time) (bool, error) {
+func readID(f *Filter, w *word, _ core.Time) (bool, error) {
 	values := w.values
+	take(w, &f.Query.Prefix)
 	w.match = func(in *store.Instance) bool {
 		return slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(in.ID, v) })
 	}

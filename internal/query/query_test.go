@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -254,6 +255,34 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFiltersHaveEveryKey: the filters whose cost stores are tested with have every key of the grammar, also negated if it can
+// be.
+func TestFiltersHaveEveryKey(t *testing.T) {
+	text, err := os.ReadFile("testdata/filters.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if line, _, _ = strings.Cut(strings.TrimSpace(line), " => "); strings.HasPrefix(line, "#") {
+			continue
+		}
+		f, err := Parse(line, now)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		for _, w := range f.words {
+			seen[w.key] = true
+		}
+	}
+	for _, k := range keyNames() {
+		if !seen[k] {
+			t.Errorf("no filter has %s:", k)
+		}
+	}
 }
 
 // TestBrowses: a filter that names something by which instances are found lists children, too.

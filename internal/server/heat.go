@@ -73,20 +73,10 @@ func (s *Server) heat(ctx context.Context, definition, version string, out *api.
 // eachInstance calls look with the first QueryScan instances of a query, and reports whether there are no
 // more.
 func (s *Server) eachInstance(ctx context.Context, q store.Query, look func(*store.Instance)) (whole bool, err error) {
-	for seen := 0; seen < s.limits.QueryScan; {
-		q.Limit = min(scanBatch, s.limits.QueryScan-seen)
-		rows, err := s.engine.Query(ctx, q)
-		if err != nil {
-			return false, err
-		}
-		for i := range rows {
-			look(&rows[i])
-		}
-		if len(rows) < q.Limit {
-			return true, nil
-		}
-		seen += len(rows)
-		q.After = rows[len(rows)-1].Seq
+	q.Limit = s.limits.QueryScan + 1
+	rows, err := s.engine.Query(ctx, q)
+	for i := range rows[:min(len(rows), s.limits.QueryScan)] {
+		look(&rows[i])
 	}
-	return false, nil
+	return len(rows) < q.Limit, err
 }

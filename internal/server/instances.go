@@ -144,12 +144,8 @@ func (s *Server) listInstances(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	kind := byte('o')
 	f.Query.Newest = order == "newest"
-	if f.Query.Newest {
-		kind = 'n'
-	}
-	if f.Query.After, err = r.afterNumber(kind); err != nil {
+	if f.Query.After, f.Query.AfterTime, err = r.afterInstance(f.Query.Newest); err != nil {
 		return err
 	}
 	rows, last, err := s.scan(r.Context(), f, limit, s.limits.QueryScan)
@@ -163,48 +159,40 @@ func (s *Server) listInstances(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		if !fits {
-			last = rows[i-1].Seq
+			last = &rows[i-1]
 			break
 		}
 	}
-	if last != 0 {
-		out.Next = cursor(kind, itoa(last))
+	if last != nil {
+		out.Next = cursorBehind(last, f.Query.Newest)
 	}
 	return answer(w, http.StatusOK, out)
 }
 
-// scanBatch is how many rows are read at a time to be filtered.
-const scanBatch = 500
-
-// scan lists up to limit instances that a filter selects, among the first most rows that the store
-// returns for its part of the filter. If there may be more, last is the Seq to continue from.
-func (s *Server) scan(ctx context.Context, f *query.Filter, limit, most int) (out []store.Instance, last int64, err error) {
-	q := f.Query
-	for seen := 0; seen < most; {
-		q.Limit = min(scanBatch, most-seen)
-		if f.Exact {
-			q.Limit = limit - len(out) + 1
-		}
-		rows, err := s.engine.Query(ctx, q)
-		if err != nil {
-			return nil, 0, err
-		}
-		for i := range rows {
-			if !f.Selects(&rows[i]) {
-				continue
-			}
-			if len(out) == limit {
-				return out, out[limit-1].Seq, nil
-			}
-			out = append(out, rows[i])
-		}
-		if len(rows) < q.Limit {
-			return out, 0, nil
-		}
-		seen += len(rows)
-		q.After = rows[len(rows)-1].Seq
+// scan lists up to limit instances that a filter selects. Where they must be compared with it, these are
+// among the first most that the index leads to. If there may be more, last is the one to continue behind.
+func (s *Server) scan(ctx context.Context, f *query.Filter, limit, most int) (out []store.Instance, last *store.Instance, err error) {
+	q, whole := f.Query.Indexed()
+	if q.Limit = most; whole && f.Exact {
+		q.Limit = limit + 1
 	}
-	return out, q.After, nil
+	rows, err := s.engine.Query(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range rows {
+		if !f.Selects(&rows[i]) {
+			continue
+		}
+		if len(out) == limit {
+			return out, &out[limit-1], nil
+		}
+		out = append(out, rows[i])
+	}
+	if len(rows) == q.Limit {
+		last = &rows[len(rows)-1]
+	}
+	return out, last, nil
 }
 
 func (s *Server) countInstances(w http.ResponseWriter, r *request) error {
@@ -212,16 +200,23 @@ func (s *Server) countInstances(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if f.Exact {
-		n, err := s.engine.Count(r.Context(), f.Query)
+	q, whole := f.Query.Indexed()
+	if !whole || !f.Exact {
+		rows, last, err := s.scan(r.Context(), f, s.limits.QueryScan, s.limits.QueryScan)
 		if err != nil {
 			return err
 		}
-		return answer(w, http.StatusOK, api.Count{Count: n, Exact: true})
+		return answer(w, http.StatusOK, api.Count{Count: int64(len(rows)), Exact: last == nil})
 	}
-	rows, last, err := s.scan(r.Context(), f, s.limits.QueryScan, s.limits.QueryScan)
+	if !q.Counted() {
+		q.Limit = s.limits.Count + 1
+	}
+	n, err := s.engine.Count(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, api.Count{Count: int64(len(rows)), Exact: last == 0})
+	if q.Limit > 0 && n == int64(q.Limit) {
+		return answer(w, http.StatusOK, api.Count{Count: n - 1, Exact: false})
+	}
+	return answer(w, http.StatusOK, api.Count{Count: n, Exact: true})
 }

@@ -227,16 +227,19 @@ func TestListAndCount(t *testing.T) {
 // TestScanIsBounded: a filter that the store cannot answer looks at so many instances
 // for a request, and goes on in the next page.
 func TestScanIsBounded(t *testing.T) {
-	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.QueryScan = 3 })
+	w := newWorld(t, newMemory(), func(c *Config, _ *engine.Config) { c.Limits.QueryScan, c.Limits.Count = 3, 4 })
 	w.deploy("await")
 	first := w.start("await", `{"order":"0"}`)
 	for range 7 {
 		w.start("await", `{"order":"1"}`)
 	}
 	w.get("/api/v1/instances/count?q=text:await").want(200).is("count", "3").is("exact", "false")
+	w.get("/api/v1/instances/count?q=age:<1h").want(200).is("count", "4").is("exact", "false")
+	w.get("/api/v1/instances/count?q=status:waiting").want(200).is("count", "8").is("exact", "true")
+	w.get("/api/v1/instances/count?q="+first).want(200).is("count", "1").is("exact", "true")
 	found, pages, after := 0, 0, ""
 	for {
-		a := w.get("/api/v1/instances?q=id:" + first + after).want(200)
+		a := w.get("/api/v1/instances?q=text:" + first + after).want(200)
 		found += a.at("items").Len()
 		pages++
 		if a.str("next") == "" {

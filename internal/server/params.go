@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/api"
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/dialect"
 	"github.com/lockstep-workflows/lockstep/internal/server/web"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -210,9 +211,38 @@ func (r *request) afterNumber(kind byte) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, problem(api.CodeBadCursor, "after is not a cursor of this list; pass the unchanged next of the previous page")
+		return 0, badCursor()
 	}
 	return n, nil
+}
+
+// Lists of instances are ordered by number, or by the time of creation: their cursors have both.
+
+func instanceList(newest bool) byte {
+	if newest {
+		return 'n'
+	}
+	return 'o'
+}
+
+func cursorBehind(in *store.Instance, newest bool) string {
+	return cursor(instanceList(newest), itoa(in.Seq)+" "+itoa(int64(in.Created)))
+}
+
+// afterInstance reads the cursor of a list of instances; 0: there is none.
+func (r *request) afterInstance(newest bool) (seq int64, created core.Time, err error) {
+	text, err := r.after(instanceList(newest))
+	if err != nil || text == "" {
+		return 0, 0, err
+	}
+	if _, err := fmt.Sscanf(text, "%d %d", &seq, &created); err != nil || seq <= 0 {
+		return 0, 0, badCursor()
+	}
+	return seq, created, nil
+}
+
+func badCursor() error {
+	return problem(api.CodeBadCursor, "after is not a cursor of this list; pass the unchanged next of the previous page")
 }
 
 // wait reads how long a request waits for an instance to end; 0: it does not wait.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
@@ -35,12 +36,105 @@ type Query struct {
 	CreatedFrom, CreatedTo core.Time // from, inclusive, to, exclusive; 0: open
 	UpdatedFrom, UpdatedTo core.Time
 
-	Newest bool  // newest first
-	After  int64 // Seq of the last one seen
-	Offset int   // so many are left out first
-	Limit  int   // 0: all
+	// What a store may use to leave out others, and need not: whoever asks compares.
+	Near   string // a state
+	Prefix string // of the ID
+
+	ByCreated bool      // in the order of Created, and of Seq where that is equal
+	Newest    bool      // newest first
+	After     int64     // Seq of the last one seen
+	AfterTime core.Time // and, with ByCreated, its Created
+	Offset    int       // so many are left out first
+	Limit     int       // 0: all; a count stops there, too
 
 	Bare bool // without Output, which may be large
+}
+
+// Indexed is the part of a query that an index answers, so that a list of it reads the instances that it has and no
+// others. Whole reports whether nothing else must hold. Where several parts would do, it is the one that
+// selects the fewest in most cases.
+func (q Query) Indexed() (part Query, whole bool) {
+	part = Query{Newest: q.Newest, After: q.After, AfterTime: q.AfterTime, Offset: q.Offset, Limit: q.Limit, Bare: q.Bare}
+	q.ByCreated, q.Newest, q.After, q.AfterTime, q.Offset, q.Limit, q.Bare = false, false, 0, 0, 0, 0, false
+	switch {
+	case q.Name != "":
+		part.Name, q.Name = q.Name, ""
+	case q.Key != "":
+		part.Key, q.Key = q.Key, ""
+	case q.Text != "":
+		part.Text, q.Text = q.Text, ""
+	case q.Tree != "":
+		part.Tree, q.Tree = q.Tree, ""
+	case q.Parent != "":
+		part.Parent, q.Parent = q.Parent, ""
+	case q.Jobs && len(q.Status) == 0:
+		part.Jobs, part.Definition, part.Version, part.State, part.Groups = true, q.Definition, q.Version, q.State, q.Groups
+		q.Jobs, q.Definition, q.Version, q.State, q.Groups = false, "", "", "", nil
+		switch {
+		case q.Client != "":
+			part.Client, q.Client = q.Client, ""
+		case len(q.Tagged) > 0:
+			part.Tagged, q.Tagged = q.Tagged, nil
+		case len(q.Labels) > 0:
+			part.Tagged, q.Labels = q.Labels[:1], q.Labels[1:]
+		}
+	case len(q.Labels) > 0:
+		part.Labels, q.Labels = q.Labels[:1], q.Labels[1:]
+	case q.Error != "":
+		part.Error, q.Error = q.Error, ""
+	case q.State != "" || q.Near != "" || q.Prefix != "":
+		part.Near, part.Prefix = cmp.Or(q.State, q.Near), q.Prefix
+		part.Definition, part.Version, part.Status = q.Definition, q.Version, q.Status
+		return part, false
+	case q.timed() && q.Definition == "" && q.Version == "" && len(q.Status) == 0:
+		part.ByCreated, part.Root = true, q.Root
+		part.CreatedFrom, part.CreatedTo = q.CreatedFrom, q.CreatedTo
+		if q.UpdatedTo != 0 && (q.CreatedTo == 0 || q.UpdatedTo < q.CreatedTo) {
+			part.CreatedTo = q.UpdatedTo // none changes before it is created
+		}
+		q.Root, q.CreatedFrom, q.CreatedTo = false, 0, 0
+	default:
+		part.Jobs, part.Definition, part.Version, part.Status, part.Root = q.Jobs, q.Definition, q.Version, q.Status, q.Root
+		q.Jobs, q.Definition, q.Version, q.Status, q.Root = false, "", "", nil, false
+	}
+	if len(q.Labels) == 0 {
+		q.Labels = nil
+	}
+	return part, reflect.DeepEqual(q, Query{})
+}
+
+// timed reports whether a query bounds a time.
+func (q *Query) timed() bool {
+	return q.CreatedFrom != 0 || q.CreatedTo != 0 || q.UpdatedFrom != 0 || q.UpdatedTo != 0
+}
+
+// Counted reports whether stores keep the count of what a query selects, so that it costs the same for many as for few.
+func (q *Query) Counted() bool {
+	kept := Query{Definition: q.Definition, Version: q.Version, Status: q.Status}
+	if q.Jobs {
+		kept = Query{Jobs: true, Definition: q.Definition, Version: q.Version, State: q.State, Groups: q.Groups}
+	}
+	return reflect.DeepEqual(*q, kept)
+}
+
+// Compare orders instances as a query lists them.
+func (q *Query) Compare(a, b *Instance) int {
+	c := cmp.Compare(a.Seq, b.Seq)
+	if q.ByCreated {
+		c = cmp.Or(cmp.Compare(a.Created, b.Created), c)
+	}
+	if q.Newest {
+		c = -c
+	}
+	return c
+}
+
+// Behind has a query go on behind an instance.
+func (q *Query) Behind(in *Instance) {
+	q.After = in.Seq
+	if q.ByCreated {
+		q.AfterTime = in.Created
+	}
 }
 
 // Label is a label that an instance must have: with that value as text, or with any. A

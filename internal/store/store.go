@@ -319,7 +319,7 @@ type Queries interface {
 	// Instances lists the instances that the query selects, oldest first unless it says
 	// otherwise. A damaged instance is listed with what can be read of it; Quarantine says so.
 	Instances(ctx context.Context, q Query) ([]Instance, error)
-	// Count is how many instances the query selects; After, Offset and Limit do not matter.
+	// Count is how many instances the query selects, up to its Limit; After and Offset do not matter.
 	Count(ctx context.Context, q Query) (int64, error)
 	// Stats counts instances by definition, version and status, in that order.
 	Stats(ctx context.Context) ([]Stat, error)

@@ -112,7 +112,9 @@ func (s *Store) Count(ctx context.Context, q store.Query) (int64, error) {
 	q.After = 0
 	n := int64(0)
 	for range s.selected(q) {
-		n++
+		if n++; n == int64(q.Limit) {
+			break
+		}
 	}
 	return n, nil
 }
@@ -122,6 +124,9 @@ func (s *Store) selected(q store.Query) iter.Seq[*instance] {
 	list := s.order
 	if q.Parent != "" {
 		list = s.children[q.Parent]
+	}
+	if q.ByCreated {
+		return byCreated(list, q)
 	}
 	after := func(seq int64) int {
 		i, _ := slices.BinarySearchFunc(list, seq, func(in *instance, seq int64) int { return cmp.Compare(in.row.Seq, seq) })
@@ -144,6 +149,19 @@ func (s *Store) selected(q store.Query) iter.Seq[*instance] {
 			}
 		}
 	}
+}
+
+// byCreated yields the instances of a list that fit, in the order in which they were created.
+func byCreated(list []*instance, q store.Query) iter.Seq[*instance] {
+	last := &store.Instance{Seq: q.After, Created: q.AfterTime}
+	var out []*instance
+	for _, in := range list {
+		if q.Selects(&in.row) && (q.After == 0 || q.Compare(last, &in.row) < 0) {
+			out = append(out, in)
+		}
+	}
+	slices.SortFunc(out, func(a, b *instance) int { return q.Compare(&a.row, &b.row) })
+	return slices.Values(out)
 }
 
 // Stats counts instances.

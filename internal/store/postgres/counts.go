@@ -57,32 +57,34 @@ func (sp *space) foldRest(ctx context.Context) error {
 	return err
 }
 
-// countable reports whether what a query selects is counted.
-func countable(q *store.Query) bool {
-	return (q.State == "" || q.Jobs) && !q.Root && q.Name == "" && q.Key == "" && q.Tree == "" && q.Text == "" && q.Parent == "" && q.Error == "" && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 &&
-		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
-}
-
 // Count tells how many a query selects. By what counts are kept for it does not look at them.
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
-	q.After, q.Offset, q.Limit, q.Newest = 0, 0, 0, false
+	most := int64(q.Limit)
+	q.ByCreated, q.After, q.AfterTime, q.Offset, q.Limit, q.Newest, q.Bare = false, 0, 0, 0, 0, false, false
 	err = s.ask(ctx, func(ns int32) error {
 		x, ok := s.selected(ns, &q)
 		if !ok {
 			return nil
 		}
-		if countable(&q) {
+		if q.Counted() {
 			text, args := sumOfCounts(ns, &q)
 			return s.db.one(ctx, text, args, &n)
 		}
 		if x.exact {
-			return s.db.one(ctx, "SELECT count(*) FROM ("+x.numbers(false, "", "")+") n", x.args, &n)
+			limit := ""
+			if most > 0 {
+				limit = x.arg(most)
+			}
+			return s.db.one(ctx, "SELECT count(*) FROM ("+x.numbers(nil, limit)+") n", x.args, &n)
 		}
 		var rows []store.Instance
 		err := s.page(ctx, s.db.pool, x, &q, &rows)
 		n = int64(len(rows))
 		return err
 	})
+	if most > 0 {
+		n = min(n, most)
+	}
 	return n, err
 }
 

@@ -21,8 +21,9 @@ type selection struct {
 	parts string   // a query that lists the parts of the index, as v; "": it is one
 	from  []string // where the numbers are found, each as "FROM …" with i for the instance
 	where []string
-	exact bool // nothing is left to compare
-	every bool // all jobs are selected: an index has them in order
+	also  *selection // what is found elsewhere; it has the same arguments
+	exact bool       // nothing is left to compare
+	every bool       // all jobs are selected: an index has them in order
 }
 
 // arg adds an argument and returns its placeholder.
@@ -38,6 +39,8 @@ func (s *selection) and(condition string, v any) {
 
 const (
 	fromInstances = "FROM ~.instances i WHERE i.ns = $1"
+	fromIDs       = "FROM ~.instances i WHERE i.ns + 0 = $1" // by the index of ids, and not in the order of the primary key
+	fromCreated   = "FROM ~.instances i WHERE 0 + i.ns = $1" // only who writes 0 + ns finds by the time of creation
 	fromLabels    = "FROM ~.labels l JOIN ~.instances i ON i.ns = l.ns AND i.seq = l.inst WHERE l.ns = $1"
 )
 
@@ -47,8 +50,7 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		return nil, false
 	}
 	x := &selection{args: []any{ns}, exact: q.State == "" || q.Jobs}
-	x.narrow(q)
-	x.every = s.db.has.jobsInOrder && q.Jobs && len(x.where) == 1 && q.Definition == "" && q.Version == ""
+	x.narrow(notFound(q))
 	const part = " AND i.kind = v.kind AND i.state = v.state"
 	var found []int64
 	for _, l := range q.Tagged {
@@ -57,6 +59,11 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		}
 	}
 	switch {
+	case q.ByCreated:
+		x.from = []string{fromCreated + " AND i.parent IS NULL"}
+		if !q.Root {
+			x.from = append(x.from, fromCreated+" AND i.parent IS NOT NULL")
+		}
 	case q.Jobs && q.Client != "":
 		x.parts, x.from = x.states(q), []string{fromInstances + " AND i.client = " + x.arg(q.Client) + part}
 	case q.Jobs && len(found) > 0:
@@ -72,7 +79,7 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		for _, term := range q.TextTerms() {
 			x.from = append(x.from, x.labelled(termKey(term)))
 		}
-		x.from = append(x.from, fromInstances+" AND i.id = "+x.arg(idOf(q.Text)))
+		x.from = append(x.from, fromIDs+" AND i.id = "+x.arg(idOf(q.Text)))
 	case len(found) > 0:
 		for _, key := range found {
 			x.from = append(x.from, x.labelled(key))
@@ -81,8 +88,21 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		x.from = []string{fromInstances}
 	case q.Jobs && len(q.Status) == 0:
 		x.parts, x.from = x.states(q), []string{fromInstances + part}
+		x.every = s.db.has.jobsInOrder && len(x.where) == 1 && len(x.args) == 1 // the namespace alone
+	case q.Prefix != "":
+		x.from = []string{fromIDs + " AND i.id >= " + x.arg(q.Prefix) + " AND i.id < " + x.arg(behindPrefix(q.Prefix))}
+	case q.Near != "":
+		x.parts = "SELECT kind, status FROM (" + x.statuses(q) + ") s WHERE status <> 4" // none that completed is in a state, but jobs
+		x.from = []string{fromInstances + " AND i.kind = v.kind AND i.status = v.status"}
+		jobs := store.Query{Definition: q.Definition, Version: q.Version, State: q.Near}
+		x.also = &selection{args: x.args, from: []string{fromInstances + part}, where: slices.Clone(x.where)}
+		x.also.parts = x.also.states(&jobs)
+		if len(q.Status) > 0 {
+			x.also.and("i.status = ANY (%s)", statusCodes(q))
+		}
+		x.args = x.also.args
 	case q.Definition != "" || q.Version != "" || len(q.Status) > 0 || q.Root:
-		x.parts = "SELECT kind, status FROM (" + x.kinds(q) + ") k, generate_series(0, " + fmt.Sprint(codec.MaxStatus) + ") status"
+		x.parts = x.statuses(q)
 		x.from = []string{fromInstances + " AND i.kind = v.kind AND i.status = v.status"}
 	default:
 		x.from = []string{fromInstances}
@@ -91,6 +111,32 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		x.where = append(x.where, "i.kind IN ("+x.kinds(q)+")")
 	}
 	return x, true
+}
+
+// notFound is a query without what leads to the instances, which need not be compared with it.
+func notFound(q *store.Query) *store.Query {
+	rest := *q
+	switch {
+	case q.ByCreated, q.Jobs && q.Client != "":
+	case q.Jobs && len(q.Tagged) > 0:
+		rest.Tagged = nil
+	case len(q.Labels) > 0:
+		rest.Labels = q.Labels[1:]
+	case q.Name != "":
+		rest.Name = ""
+	case q.Key != "":
+		rest.Key = ""
+	case q.Tree != "":
+		rest.Tree = ""
+	case q.Text != "":
+		rest.Text = ""
+	case len(q.Tagged) > 0:
+		rest.Tagged = nil
+	case q.Parent != "" || q.Error != "" || q.Client != "" || q.Prefix != "", q.Jobs && len(q.Status) == 0:
+	default:
+		rest.Status = nil
+	}
+	return &rest
 }
 
 // labelled is where the numbers of the instances with a label or term are found.
@@ -115,7 +161,40 @@ func (s *selection) kinds(q *store.Query) string {
 	if q.Version != "" {
 		text += " AND version = " + s.arg(q.Version)
 	}
+	if q.Jobs {
+		text += " AND EXISTS (SELECT 1 FROM ~.job_states j WHERE j.ns = $1 AND j.kind = kinds.kind)"
+	}
 	return text
+}
+
+// statuses lists kinds with the statuses that a query may select.
+func (s *selection) statuses(q *store.Query) string {
+	if len(q.Status) > 0 {
+		return "SELECT DISTINCT kind, status FROM (" + s.kinds(q) + ") k, unnest(" + s.arg(statusCodes(q)) + "::smallint[]) status"
+	}
+	return "SELECT kind, status FROM (" + s.kinds(q) + ") k, generate_series(0, " + fmt.Sprint(codec.MaxStatus) + ") status"
+}
+
+// fewIDs is how many instances are found by the beginning of their ids. With more of them, it selects nothing.
+const fewIDs = 100
+
+// behindPrefix is behind every text with a prefix, in the order of the code points.
+func behindPrefix(prefix string) string { return prefix + "\U0010ffff" }
+
+// prefixed leaves the prefix of ids in a query only if few have it, and if the index has ids in the order of their code points: that is as
+// the database was created.
+func (s *Store) prefixed(ctx context.Context, ns int32, q *store.Query) error {
+	if q.Prefix == "" || !storable(q.Prefix) {
+		q.Prefix = ""
+		return nil
+	}
+	few := false
+	const text = "SELECT 'a'::text > 'B'::text AND (SELECT count(*) FROM (SELECT 1 FROM ~.instances i WHERE i.ns = $1 AND i.id >= $2 AND i.id < $3 LIMIT $4) x) < $4"
+	err := s.db.one(ctx, text, []any{ns, q.Prefix, behindPrefix(q.Prefix), fewIDs + 1}, &few)
+	if !few {
+		q.Prefix = ""
+	}
+	return err
 }
 
 // states lists kinds with the states of jobs that a query may select.
@@ -197,11 +276,11 @@ func (s *selection) narrow(q *store.Query) {
 	}
 }
 
-// numbers is a query for the numbers of what is selected: in order behind a number and so
-// many at most, or, without a limit's placeholder, all.
-func (s *selection) numbers(newest bool, after, limit string) string {
-	if s.every && limit != "" {
-		return fmt.Sprintf("SELECT j.seq FROM ~.jobs_in_order($1, %s, %t, %s) j", after, newest, limit)
+// numbers is a query for the numbers of what is selected, so many at most, or, without a limit's placeholder, all:
+// where it has an order, the first ones of it.
+func (s *selection) numbers(o *order, limit string) string {
+	if s.every && o != nil {
+		return fmt.Sprintf("SELECT j.seq FROM ~.jobs_in_order($1, %s, %t, %s) j", o.after, o.newest, limit)
 	}
 	var parts []string
 	for _, from := range s.from {
@@ -209,19 +288,57 @@ func (s *selection) numbers(newest bool, after, limit string) string {
 		for _, w := range s.where {
 			text += " AND " + w
 		}
-		if limit != "" {
-			way, order := ">", "i.seq"
-			if newest {
-				way, order = "<", "i.seq DESC"
-			}
-			text += " AND i.seq " + way + " " + after + " ORDER BY " + order + " LIMIT " + limit
+		if o != nil {
+			text = "SELECT " + o.columns("i") + " " + strings.TrimPrefix(text, "SELECT i.seq ") + o.behind() + " ORDER BY " + o.by("i") + " LIMIT " + limit
 		}
 		if s.parts != "" {
 			text = "SELECT x.seq FROM (" + s.parts + ") v CROSS JOIN LATERAL (" + text + ") x"
 		}
+		if o == nil && limit != "" {
+			text += " LIMIT " + limit
+		}
 		parts = append(parts, "("+text+")")
 	}
+	if s.also != nil {
+		parts = append(parts, s.also.numbers(o, limit))
+	}
 	return strings.Join(parts, " UNION ") // with several labels an instance may be in several
+}
+
+// order is the order of a list.
+type order struct {
+	newest      bool
+	after, time string // placeholders; time: behind a time of creation and a number; "": behind a number
+	created     bool   // by time of creation and number
+}
+
+func (o *order) columns(of string) string {
+	if o.created {
+		return of + ".created, " + of + ".seq"
+	}
+	return of + ".seq"
+}
+
+func (o *order) by(of string) string {
+	by := o.columns(of)
+	if o.newest {
+		by = strings.ReplaceAll(by, ",", " DESC,") + " DESC"
+	}
+	return by
+}
+
+func (o *order) behind() string {
+	way := " > "
+	if o.newest {
+		way = " < "
+	}
+	switch {
+	case o.time != "":
+		return " AND (i.created, i.seq)" + way + "(" + o.time + ", " + o.after + ")"
+	case o.created:
+		return ""
+	}
+	return " AND i.seq" + way + o.after
 }
 
 // listChunk is how many rows are read at a time where some must be compared.
@@ -230,6 +347,9 @@ const listChunk = 256
 // Instances lists rows.
 func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Instance, err error) {
 	err = s.ask(ctx, func(ns int32) error {
+		if err := s.prefixed(ctx, ns, &q); err != nil {
+			return err
+		}
 		x, ok := s.selected(ns, &q)
 		if !ok {
 			return nil
@@ -261,7 +381,7 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 				if len(rows) < listChunk {
 					return nil
 				}
-				part.After = rows[len(rows)-1].Seq
+				part.Behind(&rows[len(rows)-1])
 			}
 		})
 	})
@@ -278,17 +398,23 @@ func (x *selection) list(q *store.Query) string {
 	if q.Limit > 0 {
 		most = int64(min(q.Limit, maxList)) + int64(min(max(q.Offset, 0), maxList))
 	}
-	numbers := x.numbers(q.Newest, x.arg(after), x.arg(most))
-	order := "ORDER BY n.seq"
-	if q.Newest {
-		order += " DESC"
+	o := &order{newest: q.Newest, created: q.ByCreated}
+	switch {
+	case q.ByCreated && q.After == 0:
+	case q.ByCreated:
+		o.time = x.arg(int64(q.AfterTime))
+		fallthrough
+	default:
+		o.after = x.arg(after)
 	}
-	page := order
+	numbers := x.numbers(o, x.arg(most))
+	by := "ORDER BY " + o.by("n")
+	page := by
 	if q.Limit > 0 {
 		page += " LIMIT " + x.arg(min(q.Limit, maxList)) + " OFFSET " + x.arg(min(max(q.Offset, 0), maxList))
 	}
-	return "SELECT " + instanceFields + " FROM (SELECT n.seq FROM (" + numbers + ") n " + page + ") n " +
-		"CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.ns = $1 AND x.seq = n.seq OFFSET 0) i JOIN ~.kinds k ON k.kind = i.kind " + order // each by its key
+	return "SELECT " + instanceFields + " FROM (SELECT n.* FROM (" + numbers + ") n " + page + ") n " +
+		"CROSS JOIN LATERAL (SELECT * FROM ~.instances x WHERE x.ns = $1 AND x.seq = n.seq OFFSET 0) i JOIN ~.kinds k ON k.kind = i.kind " + by // each by its key
 }
 
 // page reads what a statement selects. Where it is all, what must be compared is.
@@ -300,7 +426,7 @@ func (s *Store) page(ctx context.Context, db querier, x *selection, q *store.Que
 	text := x.list(q)
 	from := len(*out)
 	var rests [][]byte
-	err := s.db.each(ctx, db, text, x.args, func(r pgx.Rows) error {
+	err := s.db.inOrder(ctx, db, text, x.args, func(r pgx.Rows) error {
 		in, rest, err := readRow(r)
 		damaged := errors.Is(err, store.ErrDamaged)
 		if damaged { // the others are well

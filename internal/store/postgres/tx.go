@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,23 @@ func (db *DB) each(ctx context.Context, q querier, text string, args []any, f fu
 		return wrap(err)
 	}
 	return wrap(drain(rows, f))
+}
+
+// inOrder is each for a list: its statement reads indexes in their order until it has enough, also where the tables were
+// not analyzed, and the planner would rather sort all that is selected. Both statements are one transaction, and one message.
+func (db *DB) inOrder(ctx context.Context, q querier, text string, args []any, f func(pgx.Rows) error) error {
+	b := &pgx.Batch{}
+	b.Queue("SELECT set_config(name, 'off', true) FROM unnest(ARRAY['enable_seqscan', 'enable_sort', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) name")
+	b.Queue(db.sql(text), args...)
+	results := q.SendBatch(ctx, b)
+	_, err := results.Exec()
+	if err == nil {
+		var rows pgx.Rows
+		if rows, err = results.Query(); err == nil {
+			err = drain(rows, f)
+		}
+	}
+	return wrap(cmp.Or(err, results.Close()))
 }
 
 func drain(rows pgx.Rows, f func(pgx.Rows) error) error {

@@ -13,6 +13,7 @@ type checked struct {
 	kind, lane  int64
 	client      string
 	more, aside bool
+	place       any
 }
 
 // instances compares columns with what they are made of.
@@ -51,13 +52,16 @@ func (k *checker) rows(after int64) (list []checked, last int64, whole bool, err
 	last, whole = after, true
 	names := k.s.db.names(k.c)
 	err = k.query(
-		"SELECT seq, id, kind, status, rest, wake, error, more, aside, lane, client, rev, created, updated, ended, parent FROM instances NOT INDEXED WHERE ns = ? AND seq > ? ORDER BY seq LIMIT 500",
+		"SELECT seq, id, kind, status, rest, wake, error, more, aside, lane, client, rev, created, updated, ended, parent, place FROM instances NOT INDEXED WHERE ns = ? AND seq > ? ORDER BY seq LIMIT 500",
 		func(r row) error {
 			last = r.ColumnInt64(0)
 			x := checked{kind: r.ColumnInt64(2), more: !r.ColumnIsNull(7), aside: !r.ColumnIsNull(8), lane: r.ColumnInt64(9), client: r.ColumnText(10)}
 			x.row.err = r.ColumnText(6)
 			if !r.ColumnIsNull(5) {
 				x.row.wake = r.ColumnInt64(5)
+			}
+			if !r.ColumnIsNull(16) {
+				x.place = r.ColumnInt64(16)
 			}
 			kind := names(x.kind)
 			x.Instance = store.Instance{
@@ -83,6 +87,9 @@ func (k *checker) instance(x *checked, lanes map[int64]lane) error {
 	}
 	if want.wake != x.row.wake || want.err != x.row.err || x.more != x.More || x.aside != x.Aside() || x.client != x.Job.Client {
 		k.problems.Add(x.ID, "its columns are not what its row says")
+	}
+	if x.place != severalPlaces && x.place != placeOf(&x.Instance) {
+		k.problems.Add(x.ID, "it is not found by its state")
 	}
 	switch place, known := lanes[x.lane]; {
 	case x.Job.State == "" && x.lane != noLane:

@@ -80,6 +80,7 @@ var rowColumns = []column{
 	numberOrNull("lane", func(r *instanceRow) int64 { return r.lane }), // noLane is 0
 	textOrNull("client", func(r *instanceRow) string { return r.found.client }),
 	bytesOf("pages", func(r *instanceRow) []byte { return r.pages }),
+	{"place", func(st *sqlite.Stmt, param int, r *instanceRow) { bind(st, param, r.place) }},
 }
 
 func one(b bool) int64 {
@@ -125,11 +126,13 @@ var (
 	}()
 
 	// Columns that have an index are left out of an update where none of them changes, or only the
-	// lane, as when a job moves: SQLite would write each index anew.
+	// lane, as when a job moves: SQLite would write each index anew. Most updates of the others leave what an instance is
+	// created with as it is.
 	updatePlain = updateOf("rev", "updated", "last", "told", "rest", "pages")
 	updateLane  = updateOf("rev", "updated", "last", "told", "rest", "lane", "pages")
+	updateMost  = updateOf("rev", "kind", "status", "updated", "ended", "wake", "more", "aside", "error", "last", "told", "rest", "lane", "pages", "place")
 	updateAll   = updateOf("rev", "kind", "status", "created", "updated", "ended", "wake", "more", "aside", "parent", "error",
-		"last", "told", "rest", "lane", "client", "pages")
+		"last", "told", "rest", "lane", "client", "pages", "place")
 )
 
 // updateOf writes some columns of the row that has a seq and a rev.

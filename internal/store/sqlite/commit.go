@@ -274,7 +274,7 @@ func (t *tx) create(sp *space, in *store.Instance, row *encodedRow, c *encoded) 
 	}
 	h := &head{
 		seq: seq, rev: 1, id: in.ID, status: row.status, created: int64(in.Created), ended: int64(in.Ended), wake: row.wake,
-		more: in.More, aside: in.Aside(), parent: in.Parent, err: row.err, keys: in.Keys, found: foundOf(in), inRow: true,
+		more: in.More, aside: in.Aside(), parent: in.Parent, err: row.err, keys: in.Keys, found: foundOf(in), place: placeOf(in), inRow: true,
 	}
 	if h.kind, err = t.kindOf(sp, in); err != nil {
 		return nil, err
@@ -339,7 +339,7 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 	h.rev++
 	h.kind, h.status, h.created, h.ended, h.wake = kind, c.row.status, int64(in.Created), int64(in.Ended), c.row.wake
 	h.more, h.aside, h.parent, h.err = in.More, in.Aside(), in.Parent, c.row.err
-	h.keys, h.found, h.lane = in.Keys, foundOf(in), lane
+	h.keys, h.found, h.lane, h.place = in.Keys, foundOf(in), lane, placeOf(in)
 	if len(c.data.Records) > 0 || h.status != old.status {
 		if h.last, err = t.next(); err != nil {
 			return err
@@ -383,10 +383,12 @@ func (t *tx) replace(sp *space, h *head, in *store.Instance, c *encoded) error {
 // update writes the columns of a row that may have changed.
 func (t *tx) update(old *head, r instanceRow) (int, error) {
 	h := r.head
-	same := h.kind == old.kind && h.status == old.status && h.created == old.created && h.ended == old.ended && h.wake == old.wake &&
-		h.more == old.more && h.aside == old.aside && h.parent == old.parent && h.err == old.err && h.found.client == old.found.client
-	s := &updateAll
+	same := h.kind == old.kind && h.status == old.status && h.ended == old.ended && h.wake == old.wake &&
+		h.more == old.more && h.aside == old.aside && h.err == old.err && h.place == old.place
+	s := &updateMost
 	switch {
+	case h.created != old.created || h.parent != old.parent || h.found.client != old.found.client:
+		s = &updateAll
 	case same && h.lane == old.lane:
 		s = &updatePlain
 	case same:

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/codec"
 )
@@ -57,14 +58,30 @@ func (s *Store) streams(c *conn, q *store.Query) ([]*stream, error) {
 		}
 		return s.labelled(c, q, rows...)
 	case q.Jobs && (len(q.Status) == 0 || q.State != "" || len(q.Groups) > 0):
-		lanes, err := s.lanesFor(c, q)
-		var out []*stream
-		for _, lane := range lanes {
-			out = append(out, &stream{from: "FROM instances WHERE ns = ? AND lane = ?", args: []any{s.ns, lane}, number: "seq"})
+		return s.byLane(c, q)
+	case q.Prefix != "":
+		if found, few, err := s.byPrefix(c, q); few || err != nil {
+			return []*stream{found}, err
 		}
-		return out, err
 	}
-	return s.byStatus(c, q)
+	out, err := s.byStatus(c, q)
+	if err == nil && q.Near != "" {
+		jobs := *q
+		jobs.State = q.Near
+		var in []*stream
+		in, err = s.byLane(c, &jobs)
+		out = append(out, in...)
+	}
+	return out, err
+}
+
+// byLane returns the streams of the jobs that a query may select.
+func (s *Store) byLane(c *conn, q *store.Query) (out []*stream, err error) {
+	lanes, err := s.lanesFor(c, q)
+	for _, lane := range lanes {
+		out = append(out, &stream{from: "FROM instances WHERE ns = ? AND lane = ?", args: []any{s.ns, lane}, number: "seq"})
+	}
+	return out, err
 }
 
 // labelRow is the row by which a label is found.
@@ -120,7 +137,7 @@ func (s *Store) lanesOf(c *conn, l store.Label) (out []int64, err error) {
 	}
 }
 
-// byStatus returns a stream for each kind and status of instances that a query may select.
+// byStatus returns streams for each kind and status of instances that a query may select.
 func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
 	var keys []countKey
 	err := c.query("SELECT kind, status FROM counts WHERE ns = ?", func(r row) error {
@@ -143,8 +160,15 @@ func (s *Store) byStatus(c *conn, q *store.Query) ([]*stream, error) {
 	var out []*stream
 	names := s.db.names(c)
 	for _, key := range keys {
-		if (!q.Jobs || jobs[key.kind]) && mayHave(q, names(key.kind), key.status) {
-			args := []any{s.ns, key.kind, key.status}
+		if q.Jobs && !jobs[key.kind] || !mayHave(q, names(key.kind), key.status) {
+			continue
+		}
+		args := []any{s.ns, key.kind, key.status}
+		switch status := codec.StatusOf(key.status); {
+		case q.Near != "" && status == core.Completed: // it is in no state
+		case q.Near != "" && status != core.Running:
+			out = append(out, s.near(key, q.Near)...)
+		default:
 			out = append(out, &stream{from: "FROM instances INDEXED BY instances_root WHERE ns = ? AND kind = ? AND status = ? AND parent IS NULL", args: args, number: "seq"})
 			if !q.Root {
 				out = append(out, &stream{from: "FROM instances INDEXED BY instances_child WHERE ns = ? AND kind = ? AND status = ? AND parent IS NOT NULL", args: args, number: "seq"})
@@ -172,19 +196,6 @@ func exact(q *store.Query) bool {
 func mayHave(q *store.Query, k kind, status int64) bool {
 	return (q.Definition == "" || k.definition == q.Definition) && (q.Version == "" || k.version == q.Version) &&
 		(len(q.Status) == 0 || slices.Contains(q.Status, codec.StatusOf(status)))
-}
-
-// counted lists the kinds and statuses of instances that a query may select.
-func (s *Store) counted(q *store.Query) []countKey {
-	s.db.mu.Lock()
-	defer s.db.mu.Unlock()
-	var out []countKey
-	for key := range s.db.kinds.counts {
-		if key.ns == s.ns && mayHave(q, s.db.kinds.rows[key.kind], key.status) {
-			out = append(out, key)
-		}
-	}
-	return out
 }
 
 // fill reads the next chunk, and doubles the size of the one after it: with many streams, most
@@ -273,14 +284,10 @@ func merge(c *conn, q *store.Query, list []*stream, each func(seq int64) (bool, 
 
 // selected calls each for the instances that a query selects, in its order.
 func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) bool) error {
-	list, err := s.streams(c, q)
-	if err != nil {
-		return err
-	}
 	names := s.db.names(c)
 	whole := exact(q)
 	skip := q.Offset
-	return merge(c, q, list, func(seq int64) (bool, error) {
+	look := func(seq int64) (bool, error) {
 		if whole && skip > 0 {
 			skip--
 			return true, nil
@@ -299,7 +306,15 @@ func (s *Store) selected(c *conn, q *store.Query, each func(*store.Instance) boo
 			return true, nil
 		}
 		return each(&in), nil
-	})
+	}
+	if q.ByCreated {
+		return s.eachCreated(c, q, look)
+	}
+	list, err := s.streams(c, q)
+	if err != nil {
+		return err
+	}
+	return merge(c, q, list, look)
 }
 
 // Instances lists rows.
@@ -316,63 +331,71 @@ func (s *Store) Instances(ctx context.Context, q store.Query) (out []store.Insta
 	return out, err
 }
 
-// countable reports whether a query selects by definition, version and status alone, by which instances are counted.
-func countable(q *store.Query) bool {
-	places := *q
-	places.Jobs, places.Status = true, nil
-	return !q.Jobs && q.State == "" && len(q.Groups) == 0 && q.Client == "" && len(q.Labels) == 0 && len(q.Tagged) == 0 && exact(&places)
-}
-
 // Count counts rows. Counts by definition, version and status, and of jobs by definition, version,
 // state and group, come from memory.
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
-	q.After, q.Offset, q.Limit, q.Newest, q.Bare = 0, 0, 0, false, true
-	labelled := q.Client != "" || len(q.Labels) > 0 || len(q.Tagged) > 0
-	whole := exact(&q)
+	most := int64(q.Limit)
+	q.ByCreated, q.After, q.AfterTime, q.Offset, q.Limit, q.Newest, q.Bare = false, 0, 0, 0, 0, false, false
+	part, whole := q.Indexed()
 	switch {
-	case countable(&q):
-		keys := s.counted(&q)
-		s.db.mu.Lock()
-		defer s.db.mu.Unlock()
-		for _, key := range keys {
-			n += s.db.kinds.counts[key]
-		}
-		return n, ctx.Err()
-	case !labelled && whole:
-		return s.countJobs(&q), ctx.Err()
-	}
-	others := q
-	others.Root, others.Tree = false, ""
-	if countable(&others) {
-		tree := q.Tree != "" && len(q.Status) == 0 && q.Definition == "" && q.Version == ""
-		whole = whole || q.Root && q.Tree == "" || tree && !q.Root
-	}
-	err = s.db.snapshot(ctx, func(c *conn) error {
-		if whole {
-			n, err = s.countStreams(c, &q)
+	case q.Counted() && q.Jobs:
+		n, err = s.countJobs(&q), ctx.Err()
+	case q.Counted():
+		n, err = s.countKinds(&q), ctx.Err()
+	case whole:
+		part.Limit = int(most)
+		err = s.db.snapshot(ctx, func(c *conn) error {
+			n, err = s.countIndexed(c, &part)
 			return err
-		}
-		return s.selected(c, &q, func(*store.Instance) bool { n++; return true })
-	})
+		})
+	default:
+		err = s.db.snapshot(ctx, func(c *conn) error {
+			q.Bare = true
+			return s.selected(c, &q, func(*store.Instance) bool { n++; return n != most })
+		})
+	}
+	if most > 0 {
+		n = min(n, most)
+	}
 	return n, err
 }
 
-// countStreams counts in the indexes, without reading rows.
-func (s *Store) countStreams(c *conn, q *store.Query) (n int64, err error) {
+// countKinds counts by definition, version and status.
+func (s *Store) countKinds(q *store.Query) (n int64) {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	for key, count := range s.db.kinds.counts {
+		if key.ns == s.ns && mayHave(q, s.db.kinds.rows[key.kind], key.status) {
+			n += count
+		}
+	}
+	return n
+}
+
+// countIndexed counts in the indexes, without reading rows.
+func (s *Store) countIndexed(c *conn, q *store.Query) (n int64, err error) {
+	most := q.Limit
+	if most == 0 {
+		most = -1 // as SQLite has it
+	}
+	if q.ByCreated {
+		text, args := s.createdIn(q, most)
+		n, _, err = c.number("SELECT count(*) FROM ("+text+")", args...)
+		return n, err
+	}
 	list, err := s.streams(c, q)
 	if err != nil {
 		return 0, err
 	}
-	if len(q.Tagged) > 1 { // an instance may be in several
-		err = merge(c, q, list, func(int64) (bool, error) { n++; return true, nil })
+	if q.Text != "" || len(q.Tagged) > 1 { // an instance may be in several
+		err = merge(c, q, list, func(int64) (bool, error) { n++; return int(n) != most, nil })
 		return n, err
 	}
 	for _, x := range list {
-		some, _, err := c.number("SELECT count(*) "+x.from, x.args...)
-		if err != nil {
-			return 0, err
+		some, _, err := c.number("SELECT count(*) FROM (SELECT 1 "+x.from+" LIMIT ?)", append(slices.Clone(x.args), most)...)
+		if n += some; err != nil || most > 0 && int(n) >= most {
+			return n, err
 		}
-		n += some
 	}
 	return n, nil
 }

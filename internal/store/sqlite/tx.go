@@ -165,6 +165,7 @@ type head struct {
 	keys                   []core.Key
 	found                  found
 	lane                   int64
+	place                  any   // int64 or nil: as it is in the column
 	calls, subs            bool  // it may have some
 	damaged                error // where not nil: keys and labels are not known, and the rest cannot be written
 }
@@ -226,17 +227,20 @@ func (t *tx) head(sp *space, id string) (*head, error) {
 // head reads the head of an instance and its row; nil: there is none. A bare row is without a large output.
 func (c *conn) head(ns int64, id string, names func(int64) kind, bare bool) (h *head, in store.Instance, err error) {
 	_, err = c.one(
-		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest, updated, pages, "+
+		"SELECT seq, rev, kind, status, created, ended, wake, more, aside, parent, error, last, told, lane, client, rest, updated, pages, place, "+
 			"EXISTS (SELECT 1 FROM calls c WHERE c.ns = i.ns AND c.inst = i.seq) FROM instances i WHERE ns = ? AND id = ?",
 		func(r row) error {
 			h = &head{
 				id: id, seq: r.ColumnInt64(0), rev: r.ColumnInt64(1), kind: r.ColumnInt64(2), status: r.ColumnInt64(3),
 				created: r.ColumnInt64(4), ended: r.ColumnInt64(5), more: !r.ColumnIsNull(7), aside: !r.ColumnIsNull(8),
 				parent: r.ColumnText(9), err: r.ColumnText(10), last: r.ColumnInt64(11), told: r.ColumnInt64(12), lane: r.ColumnInt64(13),
-				inRow: !r.ColumnIsNull(17), calls: r.ColumnInt64(18) != 0, subs: true,
+				inRow: !r.ColumnIsNull(17), calls: r.ColumnInt64(19) != 0, subs: true,
 			}
 			if !r.ColumnIsNull(6) {
 				h.wake = r.ColumnInt64(6)
+			}
+			if !r.ColumnIsNull(18) {
+				h.place = r.ColumnInt64(18)
 			}
 			if h.inRow {
 				h.pages = blob(r, 17)

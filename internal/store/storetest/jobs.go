@@ -61,6 +61,7 @@ func (k kit) agree(q store.Query) {
 	list, err := k.Instances(ctx, q)
 	k.check(err)
 	k.want(fmt.Sprintf("%+v", q), idsOf(list), idsOf(want))
+	q.Limit = 0
 	n, err := k.Count(ctx, q)
 	k.check(err)
 	k.want(fmt.Sprintf("count of %+v", q), n, len(whole))

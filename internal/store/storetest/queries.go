@@ -107,16 +107,25 @@ func instances(k kit) {
 		{"[2 3]", store.Query{CreatedFrom: 20, CreatedTo: 40}},
 		{"[6 7]", store.Query{UpdatedFrom: 65}},
 		{"[0 1]", store.Query{UpdatedTo: 16, Limit: 5}},
+		{"[2 3 4]", store.Query{CreatedFrom: 20, Limit: 3, ByCreated: true}},
+		{"[5 4 3]", store.Query{CreatedTo: 60, Limit: 3, ByCreated: true, Newest: true}},
+		{"[4 2]", store.Query{CreatedTo: 60, Limit: 2, ByCreated: true, Newest: true, Root: true}},
 	} {
 		list, err := k.Instances(ctx, c.q)
 		k.check(err)
 		k.want(fmt.Sprintf("%+v", c.q), idsOf(list), c.want)
-		q := c.q
-		q.Limit = 0
-		all, _ := k.Instances(ctx, q)
-		n, err := k.Count(ctx, c.q)
+		n, err := k.Count(ctx, c.q) // up to the limit, as the list
 		k.check(err)
-		k.want(fmt.Sprintf("count of %+v", c.q), n, len(all))
+		k.want(fmt.Sprintf("count of %+v", c.q), n, len(list))
+	}
+	for i := range 2 { // what a store leaves out of these is not in the state, or has another id
+		near, err := k.Instances(ctx, store.Query{Near: "s2", Newest: i == 0})
+		k.check(err)
+		near = slices.DeleteFunc(near, func(in store.Instance) bool { return !in.InState("s2") })
+		k.want("in a state", idsOf(near), []string{"[5 2]", "[2 5]"}[i])
+		prefix, err := k.Instances(ctx, store.Query{Prefix: "3", Newest: i == 0})
+		k.check(err)
+		k.want("a beginning of ids", slices.Contains(idsOf(prefix), "3"), true)
 	}
 	list, _ := k.Instances(ctx, store.Query{Limit: 1})
 	k.want("a whole row", printRow(list[0]), printRow(k.row("0")))

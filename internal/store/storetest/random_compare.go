@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -100,14 +101,28 @@ func (p *pair) query(t *rapid.T) {
 		Key:    pick(t, "key", "", "", "", "1", "k"),
 		Text:   pick(t, "text", "", "", "", "1", "a", "x"),
 		Root:   chance(t, "root", 3),
+		Near:   pick(t, "near", "", "", "", "x", "NEW"),
+		Prefix: pick(t, "prefix", "", "", "", "a", "b"),
 		Offset: pick(t, "offset", 0, 0, 1, 3),
 		Limit:  rapid.IntRange(0, 4).Draw(t, "limit"),
+
+		ByCreated: chance(t, "by created", 3),
+	}
+	if chance(t, "created", 4) {
+		q.CreatedFrom, q.CreatedTo = p.now-core.Time(rapid.IntRange(0, 30).Draw(t, "from")), p.now-core.Time(rapid.IntRange(0, 10).Draw(t, "to"))
+	}
+	if rapid.Bool().Draw(t, "indexed") {
+		q = p.indexed(q)
+	}
+	hinted := q.Near != "" || q.Prefix != ""
+	if hinted { // a store may leave out others, and need not
+		q.Offset, q.Limit = 0, 0
 	}
 	if p.compared%2 == 0 { // else most queries select nothing
 		q.Parent, q.Error, q.Status = "", "", nil
 	}
 	if list, err := p.model.Instances(ctx, store.Query{}); err == nil && len(list) > 0 && chance(t, "after", 3) {
-		q.After = list[rapid.IntRange(0, len(list)-1).Draw(t, "of")].Seq
+		q.Behind(&list[rapid.IntRange(0, len(list)-1).Draw(t, "of")])
 	}
 	p.both(fmt.Sprintf("%+v", q), func(s store.Store) (string, error) {
 		q := q
@@ -123,9 +138,27 @@ func (p *pair) query(t *rapid.T) {
 		if err != nil {
 			return "", err
 		}
+		if hinted {
+			list = slices.DeleteFunc(list, func(in store.Instance) bool {
+				return q.Near != "" && !in.InState(q.Near) || !strings.HasPrefix(in.ID, q.Prefix)
+			})
+			return fmt.Sprint(idsOf(list)), nil
+		}
 		n, err := s.Count(ctx, q)
 		return fmt.Sprint(idsOf(list), n), err
 	})
+}
+
+// indexed is the part of a query that indexes answer. It selects what the query does, and if it is the whole, no more.
+func (p *pair) indexed(q store.Query) store.Query {
+	part, whole := q.Indexed()
+	all, _ := p.model.Instances(ctx, store.Query{})
+	for i := range all {
+		if q.Selects(&all[i]) && !part.Selects(&all[i]) || whole && part.Selects(&all[i]) && !q.Selects(&all[i]) {
+			p.Fatalf("%+v has the part %+v (%t), by which %s is not the same", q, part, whole, all[i].ID)
+		}
+	}
+	return part
 }
 
 // define deploys, schedules and deletes.
