@@ -94,7 +94,7 @@ func parse(args []string) (o options, err error) {
 
 // isTable reports whether nothing is asked for instead of the table.
 func (o options) isTable() bool {
-	return len(o.nodes) == 0 && o.snapshot == 0 && !o.pairs && !o.http && o.curves == "" && !o.big.any()
+	return len(o.nodes) == 0 && o.snapshot == 0 && !o.pairs && !o.http && o.streams == 0 && o.curves == "" && !o.big.any()
 }
 
 // startProfiles begins the profiles that were asked for; stop writes them.
