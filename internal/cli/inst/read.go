@@ -43,10 +43,14 @@ func nameOf(in api.Instance) string {
 // instances are the instances that a query selects; limit is how many will be read, 0 all.
 func instances(r remote.Server, q client.InstanceQuery, limit int) iter.Seq2[api.Instance, error] {
 	return remote.Pages(limit, func(p client.Paging) (api.Page[api.Instance], error) {
+		p.Limit = min(p.Limit, mostInstances)
 		q.Paging = p
 		return r.ListInstances(r.Ctx, q)
 	})
 }
+
+// mostInstances is how many instances are read with one request, so that it costs the server little.
+const mostInstances = 100
 
 func statusWord(in api.Instance) string {
 	if in.Quarantine != "" {
@@ -205,7 +209,8 @@ func count(a *cli.App, server *remote.Flags) *cobra.Command {
 			return output.WriteData(a.Out, n)
 		}
 		if !n.Exact {
-			fmt.Fprintln(a.Err, "at least; the filter must check more instances than one request may")
+			_, err = fmt.Fprintf(a.Out, "%d+\n", n.Count) // there are more than one request may count
+			return err
 		}
 		_, err = fmt.Fprintln(a.Out, n.Count)
 		return err

@@ -315,7 +315,7 @@ async function collect(q: string, selection: Selection, verb: string, signal: Ab
     return out;
   }
   for (let after = "", n = 0; ; ) {
-    const query = new URLSearchParams({ q, limit: "1000" });
+    const query = new URLSearchParams({ q, limit: "100" });
     if (after) query.set("after", after);
     const page = await get<Page<Instance>>("/api/v1/instances?" + query, signal);
     page.items.forEach(take);

@@ -28,6 +28,9 @@ interface State {
   busy: boolean;
 }
 
+/** How often a list goes on by itself where the server compared some instances, and found none. */
+const patience = 20;
+
 export function useRows(q: string, after: string, fold: boolean, held: () => boolean): Rows {
   const key = JSON.stringify([q, after, fold]);
   const [state, set] = useState<State>({ key, of: q, fresh: 0, busy: true });
@@ -56,7 +59,11 @@ export function useRows(q: string, after: string, fold: boolean, held: () => boo
         const query = new URLSearchParams({ q, limit: String(pageSize) });
         if (fold) query.set("fold", "true");
         if (after) query.set("after", after);
-        const page = await get<Page<Instance>>("/api/v1/instances?" + query, mine.signal);
+        let page = await get<Page<Instance>>("/api/v1/instances?" + query, mine.signal);
+        for (let n = 0; !page.items.length && page.next && n < patience; n++) {
+          query.set("after", String(page.next));
+          page = await get<Page<Instance>>("/api/v1/instances?" + query, mine.signal);
+        }
         const old = now.current.state;
         const stay = live && old.key === key && old.items !== undefined && now.current.held();
         const next = { key, of: q, next: page.next as string | undefined, busy: false };

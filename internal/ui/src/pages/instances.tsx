@@ -140,7 +140,7 @@ export function Instances() {
 }
 
 function counted(c?: Count): string {
-  return c ? (c.exact ? "" : "at least ") + number(c.count) : "…";
+  return c ? number(c.count) + (c.exact ? "" : "+") : "…";
 }
 
 function Nothing(p: { q: string; more?: string }) {
