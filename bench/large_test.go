@@ -25,10 +25,10 @@ func TestLargeDataIsWrittenOnce(t *testing.T) {
 			echo  bool // the function answers with what it was given, decoded anew
 			most  float64
 		}{
-			{"W1", 1, false, 2.5e6},
-			{"W10", 10, false, 3.5e6},
-			{"W1 echo", 1, true, 2.5e6},
-			{"W10 echo", 10, true, 3.5e6},
+			{"W1", 1, false, 1.2e6},
+			{"W10", 10, false, 1.4e6},
+			{"W1 echo", 1, true, 1.2e6},
+			{"W10 echo", 10, true, 1.4e6},
 		} {
 			t.Run(on+"/"+x.name, func(t *testing.T) {
 				got, parts := costOfLarge(t, on, x.steps, size, x.echo)

@@ -148,3 +148,34 @@ func TestBrief(t *testing.T) {
 		}
 	}
 }
+
+// TestTableIsMeasured measures a small table, and has it written into a document.
+func TestTableIsMeasured(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("performance.md", []byte(tableBegin+tableEnd), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse([]string{"-store", "sqlite", "-loads", "W1,events,W1 1MiB", "-inflight", "1,4", "-reps", "2", "-time", "20ms", "-into", "performance.md"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reportTable(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"medians of 2", "SQLite, rows in commits of 100", "\nW1        sqlite           1", "\nW1        sqlite           4", "\nevents    sqlite           4",
+		"\nW1 1MiB   sqlite           1", "statements ≤ 8.0", "log ≤ 2.5 MB", "\ntargets reached: ",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+	left, err := filepath.Glob("bench-*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}

@@ -65,7 +65,7 @@ func (p *Panel) Draw(w io.Writer) error {
 	}
 	at := func(x float64) float64 { return left + (right-left)*(x-p.From)/(p.To-p.From) }
 	for _, tick := range p.Ticks {
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="middle" fill="%s" font-size="10">%s</text>`, min(at(tick.At), right-14), bottom+13, t.Faint, html.EscapeString(tick.Text))
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="middle" fill="%s" font-size="10">%s</text>`, min(at(tick.At), right-2.8*float64(len(tick.Text))), bottom+13, t.Faint, html.EscapeString(tick.Text))
 	}
 	x, shown := 12.0, 0
 	for i, c := range p.Curves {
