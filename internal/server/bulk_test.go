@@ -99,7 +99,7 @@ func TestBulkRefusesWhatItDoesNotUnderstand(t *testing.T) {
 // the filter finds.
 func TestFailures(t *testing.T) {
 	eachStore(t, func(t *testing.T, s store.Store) {
-		w := newWorld(t, s, func(c *Config, _ *engine.Config) { c.Limits.QueryScan = 4 })
+		w := newWorld(t, s, func(c *Config, _ *engine.Config) { c.Limits.Count = 4 })
 		w.deploy("pay")
 		w.get("/api/v1/failures").want(200).is("items", "[]").is("exact", "true")
 		fail := func() string { return w.reach(w.start("pay", `{"amount":1}`), "failed").str("id") }

@@ -14,7 +14,7 @@ import (
 const maxFailureGroups = 50
 
 // listFailures groups failed instances by definition, error and state. It reads the newest, up to the
-// limit query-scan.
+// limit count-items.
 func (s *Server) listFailures(w http.ResponseWriter, r *request) error {
 	type key struct{ definition, fault, state string }
 	groups := map[key]int{} // index into Items

@@ -12,7 +12,7 @@ import (
 )
 
 // getHeat counts the instances of a definition by state: those that are in it, and those that failed
-// in it. The store counts jobs; other instances are counted up to the limit query-scan.
+// in it. The store counts jobs; other instances are counted up to the limit count-items.
 func (s *Server) getHeat(w http.ResponseWriter, r *request) error {
 	row, err := s.definition(r)
 	if err != nil {
@@ -70,12 +70,12 @@ func (s *Server) heat(ctx context.Context, definition, version string, out *api.
 	return nil
 }
 
-// eachInstance calls look with the first QueryScan instances of a query, and reports whether there are no
+// eachInstance calls look with the first Count instances of a query, and reports whether there are no
 // more.
 func (s *Server) eachInstance(ctx context.Context, q store.Query, look func(*store.Instance)) (whole bool, err error) {
-	q.Limit = s.limits.QueryScan + 1
+	q.Limit = s.limits.Count + 1
 	rows, err := s.engine.Query(ctx, q)
-	for i := range rows[:min(len(rows), s.limits.QueryScan)] {
+	for i := range rows[:min(len(rows), s.limits.Count)] {
 		look(&rows[i])
 	}
 	return len(rows) < q.Limit, err

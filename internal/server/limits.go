@@ -20,7 +20,7 @@ type Limits struct {
 	Page      int // page-items: of a list at a time
 	PageBytes int // page-bytes: of a page with more than one item
 	QueryScan int // query-scan: instances that are compared with a filter, one by one, for a request
-	Count     int // count-items: how far instances are counted where the store does not keep the count
+	Count     int // count-items: how far instances are counted, or grouped, where the store does not keep the count
 
 	// Per side. One credential or address may use a quarter of each (of Heavy a half), a device what the
 	// fields below say.

@@ -171,7 +171,7 @@ func TestHeat(t *testing.T) {
 		w.get("/api/v1/definitions/pay/heat"+query).want(200).is("exact", "true").is("states", `[{"state":"Charge","now":3,"failed":2}]`)
 	}
 	w.get("/api/v1/definitions/pay/heat?version=none").problem(api.CodeNotFound)
-	few := newWorldAtRest(t, w.store, func(c *Config, _ *engine.Config) { c.Limits.QueryScan = 2 })
+	few := newWorldAtRest(t, w.store, func(c *Config, _ *engine.Config) { c.Limits.Count = 2 })
 	few.get("/api/v1/definitions/pay/heat").want(200).is("exact", "false").is("states.0.now", "2")
 	w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":["a","b"]}`).want(201)
 	w.get("/api/v1/definitions/relay/heat").want(200).is("states.0.now", "2")
