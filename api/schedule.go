@@ -35,7 +35,7 @@ type Schedule struct {
 	Overlap       string `json:"overlap"`                 // allow, skip or queue
 	CatchUp       string `json:"catchUp"`                 // latest, all or none
 	CatchUpWindow string `json:"catchUpWindow,omitempty"` // an ISO 8601 duration; "": no limit
-	Set           Rules  `json:"set"`                     // what was set of these; the rest is the server's
+	Set           Rules  `json:"set"`                     // what operators set of these; the rest is the definition's, or the server's
 
 	Next  []time.Time `json:"next"`  // the first one only in a list
 	Fires []Fire      `json:"fires"` // the last fire times, newest first; in a list the last one

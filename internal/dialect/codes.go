@@ -24,6 +24,7 @@ const (
 	CodeStopped  = "DEF002"
 	CodeMore     = "DEF003"
 	CodeLabel    = "DEF004"
+	CodeSchedule = "DEF005"
 
 	CodeSameID     = "BND001"
 	CodeNoWorkflow = "BND002"

@@ -31,7 +31,7 @@ func (r *Reader) Labels(metadata *Node) (out []Label) {
 		key, ours := m.Name(), strings.HasPrefix(m.Name(), metaPrefix)
 		label, isLabel := strings.CutPrefix(key, metaLabel)
 		switch problem := ir.CheckLabelName(label); {
-		case !ours:
+		case !ours, strings.HasPrefix(key, metaSchedule):
 			continue
 		case key == metaName:
 			label = ir.LabelName

@@ -276,6 +276,9 @@ func (r *Registry) compile(c *Compiled, file string, text []byte, bundle Bundle,
 			}
 		}
 		ds = append(ds, found...)
+		rules := Reporter{File: file}
+		scheduleRules(&rules, doc.Root, program)
+		ds = append(ds, rules.Diagnostics()...)
 		if program != nil && !ds.HasErrors() {
 			for i := range program.Nodes {
 				n := &program.Nodes[i]

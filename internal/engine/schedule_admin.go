@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -23,12 +24,12 @@ type Schedule struct {
 	Overlap             Overlap
 	Missed              MissedFires
 	Window              time.Duration // 0: no limit
-	Rules               ScheduleRules // what operators set of these; the rest is the server's
+	Rules               ScheduleRules // what operators set of these; the rest is the definition's, or the server's
 	Next                []core.Time   // empty where nothing fires, or an instance must end first
 	Fires               []Fire        // newest first
 }
 
-// ScheduleRules change how a schedule fires. "": the server's rule.
+// ScheduleRules change how a schedule fires. "": the rule of the definition, or of the server.
 type ScheduleRules struct {
 	Overlap Overlap
 	Missed  MissedFires
@@ -116,7 +117,7 @@ func (e *Engine) scheduleOf(ctx context.Context, id string) (*definition, store.
 
 func (e *Engine) viewSchedule(ctx context.Context, d *definition, row store.Schedule, next, last int) (Schedule, error) {
 	p := e.policyOf(d.row.ID)
-	r := e.rulesOf(p.Schedule)
+	r := e.rulesOf(d.prog.Start.Schedule.Rules, p.Schedule)
 	s := Schedule{
 		Definition: d.row.ID, Version: d.row.Version, When: *d.prog.Start.Schedule, Paused: p.Schedule.Paused, DefinitionPaused: p.Paused,
 		Retired: e.retired(d.row.ID), Overlap: r.overlap, Missed: r.missed, Window: r.window,
@@ -211,7 +212,7 @@ func (e *Engine) SetSchedule(ctx context.Context, id string, change func(*Schedu
 				return false, &InvalidError{"catchUp", err.Error()}
 			}
 		}
-		if _, err := windowOf(r.Window); err != nil {
+		if _, err := calendar.ParseWindow(r.Window); err != nil && r.Window != "" {
 			return false, &InvalidError{"catchUpWindow", err.Error()}
 		}
 		p.Schedule.Overlap, p.Schedule.Missed, p.Schedule.Window = r.Overlap, r.Missed, r.Window

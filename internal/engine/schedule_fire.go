@@ -58,7 +58,7 @@ func (e *Engine) fire(ctx context.Context, s store.Schedule, now core.Time) erro
 	if e.silent(s.Definition) {
 		return nil // another node was told so
 	}
-	rules := e.rulesOf(e.policyOf(s.Definition).Schedule)
+	rules := e.rulesOf(d.prog.Start.Schedule.Rules, e.policyOf(s.Definition).Schedule)
 	if d.schedule.after != nil {
 		return e.fireAfter(ctx, d, deployed, s, now, rules)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/internal/calendar"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/ir"
 )
 
 // MissedFires says what to do about fire times that passed while no engine was running.
@@ -51,9 +52,9 @@ func (o Overlap) Check() error {
 type scheduleRules struct {
 	Paused  *Mark       `json:"paused,omitempty"`
 	Resumed core.Time   `json:"resumed,omitempty"` // fire times before it, of the time of the pause, are left out
-	Overlap Overlap     `json:"overlap,omitempty"` // "": OverlapAllow
-	Missed  MissedFires `json:"missed,omitempty"`  // "": the engine's
-	Window  string      `json:"window,omitempty"`  // an ISO 8601 duration; "": the engine's
+	Overlap Overlap     `json:"overlap,omitempty"` // "": the definition's, else OverlapAllow
+	Missed  MissedFires `json:"missed,omitempty"`  // "": the definition's, else the engine's
+	Window  string      `json:"window,omitempty"`  // an ISO 8601 duration; "": the definition's, else the engine's
 }
 
 // rules are how a schedule fires.
@@ -64,39 +65,19 @@ type rules struct {
 	resumed core.Time     // fire times before it were during a pause, unless they were queued before
 }
 
-// rulesOf are those of operators, else those of the engine.
-func (e *Engine) rulesOf(s scheduleRules) rules {
-	out := rules{overlap: cmp.Or(s.Overlap, OverlapAllow), missed: cmp.Or(s.Missed, e.cfg.MissedFires), resumed: s.Resumed}
+// rulesOf are those of operators, else those of the definition, else those of the engine.
+func (e *Engine) rulesOf(own ir.ScheduleRules, s scheduleRules) rules {
+	out := rules{
+		overlap: cmp.Or(s.Overlap, Overlap(own.Overlap), OverlapAllow), missed: cmp.Or(s.Missed, MissedFires(own.CatchUp), e.cfg.MissedFires),
+		resumed: s.Resumed,
+	}
 	if out.missed == MissedAll {
 		out.window = e.cfg.EventWindow
 	}
-	if window, err := windowOf(s.Window); err == nil && s.Window != "" {
+	if window, err := calendar.ParseWindow(cmp.Or(s.Window, own.Window)); err == nil {
 		out.window = window
 	}
 	return out
-}
-
-// maxWindow is the longest catch-up window.
-const maxWindow = 366 * 24 * time.Hour
-
-// windowOf reads a catch-up window.
-func windowOf(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := calendar.ParseDuration(text)
-	if err != nil {
-		return 0, err
-	}
-	begin := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
-	switch span := d.AddTo(begin).Sub(begin); {
-	case span < time.Second:
-		return 0, fmt.Errorf("must be at least PT1S, not %s", text)
-	case span > maxWindow:
-		return 0, fmt.Errorf("must be at most P366D, not %s", text)
-	default:
-		return span, nil
-	}
 }
 
 // onTime is how late a start may be without being a missed one: clocks differ a little,

@@ -85,6 +85,28 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
+// TestRulesOfTheDefinition: a schedule fires as its definition says, unless an operator says something else; and again once
+// they take that back.
+func TestRulesOfTheDefinition(t *testing.T) {
+	h := newHarness(t, nil)
+	h.deploy(scheduled("w", ir.Schedule{Cron: "0 * * * *", Rules: ir.ScheduleRules{Overlap: "skip", CatchUp: "all", Window: "PT6H"}}, delay(90*time.Minute)))
+	rules := func() string {
+		h.t.Helper()
+		s, err := h.Schedule(t.Context(), "w", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(s.Overlap, " ", s.Missed, " ", s.Window, " ", s.Rules)
+	}
+	h.expect("of the definition", rules(), "skip all 6h0m0s {  }")
+	h.run(5*time.Hour + time.Minute)
+	h.expect("began", h.began(), "60 180 300")
+	h.rules(ScheduleRules{Overlap: OverlapAllow, Window: "PT1H"})
+	h.expect("of an operator", rules(), "allow all 1h0m0s {allow  PT1H}")
+	h.rules(ScheduleRules{})
+	h.expect("of the definition again", rules(), "skip all 6h0m0s {  }")
+}
+
 // TestSkipWhileOneRunsLong: an instance that outlasts every fire time that is kept still counts as running.
 func TestSkipWhileOneRunsLong(t *testing.T) {
 	h := newHarness(t, nil)

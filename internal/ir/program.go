@@ -298,6 +298,15 @@ type Schedule struct {
 	After        Span   `json:"after,omitzero"` // from the end of one instance to the next; without Cron and Every
 	Zone         string `json:"zone,omitempty"`
 	DirectInvoke bool   `json:"directInvoke,omitempty"` // starts by hand are allowed outside of it
+
+	Rules ScheduleRules `json:"rules,omitzero"`
+}
+
+// ScheduleRules are what a definition says of how its schedule fires. Operators may decide otherwise.
+type ScheduleRules struct {
+	Overlap string `json:"overlap,omitempty"` // allow, skip or queue; "": the engine's
+	CatchUp string `json:"catchUp,omitempty"` // latest, all or none; "": the engine's
+	Window  string `json:"window,omitempty"`  // an ISO 8601 duration; "": the engine's
 }
 
 // Group is a named set of states, for queries and boards.
