@@ -199,7 +199,7 @@ test("a failed run, one started by an event, one with a child, and a job are kep
   });
   assert.equal(move.status, 200);
   await page.goto(server.url + "/instances/" + job);
-  await page.getByText("the device may move it to REVIEW").waitFor();
+  await page.getByText("The device may move it to REVIEW").waitFor();
   assert.equal(await page.getByRole("link", { name: "Board" }).last().getAttribute("href"), "/board/team.board");
   await shot(page, "instance-job");
   await saveAndTest(t, page, { "kanban.yaml": "jobs/kanban.yaml" });

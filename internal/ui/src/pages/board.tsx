@@ -202,22 +202,24 @@ function OneBoard(p: { name: string }) {
       {!data && !board.error && <Loading lines={6} />}
       {data && deeds && (
         <div class="board" ref={box} role="region" aria-label="Board">
-          {data.groups.map((g) => (
-            <section key={g.name} class="group" data-group={g.name} style={{ flexGrow: g.lanes.length }} aria-label={g.name ? `Group ${g.name}` : "Without a group"}>
-              {g.name ? (
-                <h2 title={g.description}>
-                  {g.name} {g.description && <span class="quiet">{g.description}</span>}
-                </h2>
-              ) : (
-                <div class="nogroup" />
-              )}
-              <div class="lanes">
-                {g.lanes.map((l) => (
-                  <LaneView key={l.state} lane={l} deeds={deeds} />
-                ))}
-              </div>
-            </section>
-          ))}
+          <div class="board-row">
+            {data.groups.map((g) => (
+              <section key={g.name} class="group" data-group={g.name} style={{ flexGrow: g.lanes.length }} aria-label={g.name ? `Group ${g.name}` : "Without a group"}>
+                {g.name ? (
+                  <h2 title={g.description}>
+                    {g.name} {g.description && <span class="quiet">{g.description}</span>}
+                  </h2>
+                ) : (
+                  <div class="nogroup" />
+                )}
+                <div class="lanes">
+                  {g.lanes.map((l) => (
+                    <LaneView key={l.state} lane={l} deeds={deeds} />
+                  ))}
+                </div>
+              </section>
+            ))}
+          </div>
         </div>
       )}
       {data && data.left > 0 && <p class="quiet">{data.left} empty lanes are not shown.</p>}

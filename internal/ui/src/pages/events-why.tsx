@@ -16,8 +16,8 @@ export interface Miss {
 
 const shown = 3;
 
-/** The reasons; brief: one line. */
-export function Reasons(p: { of: { why?: string[]; misses?: Miss[] }; brief?: boolean }) {
+/** The reasons; brief: one line, which also says for which instance an event is kept. */
+export function Reasons(p: { of: { why?: string[]; misses?: Miss[]; for?: string[] }; brief?: boolean }) {
   const groups = new Map<string, Miss[]>();
   const told = new Set<string>();
   for (const miss of p.of.misses ?? []) {
@@ -38,6 +38,11 @@ export function Reasons(p: { of: { why?: string[]; misses?: Miss[] }; brief?: bo
       {others.slice(0, p.brief ? Number(list.length === 0) : 10).map((text) => (
         <li key={text}>{text}</li>
       ))}
+      {p.brief && list.length + others.length === 0 && p.of.for?.[0] && (
+        <li>
+          kept for <a href={"/instances/" + encodeURIComponent(p.of.for[0])}>{shortId(p.of.for[0])}</a>
+        </li>
+      )}
     </ul>
   );
 }

@@ -8,7 +8,7 @@ import { Empty, Loading, PageHead } from "../parts/head";
 import { Icon } from "../parts/icon";
 import { useLive } from "../parts/live";
 import { useLoad } from "../parts/load";
-import { shortId } from "../parts/name";
+import { Dotted, shortId } from "../parts/name";
 import { ProblemBox } from "../parts/problem";
 import { Ago } from "../parts/when";
 import { useNowAndThen } from "./definitions";
@@ -239,7 +239,9 @@ function Unmatched(p: { type: string }) {
           <li key={type}>
             <button type="button" class="ghost type-line" aria-expanded={open === type} onClick={() => setOpen(open === type ? "" : type)}>
               <Icon name={open === type ? "down" : "right"} size={12} />
-              <b>{type}</b>
+              <b>
+                <Dotted name={type} />
+              </b>
               <span class="pill">{events.length}</span>
               {misses(events) > 0 && (
                 <span class="status waiting">
@@ -326,7 +328,7 @@ function Table(p: { items: Kept[]; grouped?: boolean }) {
               {!p.grouped && (
                 <td>
                   <a class="name" href={"/events?" + new URLSearchParams({ type: e.event.type })}>
-                    {e.event.type}
+                    <Dotted name={e.event.type} />
                   </a>
                 </td>
               )}

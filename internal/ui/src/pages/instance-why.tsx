@@ -164,7 +164,7 @@ function WaitText(p: { wait: Wait }) {
       return (
         <>
           Waits for the event <b>{w.event}</b>
-          {w.match && <span class="quiet"> {matchText(w.match)}</span>}
+          {w.match && <span class="quiet"> {matchText(w.match, w.event)}</span>}
         </>
       );
     case "child":
@@ -198,10 +198,10 @@ function WaitText(p: { wait: Wait }) {
   );
 }
 
-/** What an event must have, in words. */
-function matchText(m: NonNullable<Wait["match"]>): string {
+/** What an event must have, in words; its type is told where its name does not. */
+function matchText(m: NonNullable<Wait["match"]>, name?: string): string {
   const parts = [
-    m.type && `of type ${m.type}`,
+    m.type && m.type !== name && `of type ${m.type}`,
     m.source && `from ${m.source}`,
     ...(m.attributes ?? []).map((a) => (a.impossible ? `with ${a.name}, which nothing can match` : a.value === undefined ? `with any ${a.name}` : `with ${a.name} = ${a.value}`)),
   ];

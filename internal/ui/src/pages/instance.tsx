@@ -148,7 +148,7 @@ function JobBlock(p: { instance: Row; again: () => void }) {
       ) : (
         <p class="quiet">It cannot be moved any more.</p>
       )}
-      {i.wake && !i.ended && <p class="quiet">Without a move, it moves by itself: <Next time={i.wake} /></p>}
+      {i.wake && !i.ended && <p class="quiet">Times out <Next time={i.wake} /></p>}
     </section>
   );
 }

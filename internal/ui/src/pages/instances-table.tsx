@@ -114,7 +114,7 @@ function Row(p: { row: Instance; shown: Column[]; select?: Selecting; fold?: { o
         </td>
       )}
       <td class="c-name">
-        <span class="nameline">
+        <span class={named ? "nameline" : "nameline unnamed"}>
           <a class="name" href={"/instances/" + encodeURIComponent(row.id)} title={title}>
             {title}
           </a>

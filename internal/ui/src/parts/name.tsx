@@ -21,6 +21,20 @@ export function shortId(id: string): string {
   return m ? m[1]! + m[2]! : id;
 }
 
+/** A name with dots, such as the type of an event: a new line begins behind one. */
+export function Dotted(p: { name: string }) {
+  return (
+    <>
+      {p.name.split(/(?<=\.)/).map((part) => (
+        <>
+          {part}
+          <wbr />
+        </>
+      ))}
+    </>
+  );
+}
+
 /** An id: short, grey, and whole in its title. */
 export function Id(p: { id: string }) {
   return (
