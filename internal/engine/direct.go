@@ -25,13 +25,21 @@ func (i *ingestion) oneWaits() bool {
 		!slices.ContainsFunc(r.Checked, func(id string) bool { return id != r.Deliver[0].Instance })
 }
 
-// run stores the event, together with the step of the instance that waits for it where there is exactly one.
-// Where several processes write to the store, events go by the inbox: another node may have the instance.
+// run stores the event, together with the step of the instance that waits for it where there is exactly one,
+// and this node does the work of that. In a shared store the commit of the step compares the deployments that the
+// router knows; an event that goes by the inbox is routed by what is deployed now.
 func (i *ingestion) run(ctx context.Context) error {
-	if i.e.cacheIsCurrent() {
-		if to, ok := i.preview(ctx); ok && i.advanceInTime(ctx, to) {
+	i.begin()
+	if i.e.shared == nil || i.r.deployed != 0 {
+		if to, ok := i.preview(ctx); ok && i.e.has(to.Instance) && i.advanceInTime(ctx, to) {
 			return nil
 		}
+	}
+	if i.e.shared != nil {
+		if err := i.e.upToDate(ctx); err != nil {
+			return err
+		}
+		i.begin()
 	}
 	return i.put(ctx)
 }
@@ -89,7 +97,8 @@ func (i *ingestion) advance(ctx context.Context, to store.Delivery) (stored bool
 		return false
 	}
 	defer e.live.release(l)
-	if e.load(ctx, l) != nil || !e.onlyWaits(l) {
+	e.renewSecrets(l)
+	if (!l.trusted || l.state == nil) && e.load(ctx, l) != nil || !e.onlyWaits(l) {
 		return false
 	}
 	f := e.newFold(l)
@@ -102,13 +111,16 @@ func (i *ingestion) advance(ctx context.Context, to store.Delivery) (stored bool
 		return false
 	}
 	f.c.Unread = true // a message that came before must not be overtaken
+	f.c.Deployed = i.r.deployed
 	f.c.Event = &store.Arrival{Event: i.row, Emit: i.emit, Route: i.router(func(r *store.Routing) error {
 		if !i.oneWaits() || r.Deliver[0].Instance != to.Instance || r.Deliver[0].Reply.Ticket != to.Reply.Ticket {
 			return errOtherRoute
 		}
 		return nil
 	})}
-	i.direct = e.commit(ctx, f) == nil
+	err = e.commit(ctx, f)
+	e.outdated(ctx, err)
+	i.direct = err == nil
 	return i.direct
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // unshared gives an engine a store that no other process writes to, where the tests run over one that others
-// may: only there events go directly, and waits are known to be fresh.
+// may: only there waits are known to be fresh.
 func unshared(c *Config) {
 	if _, shared := c.Store.(store.Shared); shared {
 		c.Store = memory.New()
@@ -86,6 +86,51 @@ func TestAnEventAndItsStepShareACommit(t *testing.T) {
 	}
 	h.poll()
 	h.want(id, core.Completed, `{"n":1}`)
+}
+
+// countingShared counts the events that are stored with a step.
+type countingShared struct {
+	store.Shared
+	direct int
+}
+
+func (c *countingShared) Commit(ctx context.Context, row store.Commit) error {
+	err := c.Shared.Commit(ctx, row)
+	if err == nil && row.Event != nil {
+		c.direct++
+	}
+	return err
+}
+
+// TestNodesStoreAnEventWithItsStep: in a shared store, too, unless another node deployed something meanwhile. Then the
+// event is routed by what is deployed now.
+func TestNodesStoreAnEventWithItsStep(t *testing.T) {
+	shared := postgresNamespace(t).(store.Shared)
+	count := &countingShared{Shared: shared}
+	h := newHarness(t, nil, func(c *Config) { c.Store = count })
+	b := build("w")
+	x, y := b.event("x"), b.event("y")
+	h.deploy(b.main(await("X", 0, x), await("Y", 0, y)))
+	id := h.start("w", `{}`)
+	h.poll()
+	if sent := h.send(`x e1 {"a":1}`); fmt.Sprint(sent.Matched) != fmt.Sprint([]string{id}) || count.direct != 1 {
+		t.Errorf("%+v, %d went directly", sent, count.direct)
+	}
+	if messages, err := shared.Messages(t.Context(), id); err != nil || len(messages) != 0 {
+		t.Errorf("the inbox has %v, %v", messages, err)
+	}
+	other := build("other")
+	starts := other.event("y")
+	p := other.main(await("Z", 0, other.event("z")))
+	p.Start.Events = []ir.EventID{starts}
+	if _, _, err := newHarness(t, nil, func(c *Config) { c.Store = shared }).DeployDocument(t.Context(), Document{Program: p}); err != nil {
+		t.Fatal(err)
+	}
+	if sent := h.send(`y e2 {"b":2}`); fmt.Sprint(sent.Matched) != fmt.Sprint([]string{id}) || len(sent.Started) != 1 || count.direct != 1 {
+		t.Errorf("after a deployment: %+v, %d went directly", sent, count.direct)
+	}
+	h.poll()
+	h.want(id, core.Completed, `{"a":1,"b":2}`)
 }
 
 // TestEventsThatGoByTheInbox: several instances, a message that came before, a timer that is due, a pause, a

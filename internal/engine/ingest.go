@@ -87,13 +87,7 @@ type ingestion struct {
 }
 
 func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (ingested, error) {
-	if err := e.upToDate(ctx); err != nil {
-		return ingested{}, err
-	}
-	r := e.newRouter()
-	row.Received = r.now
-	row.Until = r.now + core.Time(e.cfg.EventWindow)
-	i := &ingestion{e: e, r: r, row: row, emit: emit}
+	i := &ingestion{e: e, row: row, emit: emit}
 	if err := i.run(ctx); err != nil {
 		return ingested{earlier: i.out.earlier}, err
 	}
@@ -103,6 +97,13 @@ func (e *Engine) ingestOnce(ctx context.Context, row store.Event, emit int64) (i
 		e.wakeUp()
 	}
 	return i.out, e.withoutDamage(ctx, i.damaged)
+}
+
+// begin takes the time and the definitions by which the event is routed.
+func (i *ingestion) begin() {
+	i.r = i.e.newRouter()
+	i.row.Received = i.r.now
+	i.row.Until = i.r.now + core.Time(i.e.cfg.EventWindow)
 }
 
 // put stores the event and does what it is routed to do.

@@ -22,14 +22,16 @@ type router struct {
 	starts map[string][]*definition // by type of event
 	merged map[string]expr.Value
 	seed   func(id string) uint64
-	over   func(definition string) *QuotaError
+	// deployed counts the deployments whose definitions it knows, in a shared store; 0: it knows none.
+	deployed int64
+	over     func(definition string) *QuotaError
 }
 
 func (e *Engine) newRouter() *router {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return &router{
-		now: e.now(), window: core.Time(e.cfg.EventWindow), seed: e.cfg.Seed,
+		now: e.now(), window: core.Time(e.cfg.EventWindow), seed: e.cfg.Seed, deployed: e.cluster.deployments,
 		starts: e.startsByType(), merged: maps.Clone(e.merged),
 		over: func(definition string) *QuotaError { return e.quotas.check(definition, 0) },
 	}

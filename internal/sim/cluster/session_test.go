@@ -85,11 +85,8 @@ func change(s *Session, ctx context.Context, op string, f func() error) error {
 	return err
 }
 
-// Commit writes the outcome of a step. As the PostgreSQL store does, it refuses one that carries an event.
+// Commit writes the outcome of a step.
 func (s *Session) Commit(ctx context.Context, c store.Commit) error {
-	if c.Event != nil {
-		return fmt.Errorf("commit %s: a shared store does not take the event of a step", c.Instance.ID)
-	}
 	return change(s, ctx, fmt.Sprintf("commit %s at %d", c.Instance.ID, c.Instance.Rev), func() error {
 		return s.commit(ctx, c)
 	})

@@ -43,12 +43,15 @@ func (s *Store) Commit(ctx context.Context, c store.Commit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.Event != nil { // else the step would be stored without it
-		return fmt.Errorf("commit instance %s: this store takes no event with a commit", c.Instance.ID)
-	}
 	ns, err := s.ns(ctx)
 	if err != nil {
 		return err
+	}
+	if c.Event != nil {
+		if err := s.commitEvent(ctx, ns, &c); err != nil {
+			return fmt.Errorf("commit instance %s with event %s: %w", c.Instance.ID, c.Event.Event.Event.ID, err)
+		}
+		return nil
 	}
 	r, err := s.encode(ctx, ns, &c)
 	if err != nil {

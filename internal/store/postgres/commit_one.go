@@ -51,8 +51,12 @@ const plainCalls = 1000
 
 // plain reports whether a commit has nothing but what commit_one writes.
 func (r *commitRequest) plain() bool {
-	return len(r.children) == 0 && len(r.emits) == 0 && len(r.messages) == 0 && len(r.Release) == 0 && len(r.calls) <= plainCalls &&
-		(r.Instance.Rev == 0 || r.Deployed == 0 && r.row.Need == "")
+	return r.small() && (r.Instance.Rev == 0 || r.Deployed == 0 && r.row.Need == "")
+}
+
+// small reports whether commit_one writes the rows of a commit.
+func (r *commitRequest) small() bool {
+	return len(r.children) == 0 && len(r.emits) == 0 && len(r.messages) == 0 && len(r.Release) == 0 && len(r.calls) <= plainCalls
 }
 
 // oneArgs are the arguments for a plain commit.
@@ -77,13 +81,13 @@ func (r *commitRequest) oneArgs(ns int32, epoch func(shard int16) int64) *commit
 	return c
 }
 
-// parts are those that have something to do by it.
-func (c *commitOneArgs) parts() (out []int16) {
-	if c.Row.Wake != nil || c.Row.More || len(c.Subscribe) > 0 {
-		out = append(out, c.Row.Shard)
+// parts are those that have something to do by a small commit.
+func (r *commitRequest) parts() (out []int16) {
+	if r.row.Wake != nil || r.row.More || len(r.subs) > 0 {
+		out = append(out, r.row.Shard)
 	}
-	for i := range c.Calls {
-		out = append(out, c.Calls[i].Shard)
+	for i := range r.calls {
+		out = append(out, r.calls[i].Shard)
 	}
 	return out
 }
@@ -102,7 +106,7 @@ func (sp *space) writeOne(ctx context.Context, ns int32, r *commitRequest) error
 		return sp.doubt(err)
 	}
 	r.finish(r.verdict(verdict, rev, nil))
-	sp.wrote(c.parts()...)
+	sp.wrote(r.parts()...)
 	sp.foldSometimes(ctx)
 	return nil
 }

@@ -37,7 +37,9 @@
 //
 // A router looks at the database without a lock. A sum of what it looked at is noted, and compared under
 // the lock before its routing is written; where it changed, the router looks again (view.go, route.go).
-// So an event that arrives and a subscription that begins never miss each other.
+// So an event that arrives and a subscription that begins never miss each other. An event may be written together
+// with the step of the instance that gets it (commit_event.go): the same statement locks the row, then takes the event,
+// then writes the step as any other.
 //
 // # Connections
 //

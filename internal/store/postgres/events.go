@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,13 +22,18 @@ const maxIngests = 16
 // Ingest takes an event and routes it. Its Seq is given out before the router runs, without a
 // lock: of two that come at the same time, the one with the greater Seq may be there
 // first. One that comes after this returned has a greater one.
-func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route store.EventRouter) (store.Event, error) {
+	return s.take(ctx, e, emit, route, nil)
+}
+
+// take is Ingest, together with the step of the instance that gets the event if step is not nil.
+func (s *Store) take(ctx context.Context, e store.Event, emit int64, route store.EventRouter, step *commitRequest) (store.Event, error) {
 	if !storable(e.Producer, e.Origin) {
 		return store.Event{}, fmt.Errorf("event %s of %s: its producer: %w", e.Event.ID, e.Event.Source, store.ErrText)
 	}
 	data := codec.AppendEvent(nil, &e)
 	for range maxIngests {
-		out, err := s.ingest(ctx, e, data, emit, route)
+		out, err := s.takeOnce(ctx, e, data, emit, route, step)
 		switch {
 		case errors.Is(err, errKnown):
 			continue // another one came meanwhile: look at it
@@ -43,12 +47,12 @@ func (s *Store) Ingest(ctx context.Context, e store.Event, emit int64, route fun
 	return store.Event{}, fmt.Errorf("event %s of %s: others like it come and go: %w", e.Event.ID, e.Event.Source, store.ErrConflict)
 }
 
-// ingest routes an event that is not a duplicate. The router may run several times: each run begins
+// takeOnce routes an event that is not a duplicate. The router may run several times: each run begins
 // with the event as it came.
-func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit int64, route func(store.Event, store.View) (store.Routing, error)) (store.Event, error) {
+func (s *Store) takeOnce(ctx context.Context, came store.Event, data []byte, emit int64, route store.EventRouter, step *commitRequest) (store.Event, error) {
 	var known *store.Event
 	var kept store.Event
-	err := s.routing(ctx, func(v *view) (*decision, error) {
+	err := s.routing(ctx, step, func(v *view) (*decision, error) {
 		taken := came
 		var err error
 		if known, err = v.arrive(&taken); err != nil {
@@ -57,7 +61,6 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 		if known != nil {
 			return nil, errKnown
 		}
-		v.pending = &taken
 		routing, err := store.Decide(func() (store.Routing, error) { return route(taken, v) }, &v.err)
 		if err != nil {
 			return nil, err
@@ -66,6 +69,11 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 		d, err := s.decide(v.ctx, v.ns, routing, &stored)
 		if err != nil {
 			return nil, err
+		}
+		if step != nil {
+			if err := d.fits(step); err != nil {
+				return nil, err
+			}
 		}
 		v.noteShapes()
 		d.data, d.emit, d.keys = codec.SealEvent(data, &taken), emit, keysOf(v.known.shapes, &taken.Event)
@@ -94,21 +102,21 @@ func (s *Store) ingest(ctx context.Context, came store.Event, data []byte, emit 
 	return *known, fmt.Errorf("event %s of %s: %w", came.Event.ID, came.Event.Source, store.ErrDuplicate)
 }
 
-// errPreviewed ends a routing that only looks.
-var errPreviewed = errors.New("previewed")
-
 // Preview routes an event without taking it.
 func (s *Store) Preview(ctx context.Context, e store.Event, route store.EventRouter) error {
-	e.Seq = math.MaxInt64
-	err := s.routing(ctx, func(v *view) (*decision, error) {
-		v.pending = &e
-		_, err := store.Decide(func() (store.Routing, error) { return route(e, v) }, &v.err)
-		return nil, cmp.Or(err, errPreviewed)
+	return s.ask(ctx, func(ns int32) error {
+		known, err := s.shapesOf(ctx, ns)
+		if err != nil {
+			return err
+		}
+		e.Seq = math.MaxInt64
+		v := &view{ctx: ctx, sp: s.space, ns: ns, q: s.db.pool, known: known}
+		b := &pgx.Batch{}
+		v.expect(b, &e)
+		v.send(b)
+		_, err = store.Decide(func() (store.Routing, error) { return route(e, v) }, &v.err)
+		return err
 	})
-	if errors.Is(err, errPreviewed) {
-		return nil
-	}
-	return err
 }
 
 // arrive looks for an event of the same source and id, and gives out a Seq.
@@ -122,7 +130,17 @@ func (v *view) arrive(e *store.Event) (known *store.Event, err error) {
 		})
 	})
 	b.Queue(v.sp.db.sql("SELECT nextval('~.seqs')")).QueryRow(func(r pgx.Row) error { return r.Scan(&e.Seq) })
-	return known, wrap(v.q.SendBatch(v.ctx, b).Close())
+	v.expect(b, e)
+	v.send(b)
+	return known, v.err
+}
+
+// expect reads what waits for the event that is being taken.
+func (v *view) expect(b *pgx.Batch, e *store.Event) {
+	v.pending = e
+	if v.sp.db.has.standing {
+		v.queueSubscriptions(b, e.Event, &v.waiting)
+	}
 }
 
 // emitted forgets an emit.

@@ -52,6 +52,33 @@ func steps(name, topics, needs, id string, change func(w *world, c *store.Commit
 	}}
 }
 
+// takes is an action that commits a step with the event that causes it, if the instance is the only one to get it. Of
+// several reasons against it a store may give any.
+func takes(name, topics, needs, id string, e event.Event, change func(c *store.Commit)) action {
+	return action{name: name, topics: topics, needs: needs, routes: true, do: func(w *world, s nodeStore) (string, error) {
+		row := w.rows[id]
+		row.Updated = present
+		c := store.Commit{Instance: row, Unread: true, Deployed: w.deployments, Records: []core.Record{{Time: present, Text: name}}}
+		c.Event = &store.Arrival{Event: store.Event{Event: e, Received: present, Until: future}, Route: func(e store.Event, v store.View) (store.Routing, error) {
+			out := routeEvent(e, v, false)
+			if len(out.Deliver) != 1 || out.Deliver[0].Instance != id || len(out.Start) > 0 {
+				return out, errOthers
+			}
+			return out, nil
+		}}
+		change(&c)
+		err := s.Commit(ctx, c)
+		for _, no := range []error{errOthers, store.ErrConflict, store.ErrNotFound, store.ErrDuplicate, store.ErrOutdated} {
+			if errors.Is(err, no) {
+				return "refused", nil
+			}
+		}
+		return "stored", err
+	}}
+}
+
+var errOthers = errors.New("others get the event")
+
 func twice(a action) action {
 	a.twice = true
 	return a
@@ -81,6 +108,13 @@ func inboxOf(w *world, id string) (out []int64) {
 var actions = []action{
 	ingests("event a", "w", "w", eventOf("a", "t", "k", "1")),
 	ingests("event b", "w", "w", eventOf("b", "t", "k", "1")),
+	twice(takes("event a with its step", "w", "w d", "w", eventOf("a", "t", "k", "1"), func(c *store.Commit) {
+		c.Unsubscribe, c.Subscribe = []core.Ticket{1}, []store.Subscription{waitFor(2, "k", "1")}
+		c.Calls = []store.Call{{Invoke: core.Invoke{Ticket: 4}}}
+	})),
+	takes("event b with the end", "w", "w d", "w", eventOf("b", "t", "k", "1"), ends),
+	ingests("another event a", "w", "w o", eventOf("a", "t", "k", "2")),
+	steps("o waits as w does", "w", "w o", "o", func(_ *world, c *store.Commit) { c.Subscribe = []store.Subscription{waitFor(3, "k", "1")} }),
 	ingests("event c", "nine", "", eventOf("c", "t", "k", "9")),
 	ingests("event d", "nine", "", eventOf("d", "t", "k", "9")),
 	ingests("event c again", "nine", "", eventOf("c", "t", "k", "9")),

@@ -118,6 +118,17 @@ func (s *Store) ingestFor(id, typ string) (store.Event, error) {
 	})
 }
 
+// stepFor commits a step of an instance at a revision with an event whose type is its id.
+func (s *Store) stepFor(id string, rev int64, ev string) error {
+	e := store.Event{Event: event.Event{ID: ev, Source: "s", Type: id}, Until: 100}
+	return s.Commit(ctx, store.Commit{
+		Instance: store.Instance{ID: id, Status: core.Waiting, Rev: rev}, Unread: true, Unsubscribe: []core.Ticket{1},
+		Event: &store.Arrival{Event: e, Route: func(e store.Event, _ store.View) (store.Routing, error) {
+			return store.Routing{Deliver: []store.Delivery{{Event: e.Seq, Instance: id, Reply: core.Reply{Ticket: 1}}}}, nil
+		}},
+	})
+}
+
 // TestUncertain: where the answer is lost and the database away, nobody is told that nothing
 // happened.
 func TestUncertain(t *testing.T) {

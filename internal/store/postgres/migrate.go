@@ -48,13 +48,13 @@ const (
 
 // newFunctions are those of the schema that older ones do not have, without which programs do as before: tests let them
 // know an older schema.
-type newFunctions struct{ commitOne, work, jobsInOrder bool }
+type newFunctions struct{ standing, commitOne, work, jobsInOrder, commitEvent bool }
 
 func functionsOf(steps []migration) newFunctions {
 	has := func(name string) bool {
 		return slices.ContainsFunc(steps, func(m migration) bool { return strings.HasSuffix(m.name, "_"+name+".sql") })
 	}
-	return newFunctions{has("commit_one"), has("work"), has("jobs_in_order")}
+	return newFunctions{has("standing"), has("commit_one"), has("work"), has("jobs_in_order"), has("commit_event")}
 }
 
 // migrations are the files of schema in order; the n-th leads from version n-1 to n, and the one of the

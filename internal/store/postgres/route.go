@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,11 @@ const (
 	routeChanged = 1 // something that the router looked at
 	routeKnown   = 2 // the event
 	routeAbsent  = 3 // a content
+
+	// Of an event with its step.
+	stepOutdated = 4
+	stepConflict = 5
+	stepAbsent   = 6 // its instance
 )
 
 const (
@@ -37,12 +43,19 @@ const (
 type routeRequest struct {
 	waiter
 	args   *routeArgs
+	step   *commitRequest // that is written with the event; nil: none
 	bytes  int
 	result int16
 }
 
 func (r *routeRequest) size() int { return r.bytes }
-func (*routeRequest) key() string { return "" }
+
+func (r *routeRequest) key() string {
+	if r.step == nil {
+		return ""
+	}
+	return r.step.key()
+}
 
 // decision is what a router decided, encoded as far as it can be without numbers.
 type decision struct {
@@ -107,15 +120,22 @@ func (sp *space) routeBatch(batch []*routeRequest) {
 func (sp *space) writeRoutes(batch []*routeRequest) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout) // others wait, too
 	defer cancel()
-	calls := make([]string, len(batch))
-	args := []any{nil} // the token
-	for i, r := range batch {
-		calls[i] = routeFunction.text(len(args)+1, true)
-		args = append(args, routeFunction.values(r.args, true)...)
+	slices.SortStableFunc(batch, func(a, b *routeRequest) int { return cmp.Compare(a.steps(), b.steps()) }) // fewer statements differ
+	calls, steps := make([]string, len(batch)), 0
+	args, locks := []any{nil}, "" // the token
+	if ids := lockedBefore(batch); len(ids) > 0 {
+		steps, args, locks = len(ids), append(args, batch[0].args.NS, ids), " FROM ~.lock_instances($2, $3)"
 	}
-	call := statement{routeFunction.name, "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])"}
-	if len(batch) > 1 {
-		call.name = fmt.Sprint("routes_", len(batch))
+	for i, r := range batch {
+		text, values := r.call(len(args)+1, sp.leases.epoch)
+		calls[i], args = text, append(args, values...)
+	}
+	call := statement{routeFunction.name, "SELECT ~.settle($1, ARRAY[" + strings.Join(calls, ", ") + "])" + locks}
+	switch {
+	case len(batch) > 1:
+		call.name = fmt.Sprint("routes_", len(batch)-steps, "_", steps)
+	case steps > 0:
+		call.name = takeFunction.name
 	}
 	var results []int16
 	err := sp.db.certain(ctx, func(ctx context.Context, token pgtype.UUID) error {
@@ -125,6 +145,9 @@ func (sp *space) writeRoutes(batch []*routeRequest) error {
 		}
 		return sp.db.first(ctx, call, args, &results)
 	}, func(kept []int16) { results = kept })
+	if err != nil && steps > 0 {
+		return sp.doubt(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -139,7 +162,7 @@ func (sp *space) writeRoutes(batch []*routeRequest) error {
 
 // Route decides again about events that are kept.
 func (s *Store) Route(ctx context.Context, route store.Router) error {
-	return s.routing(ctx, func(v *view) (*decision, error) {
+	return s.routing(ctx, nil, func(v *view) (*decision, error) {
 		routing, err := store.Decide(func() (store.Routing, error) { return route(v) }, &v.err)
 		if err != nil {
 			return nil, err
@@ -152,8 +175,8 @@ func (s *Store) Route(ctx context.Context, route store.Router) error {
 var errKnown = errors.New("the event is known")
 
 // routing has a router look and decide until nothing changes between the two. After a few
-// times it does both under the lock.
-func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error)) error {
+// times it does both under the lock. step is the one that is written with it; nil: none.
+func (s *Store) routing(ctx context.Context, step *commitRequest, try func(*view) (*decision, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -171,7 +194,7 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 		if err != nil {
 			return err
 		}
-		r := &routeRequest{waiter: newWaiter(ctx), args: d.args(ns, v.notes), bytes: len(d.data)}
+		r := d.request(ctx, ns, v.notes, step)
 		if err := s.routes.submit(r); err != nil {
 			return err
 		}
@@ -180,20 +203,25 @@ func (s *Store) routing(ctx context.Context, try func(*view) (*decision, error))
 			return fmt.Errorf("route: %w", r.err)
 		}
 		if r.result != routeChanged {
-			s.wrote(r.args.parts()...)
+			s.wrote(r.parts()...)
 			return s.routeResult(ctx, ns, r.result, d)
 		}
 		if _, err := s.readShapes(ctx, ns); err != nil {
 			return err
 		}
 	}
-	return s.routeLocked(ctx, try)
+	return s.routeLocked(ctx, step, try)
 }
 
 // routeLocked looks and decides in one transaction.
-func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, error)) error {
+func (s *Store) routeLocked(ctx context.Context, step *commitRequest, try func(*view) (*decision, error)) error {
 	var parts []int16
 	err := s.transact(ctx, func(ctx context.Context, t *tx) error {
+		if step != nil {
+			if _, err := t.do(ctx, "SELECT ~.lock_instances($1, $2)", t.ns, []string{step.Instance.ID}); err != nil {
+				return err
+			}
+		}
 		if err := t.exclusive(ctx); err != nil {
 			return err
 		}
@@ -206,12 +234,12 @@ func (s *Store) routeLocked(ctx context.Context, try func(*view) (*decision, err
 			return err
 		}
 		result := int16(0)
-		args := d.args(t.ns, nil)
-		call, values := routeFunction.call(args)
-		if err := t.one(ctx, call.text, values, &result); err != nil {
+		r := d.request(ctx, t.ns, nil, step)
+		call, values := r.call(1, s.leases.epoch)
+		if err := t.one(ctx, "SELECT "+call, values, &result); err != nil {
 			return err
 		}
-		parts = args.parts()
+		parts = r.parts()
 		return s.routeResult(ctx, t.ns, result, d)
 	})
 	if err == nil {
@@ -227,6 +255,12 @@ func (s *Store) routeResult(ctx context.Context, ns int32, result int16, d *deci
 		return nil
 	case routeKnown, routeChanged:
 		return errKnown
+	case stepOutdated:
+		return store.ErrOutdated
+	case stepAbsent:
+		return store.ErrNotFound
+	case stepConflict:
+		return fmt.Errorf("it is at another revision, or has messages: %w", store.ErrConflict)
 	}
 	digests := map[string]string{}
 	var order []string

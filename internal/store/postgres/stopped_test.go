@@ -93,6 +93,7 @@ func TestOneCall(t *testing.T) {
 			return s.Commit(ctx, store.Commit{Instance: store.Instance{ID: "n", Status: core.Waiting}})
 		}},
 		{"route", func() error { _, err := s.ingestFor("e", "t"); return err }},
+		{"take_event", func() error { return s.stepFor("n", 1, "with its step") }},
 		{"turns", func() error { _, err := s.Ready(ctx, 10, 10); return err }},
 		{"purge_feed", func() error { _, err := s.PurgeFeed(ctx, 0, 10); return err }},
 	} {
@@ -240,7 +241,7 @@ func TestHintOfLockedRouting(t *testing.T) {
 		return s.decide(v.ctx, v.ns, store.Routing{Start: []store.NewInstance{{Instance: store.Instance{ID: "a", Status: core.Waiting}}}}, nil)
 	}
 	s.hints.take()
-	if err := s.routeLocked(ctx, start); err != nil {
+	if err := s.routeLocked(ctx, nil, start); err != nil {
 		t.Fatal(err)
 	}
 	if hint := s.hints.take(); hint != hintWork {

@@ -25,7 +25,8 @@ type view struct {
 	known   *known
 	noting  bool
 	notes   []note
-	pending *store.Event // is being taken; it has no row yet
+	pending *store.Event         // is being taken; it has no row yet
+	waiting []store.Subscription // that may match it, as arrive read them
 	err     error
 	damaged store.DamagedError
 }
@@ -65,10 +66,20 @@ func (l look) args(ns int32) pgx.NamedArgs {
 // query notes what is looked at and then reads it, with one round trip: what changes
 // between the two is found changed later.
 func (v *view) query(looks []look, text string, args []any, each func(pgx.Rows) error) {
-	if v.err != nil {
-		return
-	}
 	b := &pgx.Batch{}
+	v.queue(b, looks, text, args, each)
+	v.send(b)
+}
+
+// send runs a batch, unless something failed before.
+func (v *view) send(b *pgx.Batch) {
+	if v.err == nil && b.Len() > 0 {
+		v.err = wrap(v.q.SendBatch(v.ctx, b).Close())
+	}
+}
+
+// queue is query as a part of a batch.
+func (v *view) queue(b *pgx.Batch, looks []look, text string, args []any, each func(pgx.Rows) error) {
 	for _, l := range looks {
 		if !v.noting || v.noted(l) {
 			continue
@@ -78,7 +89,6 @@ func (v *view) query(looks []look, text string, args []any, each func(pgx.Rows) 
 		b.Queue(v.sp.db.sql(callSeen), l.args(v.ns)).QueryRow(func(r pgx.Row) error { return r.Scan(&v.notes[at].Sum) })
 	}
 	b.Queue(v.sp.db.sql(text), args...).Query(func(r pgx.Rows) error { return drain(r, each) })
-	v.err = wrap(v.q.SendBatch(v.ctx, b).Close())
 }
 
 // noted reports whether the same was looked at before: the earlier sum counts.
@@ -141,19 +151,28 @@ func readSub(r pgx.Rows) (s store.Subscription, err error) {
 
 // subs lists subscriptions in order.
 func (v *view) subs(looks []look, text string, args ...any) (out []store.Subscription) {
-	return v.subsBy(looks, text, args, readSub)
-}
-
-func (v *view) subsBy(looks []look, text string, args []any, read func(pgx.Rows) (store.Subscription, error)) (out []store.Subscription) {
 	v.query(looks, text, args, func(r pgx.Rows) error {
-		s, err := read(r)
+		s, err := readSub(r)
 		return keep(&out, &v.damaged, s, 0, s.Instance, err)
 	})
 	store.SortSubscriptions(out)
 	return out
 }
 
-func (v *view) Subscriptions(e event.Event) []store.Subscription {
+func (v *view) Subscriptions(e event.Event) (out []store.Subscription) {
+	if v.pending != nil && e.Source == v.pending.Event.Source && e.ID == v.pending.Event.ID {
+		out = slices.Clone(v.waiting)
+	} else {
+		b := &pgx.Batch{}
+		v.queueSubscriptions(b, e, &out)
+		v.send(b)
+	}
+	store.SortSubscriptions(out)
+	return out
+}
+
+// queueSubscriptions reads the subscriptions that may match an event as a part of a batch, in any order.
+func (v *view) queueSubscriptions(b *pgx.Batch, e event.Event, out *[]store.Subscription) {
 	var looks []look
 	var typs, matches []int64
 	for _, k := range keysOf(v.known.shapes, &e) {
@@ -162,14 +181,14 @@ func (v *view) Subscriptions(e event.Event) []store.Subscription {
 	}
 	v.noteShapes()
 	if len(typs) == 0 {
-		return nil
+		return
 	}
 	text := "SELECT id, inst, ticket, name, filter, fresh FROM ~.waiting_subs($1, $2, $3)"
-	return v.subsBy(looks, text, []any{v.ns, typs, matches}, func(r pgx.Rows) (store.Subscription, error) {
+	v.queue(b, looks, text, []any{v.ns, typs, matches}, func(r pgx.Rows) error {
 		fresh := false
 		s, err := readSub(withMore{r, []any{&fresh}})
 		s.Fresh = fresh
-		return s, err
+		return keep(out, &v.damaged, s, 0, s.Instance, err)
 	})
 }
 

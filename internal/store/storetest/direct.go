@@ -47,17 +47,6 @@ func previews(k kit) {
 
 // directly: the step is stored with the event, or neither is.
 func directly(k kit) {
-	s := k.Store
-	if l, ok := s.(*looking); ok {
-		s = l.Store
-	}
-	if _, shared := s.(store.Shared); shared { // it need not take the event of a commit, but then says so
-		row := store.Instance{ID: "a", Definition: "d", Status: core.Waiting}
-		if err := k.Commit(ctx, store.Commit{Instance: row, Event: &store.Arrival{Event: store.Event{Event: ev("1", "k", "v")}}}); err == nil {
-			k.t.Error("a step was stored without its event")
-		}
-		return
-	}
 	k.commit(store.Commit{Instance: store.Instance{ID: "a", Definition: "d", Status: core.Waiting}, Subscribe: []store.Subscription{on(1, "k", "v")}})
 	send := func(id string, step store.Commit) error {
 		step.Event = &store.Arrival{
