@@ -12,7 +12,7 @@ import (
 )
 
 // chunkSchema is from which schema on records, states and outputs may refer to large values that are stored once.
-const chunkSchema = 33
+const chunkSchema = 34
 
 // Chunks reports whether all servers can read chunks.
 func (s *Store) Chunks() bool { return s.db.since.Load() >= chunkSchema }
