@@ -1,4 +1,4 @@
-import{A as e,B as t,C as n,D as r,E as i,F as a,H as o,I as s,L as c,M as l,N as u,O as d,P as f,R as p,S as m,T as h,U as g,V as _,_ as ee,a as v,b as y,c as b,g as te,h as ne,i as x,j as S,k as C,l as re,n as w,o as T,r as E,s as D,t as O,u as k,v as A,x as j,z as M}from"./index-C2wmYRZO.js";function ie(e,t){return t===void 0?e?.records[0]?.instance:e?.records.find(n=>e.instances.some(e=>e.id===n.instance&&e.definition.id===t))?.instance}function N(t){let{run:n,instance:r,graph:i}=t,a=o(()=>n&&r?ae(n,r,k(i)):void 0,[n,r,i]),s=P({run:n,files:t.files,parent:r});return e(re,{svg:i,label:t.label,...a,selected:t.selected,onSelect:t.onSelect,nested:s})}function ae(e,t,n){let r=e.records.flatMap(e=>e.instance===t?[e.record]:[]),i=e.instances.find(e=>e.id===t)??{id:t,status:`running`},a=x(v(r,{}),r,i,n),o=(e,t,n,r)=>{let i=a.marks.get(e),o=/×\d+/.exec(i?.note??``)?.[0]??``;a.marks.set(e,{...i,kind:t,says:n,badges:[{text:`${r} ${o}`.trim()}]})};i.job&&i.job.group!==`FAILED`&&o(i.job.state,`active`,`the job is here`,E.active);let s=e.stopped.filter(e=>e.instance===t);for(let e of s)o(e.node,`waiting`,`comes next`,`▷ next`);let c=e=>{let t=s.find(t=>t.node===e);return t?[{name:`Input`,text:w(t.data)}]:a.facts(e)};return{...a,facts:c}}function P(t){let n=p(t);return M(()=>{n.value=t},[t.run,t.files,t.parent]),o(()=>t=>e(F,{...t,...n.value}),[])}function F(t){let{id:n,version:r}=b(t.workflow),i=o(()=>t.run?.records.flatMap(({instance:e,record:r})=>r.type===`spawned`&&e===t.parent&&r.node===t.state&&r.name===n?[`${e}:${r.ticket}`]:[])??[],[t.run,t.parent,t.state,n]),[a,s]=_(),c=i.includes(a??``)?a:i.at(-1),l=t.files.find(e=>e.graph&&e.id===n&&(!r||e.version===r));return l?e(g,{children:[e(`p`,{class:`level-note`,children:[e(`span`,{class:`mono`,children:l.path}),!c&&e(`span`,{class:`quiet`,children:` It has not been started.`}),` `,e(D,{of:i,chosen:c,choose:s})]}),e(N,{run:t.run,files:t.files,graph:l.graph,instance:c,label:`Diagram of ${n}`},c)]}):e(`p`,{class:`level-note quiet`,children:[`No file beside the definition has the workflow `,t.workflow,`, or it has errors.`]})}var I=`# Open an account: reserve a login, then what belongs to it, side by side. What is
+import{A as e,B as t,D as n,E as r,F as i,H as a,I as o,L as s,M as c,N as l,O as u,P as d,R as f,T as p,U as m,V as h,W as g,_,a as v,b as y,c as b,g as ee,h as te,i as x,j as ne,k as S,l as C,m as re,n as w,o as T,r as E,s as D,t as O,u as ie,x as k,y as A,z as j}from"./index-DdsvhcXo.js";function ae(e,t){return t===void 0?e?.records[0]?.instance:e?.records.find(n=>e.instances.some(e=>e.id===n.instance&&e.definition.id===t))?.instance}function M(e){let{run:t,instance:n,graph:r}=e,i=m(()=>t&&n?N(t,n,ie(r)):void 0,[t,n,r]),a=P({run:t,files:e.files,parent:n});return c(C,{svg:r,label:e.label,...i,selected:e.selected,onSelect:e.onSelect,nested:a})}function N(e,t,n){let r=e.records.flatMap(e=>e.instance===t?[e.record]:[]),i=e.instances.find(e=>e.id===t)??{id:t,status:`running`},a=x(v(r,{}),r,i,n),o=(e,t,n,r)=>{let i=a.marks.get(e),o=/×\d+/.exec(i?.note??``)?.[0]??``;a.marks.set(e,{...i,kind:t,says:n,badges:[{text:`${r} ${o}`.trim()}]})};i.job&&i.job.group!==`FAILED`&&o(i.job.state,`active`,`the job is here`,E.active);let s=e.stopped.filter(e=>e.instance===t);for(let e of s)o(e.node,`waiting`,`comes next`,`▷ next`);let c=e=>{let t=s.find(t=>t.node===e);return t?[{name:`Input`,text:w(t.data)}]:a.facts(e)};return{...a,facts:c}}function P(e){let n=j(e);return t(()=>{n.value=e},[e.run,e.files,e.parent]),m(()=>e=>c(F,{...e,...n.value}),[])}function F(e){let{id:t,version:n}=b(e.workflow),r=m(()=>e.run?.records.flatMap(({instance:n,record:r})=>r.type===`spawned`&&n===e.parent&&r.node===e.state&&r.name===t?[`${n}:${r.ticket}`]:[])??[],[e.run,e.parent,e.state,t]),[i,o]=a(),s=r.includes(i??``)?i:r.at(-1),l=e.files.find(e=>e.graph&&e.id===t&&(!n||e.version===n));return l?c(g,{children:[c(`p`,{class:`level-note`,children:[c(`span`,{class:`mono`,children:l.path}),!s&&c(`span`,{class:`quiet`,children:` It has not been started.`}),` `,c(D,{of:r,chosen:s,choose:o})]}),c(M,{run:e.run,files:e.files,graph:l.graph,instance:s,label:`Diagram of ${t}`},s)]}):c(`p`,{class:`level-note quiet`,children:[`No file beside the definition has the workflow `,e.workflow,`, or it has errors.`]})}var I=`# Open an account: reserve a login, then what belongs to it, side by side. What is
 # not caught here fails this workflow, and is a fault of the state that runs it:
 # see onboarding.yaml.
 id: account
@@ -47,7 +47,7 @@ states:
 `,L=`reserveLogin: {result: {account: a-1}}
 createMailbox: {delay: PT5S, result: {address: ada@example.com}}
 orderBadge: {delay: PT2M, result: {badge: 77}}
-`,oe=`# A person decides. The workflow asks, then waits for an event that carries the
+`,R=`# A person decides. The workflow asks, then waits for an event that carries the
 # request's id, for two days at most.
 id: approval
 name: Have a request approved
@@ -120,11 +120,11 @@ states:
       parameters: {request: "{{ $.request }}"}
   end:
     kind: default
-`,se=`- at: P1D
+`,oe=`- at: P1D
   event: {type: request.decided, source: back-office, id: e1, requestid: q-1, data: {verdict: approved, by: Grace}}
-`,ce=`askManager: {result: {}}
+`,se=`askManager: {result: {}}
 grant: {result: {}}
-`,le=`# The smallest useful workflow: one state, no calls.
+`,ce=`# The smallest useful workflow: one state, no calls.
 #
 #   go run ./cmd/lockstep run examples/hello.yaml --input '{"name":"Ada"}'
 id: hello
@@ -141,7 +141,7 @@ states:
     dataOutputPath: "{{ $.greeting }}"
   end:
     kind: default
-`,ue=`name: team.board
+`,le=`name: team.board
 description: A task on a board, from an idea to something that is in use
 groups:
 - name: OPEN
@@ -202,7 +202,7 @@ transitions:
   to: DROPPED
   eligible: WFX
   description: Nobody needs the result
-`,de=`# One instance for each patient who needs watching. The first reading starts it;
+`,ue=`# One instance for each patient who needs watching. The first reading starts it;
 # readings of the same patient go to the instance that runs, those of another
 # patient start another. After half an hour of silence somebody looks in.
 id: monitor
@@ -298,15 +298,15 @@ states:
       dataResultsPath: "{{ $.nurse }}"
   end:
     kind: default
-`,fe=`- event: {type: ward.fever, source: ward-3, id: e1, patientid: p-7, data: {bed: 12, celsius: 39.1}}
+`,de=`- event: {type: ward.fever, source: ward-3, id: e1, patientid: p-7, data: {bed: 12, celsius: 39.1}}
 - at: PT10M
   event: {type: ward.fever, source: ward-3, id: e2, patientid: p-7, data: {celsius: 40.3}}
 - at: PT25M
   event: {type: ward.settled, source: ward-3, id: e3, patientid: p-7, data: {celsius: 37.5}}
-`,pe=`bringIcePack: {result: {}}
+`,fe=`bringIcePack: {result: {}}
 pageDoctor: {result: {doctor: Elizabeth}}
 sendNurse: {result: {nurse: Florence}}
-`,me=`# Welcome a new colleague. The account is opened by another workflow, account.yaml;
+`,pe=`# Welcome a new colleague. The account is opened by another workflow, account.yaml;
 # its output is used here, and so are its errors: a login that is taken is chosen
 # again, anything else is for a person to solve.
 id: onboarding
@@ -363,14 +363,14 @@ states:
       dataResultsPath: "{{ $.ticket }}"
   end:
     kind: default
-`,he=`proposeLogin: {result: {login: ada2}}
+`,me=`proposeLogin: {result: {login: ada2}}
 reserveLogin:
 - {error: {name: LoginTaken, code: "409"}}
 - {result: {account: a-2}}
 createMailbox: {result: {address: ada2@example.com}}
 orderBadge: {result: {badge: 78}}
 sendWelcome: {result: {}}
-`,R=`# Asks a manager until there is an answer, at most for a day, then the deputy. A
+`,z=`# Asks a manager until there is an answer, at most for a day, then the deputy. A
 # retry need not be about an error: a result that equals \`match\` is asked for again.
 id: approve
 name: Get an approval
@@ -399,11 +399,11 @@ states:
       type: http
     timeout: P1D
   end: true
-`,ge=`askDeputy: {delay: PT2H, result: {approved: false}}
+`,he=`askDeputy: {delay: PT2H, result: {approved: false}}
 askManager:
 - {result: pending}
 - {result: {approved: true, by: Grace}}
-`,_e=`# Watches a house while nobody should be in it. An open door or a movement is a
+`,ge=`# Watches a house while nobody should be in it. An open door or a movement is a
 # sign; whoever may be there has a minute to enter the code. This is the earliest
 # draft of the specification: keys with hyphens, times in seconds, and functions
 # that are only names. Its workflows have no name either; this one is called home,
@@ -492,13 +492,13 @@ states:
 - name: Quiet
   type: END
   status: SUCCESS
-`,ve=`- event: {type: door.opened, source: house/door, id: e1, data: {house: h-1, door: cellar}}
-`,ye=`callOwner: {result: {called: owner}}
+`,_e=`- event: {type: door.opened, source: house/door, id: e1, data: {house: h-1, door: cellar}}
+`,ve=`callOwner: {result: {called: owner}}
 callPolice: {result: {called: police}}
 judge: {delay: PT2S, result: {danger: 95}}
 listen: {delay: PT10S, result: {noise: glass}}
 takePicture: {delay: PT2S, result: {picture: p-1}}
-`,be=`# A text is translated by a machine and read by a person, who may send it back as
+`,ye=`# A text is translated by a machine and read by a person, who may send it back as
 # often as needed. What a function returns replaces the data, so translate returns
 # the text too; what an event brings is merged into the data.
 name: translation
@@ -595,17 +595,17 @@ states:
 - name: Unpublished
   type: END
   status: FAILURE
-`,xe=`- event: {type: text.requested, source: desk, id: e1, document: d-1, data: {text: bank, language: nl}}
+`,be=`- event: {type: text.requested, source: desk, id: e1, document: d-1, data: {text: bank, language: nl}}
 - at: PT3H
   event: {type: text.corrected, source: reviewer, id: e2, document: d-1, data: {review: {hint: of a river}, minutes: 5}}
 - at: P1D
   event: {type: text.accepted, source: reviewer, id: e3, document: d-1}
-`,Se=`explain: {result: {told: true}}
+`,xe=`explain: {result: {told: true}}
 publish: {delay: PT1S, result: {address: /nl/1, bytes: 5}}
 translate:
 - {delay: PT5S, result: {text: bank, language: nl, translation: bank}}
 - {delay: PT5S, result: {text: bank, language: nl, translation: oever}}
-`,Ce=`# A trip is booked: with the manager's leave, then flight and hotel at the same
+`,Se=`# A trip is booked: with the manager's leave, then flight and hotel at the same
 # time. Keys in camelCase, times as durations, and \`end: true\` in place of END states.
 id: travel
 name: Book a trip
@@ -734,7 +734,7 @@ states:
       name: sayNo
       type: http
   end: true
-`,we=`askManager:
+`,Ce=`askManager:
 - {result: pending}
 - {result: {approved: true, by: Grace}}
 bookFlight: {error: {name: Full}}
@@ -743,7 +743,7 @@ bookTrain: {delay: PT5S, result: {train: 310}}
 enterInCalendar: {result: entered}
 mail: {result: {sent: 1}}
 remind: {result: {}}
-`,Te=`# Written as in April 2020, when Serverless Workflow 0.1 was released.
+`,we=`# Written as in April 2020, when Serverless Workflow 0.1 was released.
 id: customs
 name: Parcel through customs
 version: "1.0"
@@ -881,15 +881,15 @@ states:
         parcel: $.parcelid
   end:
     kind: DEFAULT
-`,Ee=`- at: P2D
+`,Te=`- at: P2D
   event: {type: customs.duty.paid, source: bank, parcelid: p-1, data: {receipt: r-9}}
-`,De=`askDuty: {delay: PT1M, result: {}}
+`,Ee=`askDuty: {delay: PT1M, result: {}}
 declare:
 - {delay: PT1S, error: {name: OfficeClosed}}
 - {delay: PT1S, result: {number: 7}}
 pickUp: {delay: PT2H, result: {tour: t-4}}
 tell: {result: {}}
-`,Oe=`# A newsletter goes out in portions: a sub-workflow is run again until nobody is left, or until somebody says stop.
+`,De=`# A newsletter goes out in portions: a sub-workflow is run again until nobody is left, or until somebody says stop.
 id: newsletter
 name: Send a newsletter
 version: "1.0"
@@ -927,10 +927,10 @@ states:
   - functionRef: {refName: report, arguments: {list: "\${ .list }", left: "\${ .left }"}}
     actionDataFilter: {toStateData: "\${ .report }"}
   end: true
-`,ke=`subscribers: {result: {total: 250}}
+`,Oe=`subscribers: {result: {total: 250}}
 send: {result: {ok: true}}
 report: {result: {id: 1}}
-`,Ae=`# A hundred letters at most, then a pause: what the workflow newsletter runs again and again.
+`,ke=`# A hundred letters at most, then a pause: what the workflow newsletter runs again and again.
 id: portion
 name: Send one portion
 version: "1.0"
@@ -948,7 +948,7 @@ states:
   stateDataFilter: {output: "\${ {list, left: ([.left - 100, 0] | max)} }"}
   transition: Rest
 - {name: Rest, type: delay, timeDelay: PT10M, end: true}
-`,je=`document:
+`,Ae=`document:
   dsl: "1.0.3"
   namespace: people
   name: account
@@ -971,7 +971,7 @@ do:
       - rename:
           set: '\${ . + {login: (.login + "x")} }'
       then: reserve
-`,Me=`document:
+`,je=`document:
   dsl: "1.0.3"
   namespace: people
   name: onboarding
@@ -1009,12 +1009,12 @@ do:
           type: people.welcome
           data: \${ . }
     output: {as: .data}
-`,Ne=`create:
+`,Me=`create:
 - {error: {name: Taken, status: 409}}
 - {result: {id: a-2}}
 desk: {result: {number: 12}}
 badge: {delay: P1D, result: {code: b-7}}
-`,Pe=`# Undo what was done, newest first, when the last step fails.
+`,Ne=`# Undo what was done, newest first, when the last step fails.
 id: order
 name: Take an order, or take it back
 version: "1.0"
@@ -1102,13 +1102,13 @@ states:
       parameters: {payment: "{{ $.payment }}"}
     actionDataFilter:
       dataResultsPath: "{{ $.refund }}"
-`,Fe=`reserve: {result: {reservation: v-1}}
+`,Pe=`reserve: {result: {reservation: v-1}}
 charge: {result: {payment: p-1}}
 ship: {error: {name: NotDeliverable}}
 refund: {result: {refund: b-1}}
 release: {result: {}}
 apologise: {result: {}}
-`,Ie=`# Wait for thirty days, then remind. The wait costs nothing: no process sleeps.
+`,Fe=`# Wait for thirty days, then remind. The wait costs nothing: no process sleeps.
 id: reminder
 name: Remind a customer of an open invoice
 version: "1.0"
@@ -1135,8 +1135,8 @@ states:
       dataResultsPath: "{{ $.sent }}"
   end:
     kind: default
-`,Le=`sendReminder: {result: {sent: true}}
-`,Re=`# A call that is tried again after 1, 3, 5 and 7 minutes: four retries in
+`,Ie=`sendReminder: {result: {sent: true}}
+`,Le=`# A call that is tried again after 1, 3, 5 and 7 minutes: four retries in
 # sixteen minutes. When they are used up, the error's own transition is taken.
 id: retry
 name: Charge a card with patience
@@ -1180,11 +1180,11 @@ states:
         text: "Card {{ $.card }} could not be charged."
   end:
     kind: default
-`,ze=`charge:
+`,Re=`charge:
 - {error: {name: ServiceUnavailable, code: "503"}}
 - {error: {name: ServiceUnavailable, code: "503"}}
 - {result: {receipt: r-99}}
-`,Be=`# Invoices are sent two at a time. A policy says once how calls are repeated and what an error is called.
+`,ze=`# Invoices are sent two at a time. A policy says once how calls are repeated and what an error is called.
 name: invoices
 version: "1.0.0"
 specVersion: "0.9"
@@ -1249,12 +1249,12 @@ states:
   type: inject
   data: {byHand: true}
   end: true
-`,Ve=`post:
+`,Be=`post:
 - {error: {status: 503}}
 - {result: {letter: l-1}}
 - {result: {letter: l-2}}
 book: {result: {entry: 1}}
-`,He=`# An order is reserved, paid and sent. Each call that cannot be made at the moment is tried again by itself;
+`,Ve=`# An order is reserved, paid and sent. Each call that cannot be made at the moment is tried again by itself;
 # when the order cannot be completed, what was done before is undone, newest first.
 id: web-order
 name: Take an order
@@ -1327,7 +1327,7 @@ states:
   - functionRef: {refName: apologise, arguments: {to: "\${ .customer }", refund: "\${ .refund }"}}
     actionDataFilter: {useResults: false}
   end: true
-`,Ue=`reserve: {result: {id: v-1}}
+`,He=`reserve: {result: {id: v-1}}
 charge:
 - {error: {name: Overloaded, code: "503"}}
 - {result: {id: p-1}}
@@ -1335,7 +1335,7 @@ ship: {error: {name: NotDeliverable}}
 refund: {result: {id: b-1}}
 release: {result: {}}
 apologise: {result: {}}
-`,We=`# A document goes to a reviewer, back to its author and again to the reviewer, as often as it takes; who does not
+`,Ue=`# A document goes to a reviewer, back to its author and again to the reviewer, as often as it takes; who does not
 # answer within three days is reminded, and after two weeks it is over.
 id: review
 name: Review a document
@@ -1398,13 +1398,13 @@ states:
     actionDataFilter: {toStateData: "\${ .told }"}
   stateDataFilter: {output: "\${ {document, round, told} }"}
   end: true
-`,Ge=`- {at: PT5H, event: {type: document.reviewed, source: desk, id: e2, documentid: d-1, data: {verdict: changes, remarks: too long}}}
+`,We=`- {at: PT5H, event: {type: document.reviewed, source: desk, id: e2, documentid: d-1, data: {verdict: changes, remarks: too long}}}
 - {at: P2D, event: {type: document.reviewed, source: desk, id: e3, documentid: d-1, data: {verdict: approved}}}
-`,Ke=`sendForReview: {result: {queued: true}}
+`,Ge=`sendForReview: {result: {queued: true}}
 askForChanges: {delay: P1D, result: {lines: 12}}
 remind: {result: {sent: true}}
 giveUp: {result: {mails: 2}}
-`,qe=`# The first reading of a sensor starts an instance, and all further ones of that sensor go to it. After a week
+`,Ke=`# The first reading of a sensor starts an instance, and all further ones of that sensor go to it. After a week
 # it sums up what it saw.
 id: heat-alarm
 name: Watch a sensor
@@ -1455,11 +1455,11 @@ states:
     actionDataFilter: {useResults: false}
   stateDataFilter: {output: "\${ {count, highest} }"}
   end: true
-`,Je=`- {event: {type: sensor.measured, source: boiler-room, id: e1, sensorid: s-1, data: {celsius: 60}}}
+`,qe=`- {event: {type: sensor.measured, source: boiler-room, id: e1, sensorid: s-1, data: {celsius: 60}}}
 - {at: P1D, event: {type: sensor.measured, source: boiler-room, id: e2, sensorid: s-1, data: {celsius: 75}}}
-`,Ye=`alarm: {result: {called: Grace}}
+`,Je=`alarm: {result: {called: Grace}}
 report: {result: {}}
-`,Xe=`{
+`,Ye=`{
   "id": "ticket",
   "name": "Open a ticket",
   "version": "1.0",
@@ -1582,9 +1582,9 @@ report: {result: {}}
     }
   ]
 }
-`,Ze=`customer: {result: {tier: gold, mail: ada@example.com, phone: "1"}}
+`,Xe=`customer: {result: {tier: gold, mail: ada@example.com, phone: "1"}}
 open: {result: {number: 7}}
-`,Qe=`# The smallest useful workflow: one task, no calls.
+`,Ze=`# The smallest useful workflow: one task, no calls.
 #
 #   go run ./cmd/lockstep run examples/v10/greet.yaml --input '{"name":"Ada"}'
 document:
@@ -1597,7 +1597,7 @@ do:
 - greet:
     set:
       greeting: \${ "Hello, " + .name }
-`,$e=`document:
+`,Qe=`document:
   dsl: "1.0.3"
   namespace: billing
   name: invoices
@@ -1640,11 +1640,11 @@ do:
     set:
       sent: \${ .sent }
       left: \${ [.invoices[].number] - .sent }
-`,et=`due: {result: [{number: 1, customer: ada}, {number: 2, customer: bob}]}
+`,$e=`due: {result: [{number: 1, customer: ada}, {number: 2, customer: bob}]}
 letter:
 - {error: {name: Unavailable, status: 503}}
 - {result: {}}
-`,tt=`document:
+`,et=`document:
   dsl: "1.0.3"
   namespace: people
   name: leave
@@ -1698,10 +1698,10 @@ do:
           type: people.leave.answered
           data: {employee: "\${ .employee }", approved: "\${ .approved }", by: "\${ .by }"}
     output: {as: .data}
-`,nt=`- at: P1D
+`,tt=`- at: P1D
   event: {type: people.leave.decided, source: desk, id: e1, data: {request: r-1, approved: true, by: grace}}
-`,rt=`book: {result: {}}
-`,it=`document:
+`,nt=`book: {result: {}}
+`,rt=`document:
   dsl: "1.0.3"
   namespace: shop
   name: order
@@ -1750,12 +1750,12 @@ do:
       then: end
 - confirm:
     set: {item: "\${ .item }", receipt: "\${ .receipt }"}
-`,at=`reserve: {result: {id: r-1}}
+`,it=`reserve: {result: {id: r-1}}
 charge:
 - {error: {name: Unavailable, status: "503"}}
 - {error: {name: Refused, status: "402"}}
 release: {result: {}}
-`,ot=`document:
+`,at=`document:
   dsl: "1.0.3"
   namespace: default
   name: party
@@ -1807,14 +1807,14 @@ do:
           export: {as: "."}
 - list:
     set: \${ $context }
-`,st=`- event: {type: party.planned, source: me, id: e1, data: {party: p1, guests: [Ada, Bob]}}
+`,ot=`- event: {type: party.planned, source: me, id: e1, data: {party: p1, guests: [Ada, Bob]}}
 - at: PT1H
   event: {type: party.answer, source: ada, id: e2, data: {party: p1, guest: Ada, coming: true}}
 - at: PT3H
   event: {type: party.answer, source: bob, id: e3, data: {party: p1, guest: Bob, coming: false}}
 - at: P1D
   event: {type: party.closed, source: me, id: e4, data: {party: p1}}
-`,ct=`document:
+`,st=`document:
   dsl: "1.0.3"
   namespace: billing
   name: reminders
@@ -1859,11 +1859,11 @@ do:
     call: letter
     with: {to: collection agency, tone: formal}
     output: {as: $input}
-`,lt=`letter: {result: {}}
+`,ct=`letter: {result: {}}
 paid:
 - {result: {state: open}}
 - {result: {state: paid}}
-`,ut=`document:
+`,lt=`document:
   dsl: "1.0.3"
   namespace: default
   name: sensor
@@ -1897,13 +1897,13 @@ do:
       room: \${ $workflow.input.room }
       readings: \${ . }
       average: \${ add / length }
-`,dt=`- at: PT1M
+`,ut=`- at: PT1M
   event: {type: room.temperature, source: attic-1, id: e1, data: {room: attic, celsius: 21}}
 - at: PT2M
   event: {type: room.temperature, source: attic-1, id: e2, data: {room: attic, celsius: 33}}
 - at: PT3M
   event: {type: room.temperature, source: attic-1, id: e3, data: {room: attic, celsius: 27}}
-`,ft=`document:
+`,dt=`document:
   dsl: "1.0.3"
   namespace: shop
   name: suppliers
@@ -1944,10 +1944,10 @@ do:
       endpoint: https://{supplier}.example.com/orders
       body: {item: "\${ .item }", price: "\${ .price }"}
     output: {as: "$input + {order: .number}"}
-`,pt=`north: {delay: PT8S, result: {price: 40}}
+`,ft=`north: {delay: PT8S, result: {price: 40}}
 south: {delay: PT5S, result: {price: 42}}
 order: {result: {number: 17}}
-`,mt=`document:
+`,pt=`document:
   dsl: "1.0.3"
   namespace: bank
   name: transfer
@@ -1986,9 +1986,9 @@ do:
       endpoint: https://bank.example.com/accounts/{to}/credits
       body: {amount: "\${ .amount }"}
     output: {as: $input}
-`,ht=`debit: {result: {}}
+`,mt=`debit: {result: {}}
 credit: {result: {}}
-`,gt=`id: parcel
+`,ht=`id: parcel
 name: Tell where a parcel is
 version: "1.0"
 functions:
@@ -2026,23 +2026,23 @@ states:
   data: {text: It is on its way.}
   end:
     kind: default
-`,z={definition:``,input:``,mocks:``,events:``,takes:``,files:{}},B=e=>(t,n,r)=>({name:t,title:n,language:e,texts:{...z,...r}}),V=B(`Open Workflow 1.0`),H=B(`Serverless Workflow 0.6 to 0.9`),U=B(`Serverless Workflow 0.1 and 0.2`),W=B(`Serverless Workflow 0.5`),_t=B(`Jobs`),G=[V(`greet`,`Greet somebody`,{definition:Qe,input:`name: Ada
-`}),V(`pay`,`Pay an order, or release what was reserved`,{definition:it,input:`item: lamp
+`,B={definition:``,input:``,mocks:``,events:``,takes:``,files:{}},V=e=>(t,n,r)=>({name:t,title:n,language:e,texts:{...B,...r}}),H=V(`Open Workflow 1.0`),U=V(`Serverless Workflow 0.6 to 0.9`),W=V(`Serverless Workflow 0.1 and 0.2`),G=V(`Serverless Workflow 0.5`),gt=V(`Jobs`),K=[H(`greet`,`Greet somebody`,{definition:Ze,input:`name: Ada
+`}),H(`pay`,`Pay an order, or release what was reserved`,{definition:rt,input:`item: lamp
 count: 2
 card: c-1
 amount: 40
-`,mocks:at}),V(`suppliers`,`Take the first answer of two`,{definition:ft,input:`item: lamp
-`,mocks:pt}),V(`leave`,`Wait for a decision, two days at most`,{definition:tt,input:`request: r-1
+`,mocks:it}),H(`suppliers`,`Take the first answer of two`,{definition:dt,input:`item: lamp
+`,mocks:ft}),H(`leave`,`Wait for a decision, two days at most`,{definition:et,input:`request: r-1
 employee: ada
 days: 5
-`,mocks:rt,events:nt}),V(`invoices`,`Send letters every night`,{definition:$e,mocks:et}),V(`sensor`,`Judge readings as they come`,{definition:ut,input:`room: attic
-`,events:dt}),V(`party`,`Collect answers until an event`,{definition:ot,events:st}),V(`transfer`,`Extend every call`,{definition:mt,input:`from: a
+`,mocks:nt,events:tt}),H(`invoices`,`Send letters every night`,{definition:Qe,mocks:$e}),H(`sensor`,`Judge readings as they come`,{definition:lt,input:`room: attic
+`,events:ut}),H(`party`,`Collect answers until an event`,{definition:at,events:ot}),H(`transfer`,`Extend every call`,{definition:pt,input:`from: a
 to: b
 amount: 40
-`,mocks:ht}),V(`reminders`,`Call functions of the definition`,{definition:ct,input:`number: 7
+`,mocks:mt}),H(`reminders`,`Call functions of the definition`,{definition:st,input:`number: 7
 customer: ada
-`,mocks:lt}),V(`onboarding10`,`Run another workflow`,{definition:Me,input:`name: Ada
-`,mocks:Ne,files:{"account.yaml":je}}),V(`empty`,`Begin with nothing`,{definition:`document:
+`,mocks:ct}),H(`onboarding10`,`Run another workflow`,{definition:je,input:`name: Ada
+`,mocks:Me,files:{"account.yaml":Ae}}),H(`empty`,`Begin with nothing`,{definition:`document:
   dsl: 1.0.3
   namespace: default
   name: mine
@@ -2050,45 +2050,45 @@ customer: ada
 do:
 - first:
     set: {hello: world}
-`}),H(`order08`,`Take an order, or take it back (0.8)`,{definition:He,input:`item: lamp
+`}),U(`order08`,`Take an order, or take it back (0.8)`,{definition:Ve,input:`item: lamp
 customer: Ada
 card: c-1
 amount: 30
-`,mocks:Ue}),H(`sensor08`,`Watch a sensor for a week (0.8)`,{definition:qe,mocks:Ye,events:Je}),H(`ticket08`,`Open a ticket, as written for SonataFlow (0.8)`,{definition:Xe,input:`customer: c-1
+`,mocks:He}),U(`sensor08`,`Watch a sensor for a week (0.8)`,{definition:Ke,mocks:Je,events:qe}),U(`ticket08`,`Open a ticket, as written for SonataFlow (0.8)`,{definition:Ye,input:`customer: c-1
 text: It does not blink
-`,mocks:Ze}),H(`review07`,`Review a document, two weeks at most (0.7)`,{definition:We,input:`document: d-1
+`,mocks:Xe}),U(`review07`,`Review a document, two weeks at most (0.7)`,{definition:Ue,input:`document: d-1
 round: 1
-`,mocks:Ke,events:Ge}),H(`invoices09`,`Send invoices in batches (0.9)`,{definition:Be,input:`invoices: [{number: 1, to: ada}, {number: 2, to: bo}]
-`,mocks:Ve}),H(`newsletter06`,`Run a sub-workflow until nobody is left (0.6)`,{definition:Oe,input:`list: weekly
-`,mocks:ke,files:{"portion.yaml":Ae}}),W(`hello`,`Greet somebody`,{definition:le,input:`name: Ada
-`}),W(`order`,`Take an order, or take it back`,{definition:Pe,input:`item: lamp
+`,mocks:Ge,events:We}),U(`invoices09`,`Send invoices in batches (0.9)`,{definition:ze,input:`invoices: [{number: 1, to: ada}, {number: 2, to: bo}]
+`,mocks:Be}),U(`newsletter06`,`Run a sub-workflow until nobody is left (0.6)`,{definition:De,input:`list: weekly
+`,mocks:Oe,files:{"portion.yaml":ke}}),G(`hello`,`Greet somebody`,{definition:ce,input:`name: Ada
+`}),G(`order`,`Take an order, or take it back`,{definition:Ne,input:`item: lamp
 customer: Ada
 amount: 30
-`,mocks:Fe}),W(`retry`,`Try again with patience`,{definition:Re,input:`card: c-1
+`,mocks:Pe}),G(`retry`,`Try again with patience`,{definition:Le,input:`card: c-1
 amount: 30
-`,mocks:ze}),W(`reminder`,`Wait thirty days`,{definition:Ie,input:`email: ada@example.com
+`,mocks:Re}),G(`reminder`,`Wait thirty days`,{definition:Fe,input:`email: ada@example.com
 invoice: {number: 7, amount: 30}
-`,mocks:Le}),W(`approval`,`Have a person decide`,{definition:oe,input:`request: q-1
-`,mocks:ce,events:se}),W(`monitor`,`Begin with an event`,{definition:de,mocks:pe,events:fe}),W(`account`,`Do things side by side`,{definition:I,input:`login: ada
+`,mocks:Ie}),G(`approval`,`Have a person decide`,{definition:R,input:`request: q-1
+`,mocks:se,events:oe}),G(`monitor`,`Begin with an event`,{definition:ue,mocks:fe,events:de}),G(`account`,`Do things side by side`,{definition:I,input:`login: ada
 name: Ada
-`,mocks:L}),W(`onboarding`,`Run another workflow, and handle its errors`,{definition:me,input:`name: Ada
+`,mocks:L}),G(`onboarding`,`Run another workflow, and handle its errors`,{definition:pe,input:`name: Ada
 login: ada
-`,mocks:he,files:{"account.yaml":I}}),U(`approve01`,`Ask until there is an answer (0.1)`,{definition:R,input:`who: Ada
-`,mocks:ge}),U(`translation01`,`Have a text translated and read (0.1, with hyphens)`,{definition:be,mocks:Se,events:xe}),U(`home01`,`Watch a house (0.1, its first draft)`,{definition:_e,mocks:ye,events:ve}),U(`travel01`,`Book a journey, with a sub-workflow (0.1)`,{definition:Ce,input:`who: Ada
+`,mocks:me,files:{"account.yaml":I}}),W(`approve01`,`Ask until there is an answer (0.1)`,{definition:z,input:`who: Ada
+`,mocks:he}),W(`translation01`,`Have a text translated and read (0.1, with hyphens)`,{definition:ye,mocks:xe,events:be}),W(`home01`,`Watch a house (0.1, its first draft)`,{definition:ge,mocks:ve,events:_e}),W(`travel01`,`Book a journey, with a sub-workflow (0.1)`,{definition:Se,input:`who: Ada
 to: Lisbon
 nights: 3
-`,mocks:we,files:{"approve.yaml":R}}),U(`customs02`,`Declare a parcel, and wait for the duty (0.1 as released)`,{definition:Te,input:`parcelid: p-1
+`,mocks:Ce,files:{"approve.yaml":z}}),W(`customs02`,`Declare a parcel, and wait for the duty (0.1 as released)`,{definition:we,input:`parcelid: p-1
 value: 900
 gift: false
-`,mocks:De,events:Ee}),U(`parcel02`,`Tell where a parcel is (0.2)`,{definition:gt,input:`parcel: p-1
+`,mocks:Ee,events:Te}),W(`parcel02`,`Tell where a parcel is (0.2)`,{definition:ht,input:`parcel: p-1
 `,mocks:`locate: {result: {distance: 3}}
-`}),_t(`kanban`,`Move a job over a board`,{definition:ue,input:`title: A button that does nothing
+`}),gt(`kanban`,`Move a job over a board`,{definition:le,input:`title: A button that does nothing
 `,takes:`- {actor: CLIENT, state: DOING}
 - {at: PT2H, actor: CLIENT, state: DOING, progress: 60, message: it blinks}
 - {at: PT6H, actor: CLIENT, state: REVIEW, progress: 100}
 - {at: P1D, actor: WFX, state: SHIPPED, message: thank you}
-`})],vt=`play=`,yt=4<<20;async function bt(e){let t=Object.fromEntries(Object.entries(e).filter(([,e])=>typeof e==`string`?e:Object.keys(e).length)),n=new Blob([JSON.stringify(t)]).stream().pipeThrough(new CompressionStream(`deflate-raw`)),r=new Uint8Array(await new Response(n).arrayBuffer()),i=``;for(let e of r)i+=String.fromCharCode(e);let a=vt+btoa(i).replace(/\+/g,`-`).replace(/\//g,`_`).replace(/=+$/,``);return a.length>32e3?null:a}var xt=e=>e.startsWith(`#play=`);async function St(e){let t=Error(`This link is not whole: it was cut, or changed on its way. Ask for it again.`),n=``;try{let r=atob(e.slice(6).replace(/-/g,`+`).replace(/_/g,`/`)),i=Uint8Array.from(r,e=>e.charCodeAt(0)),a=new Blob([i]).stream().pipeThrough(new DecompressionStream(`deflate-raw`)).getReader(),o=new TextDecoder(`utf-8`,{fatal:!0});for(let e=0;;){let{done:r,value:i}=await a.read();if(r)break;if(e+=i.length,e>yt)throw t;n+=o.decode(i,{stream:!0})}n+=o.decode();let s=JSON.parse(n),c=e=>e===void 0||typeof e==`string`,{definition:l,input:u,mocks:d,events:f,takes:p,files:m}=s;if(typeof l!=`string`||![u,d,f,p].every(c)||m!==void 0&&(typeof m!=`object`||!m||!Object.values(m).every(e=>typeof e==`string`)))throw t;return{...z,definition:l,input:u??``,mocks:d??``,events:f??``,takes:p??``,files:m??{}}}catch{throw t}}var K=`lockstep-playground-link:`,Ct=10,q=new Map;async function wt(e,t){let n=(crypto.subtle?[...new Uint8Array(await crypto.subtle.digest(`SHA-256`,new TextEncoder().encode(e)))]:[...e].reduce((e,t)=>[e[0]*31+t.charCodeAt(0)>>>0],[7])).slice(0,6).map(e=>e.toString(16).padStart(2,`0`)).join(``);q.set(n,t);try{let e=Object.keys(localStorage).filter(e=>e.startsWith(K));for(let t of e.slice(0,Math.max(0,e.length-Ct+1)))localStorage.removeItem(t);localStorage.setItem(K+n,JSON.stringify(t))}catch{}return n}function Tt(e){try{return q.get(e)??JSON.parse(localStorage.getItem(K+e)??`null`)}catch{return null}}function Et(n){let[r,a]=_(),[o,s]=_(``),c=t(null);return M(()=>{bt(n.texts).then(e=>a(e&&`${location.origin}/playground#${e}`),()=>a(null))},[]),e(y,{title:`Share by link`,leave:`Close`,action:`Copy the link`,onClose:n.onClose,onSubmit:r?async()=>{c.current?.select();try{await navigator.clipboard.writeText(r),s(`The link is copied.`),i(`The link is copied`)}catch{s(`The link is selected: copy it with Ctrl+C.`)}}:void 0,children:[r===void 0&&e(`p`,{class:`quiet`,children:`Packing…`}),r===null&&e(`div`,{class:`problem`,role:`alert`,children:e(`p`,{children:[`This is too much for a link: packed it has more than `,h(32e3),` characters, which mail and chat programs cut. Save a scenario and send the files, or deploy it.`]})}),r&&e(g,{children:[e(`p`,{children:`Whoever opens it gets the definition, its files, the input, the mocks and the events as they are now. The link itself has all of it: no server keeps it.`}),e(`label`,{class:`field`,children:[e(`span`,{children:`Link`}),e(`input`,{ref:c,readOnly:!0,value:r,onFocus:e=>e.currentTarget.select()})]}),e(`p`,{class:`quiet`,role:`status`,children:o||`${h(r.length)} characters`})]})]})}function Dt(t){let[r,a]=_(`as tried out in the playground`),[o,c]=_(),[l,u]=_(),[d,f]=_(!1),p=async()=>{f(!0),u(void 0);try{let{data:e}=await s(`/api/v1/playground`,{body:{...t.texts,scenario:r.trim()||`it runs`}});if(!e.scenario)throw Error(`The definition has errors: correct them first.`);c(e),i(`The scenario is ready`)}catch(e){u(e)}f(!1)},{scenario:m}=o??{};if(!m)return e(y,{title:`Save as a scenario`,action:`Run and write it`,leave:`Cancel`,busy:d,onClose:t.onClose,onSubmit:p,children:[e(`p`,{children:`A scenario is a test: this input, these mocks and events, and what comes of them. It expects what happens now.`}),e(`label`,{class:`field`,children:[e(`span`,{children:`What it tests, in a few words`}),e(`input`,{value:r,onInput:e=>a(e.currentTarget.value)})]}),e(n,{error:l})]});let h=[[m.file,m.text],[m.definition,t.texts.definition],...Object.entries(t.texts.files)];return e(y,{title:`Save as a scenario`,wide:!0,onClose:t.onClose,children:[e(`p`,{children:[o.run.message,` Put these files into one folder, then: `,e(`code`,{children:[`lockstep test `,m.file]})]}),e(`p`,{class:`play-downloads`,children:h.map(([t,n],r)=>e(`button`,{type:`button`,class:r===0?`main`:void 0,onClick:()=>Ot(t,n),children:[`Download `,t]},t))}),e(A,{label:`Scenario`,readOnly:!0,value:m.text})]})}function Ot(e,t){let n=document.createElement(`a`);n.href=URL.createObjectURL(new Blob([t],{type:`application/yaml`})),n.download=e.split(`/`).pop(),n.click(),setTimeout(()=>URL.revokeObjectURL(n.href),6e4)}var J=`lockstep-playground:`;function kt(e){try{let t=JSON.parse(localStorage.getItem(J+e)??`null`);return t&&typeof t.definition==`string`?{...z,...t}:null}catch{return null}}function Y(e,t){try{return t?localStorage.setItem(J+e,JSON.stringify(t)):localStorage.removeItem(J+e),!0}catch{return!1}}var At=[`completed`,`failed`,`cancelled`,`terminated`,`waiting`],jt={stopped:[`‖`,`stopped`],later:[`◔`,`waits for its time`],limit:[`✕`,`cut off`],none:[`○`,`not started`]};function Mt(t){let{run:n}=t,r=jt[n.status];return e(`section`,{class:`play-result`,"aria-label":`Result`,children:[e(`p`,{class:`play-verdict`,children:[At.includes(n.status)?e(m,{status:n.status}):e(`span`,{class:`status `+(n.status===`limit`?`failed`:`paused`),children:[e(`span`,{"aria-hidden":`true`,children:r?.[0]}),` `,r?.[1]??n.status]}),` `,n.message,n.error?.place&&e(g,{children:[` `,e(`button`,{type:`button`,class:`link`,onClick:()=>t.onLine(n.error.place.line,n.error.place.column),children:[`Line `,n.error.place.line]})]})]}),t.stale&&e(`p`,{class:`quiet`,children:`The text has changed since this run.`}),n.notes.length>0&&e(`ul`,{class:`play-notes`,children:n.notes.map(t=>e(`li`,{children:t}))}),n.stopped.map(t=>e(g,{children:[e(`h3`,{children:[`Input of `,t.node]}),e(T,{value:t.data,label:`Input of ${t.node}`})]})),n.output!==void 0&&e(g,{children:[e(`h3`,{children:`Output`}),e(T,{value:n.output,label:`Output`})]}),e(Nt,{run:n,state:t.state,onAll:t.onAll})]})}var X=100;function Nt(t){let[n,r]=_(X),i=t.run.instances.length>1,a=t.run.records.filter(e=>!t.state||e.record.node===t.state||e.record.node?.startsWith(t.state+`/`)),o=Date.parse(t.run.records[0]?.record.time??t.run.clock),s=o;return e(g,{children:[e(`h3`,{children:[`What happened`,t.state&&e(g,{children:[` in `,t.state]}),` `,t.state&&e(`button`,{type:`button`,class:`link`,onClick:t.onAll,children:`Show all`})]}),a.length===0&&e(`p`,{class:`quiet`,children:`Nothing.`}),e(`ol`,{class:`play-timeline`,children:a.slice(0,n).flatMap(({instance:t,record:n})=>{let r=Date.parse(n.time),a=r-s;return s=r,[a>0&&e(`li`,{class:`play-gap`,children:[j(a),` pass`]},`gap${n.seq}`),e(`li`,{class:Ft(n)?`bad`:void 0,children:[e(`span`,{class:`quiet mono`,children:r>o?`+${j(r-o)}`:`+0`}),e(Pt,{record:n,of:i?t:``})]},n.seq)]})}),a.length>n&&e(`button`,{type:`button`,onClick:()=>r(n+X),children:[`Show `,Math.min(X,a.length-n),` more of `,a.length]})]})}function Pt(t){let n=(t.of?t.of+`: `:``)+It(t.record);return t.record.data===void 0?e(`span`,{children:n}):e(`details`,{children:[e(`summary`,{children:n}),e(T,{value:t.record.data,label:`Data of ${n}`})]})}var Ft=e=>[`callFailed`,`timedOut`,`warning`].includes(e.type)||e.status===`failed`,Z=e=>e.replace(`T`,` `).replace(`Z`,``);function It(e){let t=e.node??``,n=e.error?`: ${[e.error.name,e.error.detail].filter(Boolean).join(`, `)}`:``;switch(e.type){case`started`:return`The instance starts`;case`entered`:return`${t} begins`;case`left`:return`${t} is done`;case`called`:return`${t} calls ${e.name}${e.attempt&&e.attempt>1?`, attempt ${e.attempt}`:``}`;case`returned`:return`${e.name} answers`;case`callFailed`:return`${e.name} fails${n}`;case`waiting`:return`${t} waits${e.name?` for ${e.name}`:``}${e.at?` until ${Z(e.at)}`:``}`;case`consumed`:return`${t} takes the event ${e.name??``}`;case`produced`:return`${t} produces the event ${e.name??``}`;case`timedOut`:return`${t} runs out of time`;case`retrying`:return`${t} will be tried again${e.at?` at ${Z(e.at)}`:``}`;case`caught`:return`${t} handles the error${n}`;case`compensating`:return`${t} is undone`;case`taken`:return`${e.name??`Somebody`} chooses ${e.text||t}`;case`finished`:return`The instance is ${e.status}${n}`;case`warning`:return`${t?t+`: `:``}${e.text??``}`}return[e.type,t,e.name,e.text].filter(Boolean).join(` `)+n}function Lt(){O(`Playground`);let{query:t}=f.value,i=t.get(`definition`),a=t.get(`link`),o=Rt(),s=i?`definition:${i}`:a?`link:${a}`:`example:${t.get(`example`)??`greet`}`,c=r(async e=>({base:s,texts:await zt({definition:i,link:a,example:t.get(`example`)},e)}),[s]),l=c.data?.base===s&&!o.busy?c.data.texts:void 0;return e(g,{children:[e(`h1`,{children:`Playground`}),e(`p`,{class:`quiet`,children:`Write a definition and run it here. Time is virtual, functions answer from mocks, and nothing is kept on the server.`}),e(n,{error:o.error}),e(n,{error:l?void 0:c.error,again:c.again}),l?e(Ut,{base:s,original:l,chooser:e(Vt,{base:s})},s):!c.error&&e(`p`,{class:`quiet`,children:`Loading…`})]})}function Rt(){let[e,t]=_({busy:xt(location.hash)});return M(()=>{let e=async()=>{if(!xt(location.hash))return;let{hash:e}=location;t({busy:!0});try{l({link:await wt(e,await St(e)),definition:null,example:null,state:null}),t({busy:!1})}catch(e){t({busy:!1,error:e})}};return e(),addEventListener(`hashchange`,e),()=>removeEventListener(`hashchange`,e)},[]),e}async function zt(e,t){if(e.definition)return Bt(e.definition,t);if(e.link){let t=Tt(e.link);if(!t)throw Error(`What this link carried is not in this browser. Open the whole link again.`);return t}let n=G.find(t=>t.name===(e.example??`greet`));if(!n)throw Error(`There is no example “${e.example}”. Choose another.`);return n.texts}async function Bt(e,t){let n=async n=>(await s(a(`definitions`,e,`source`)+(n?`?file=`+encodeURIComponent(n):``),{signal:t,text:!0})).data,r=await c(a(`definitions`,e,`files`),t),i=r.items.find(e=>e.document)?.path??``,o=i.slice(0,i.lastIndexOf(`/`)+1),l={};for(let e of r.items){if(e.document||e.remote||!e.path.startsWith(o))continue;let t=await n(e.path);t.includes(`\0`)||(l[e.path.slice(o.length)]=t)}return{...z,definition:await n(),files:l}}function Vt(t){let n=r(e=>c(`/api/v1/definitions?limit=100`,e),[]),i=e=>{let[t,n]=[e.slice(0,e.indexOf(`:`)),e.slice(e.indexOf(`:`)+1)];u(`/playground?${t}=${encodeURIComponent(n)}`)};return e(`label`,{children:[`Begin with`,` `,e(`select`,{value:t.base,onChange:e=>i(e.currentTarget.value),children:[t.base.startsWith(`link:`)&&e(`option`,{value:t.base,children:`A link that was opened`}),[...new Set(G.map(e=>e.language))].map(t=>e(`optgroup`,{label:t,children:G.filter(e=>e.language===t).map(t=>e(`option`,{value:`example:${t.name}`,children:t.title}))})),!!n.data?.items.length&&e(`optgroup`,{label:`Deployed here`,children:n.data.items.map(t=>e(`option`,{value:`definition:${t.id}`,children:t.id}))})]})]})}var Q=[[`input`,`Input`,`The workflow input, as YAML or JSON`],[`mocks`,`Mocks`,`How functions answer, such as
+`})],_t=`play=`,vt=4<<20;async function yt(e){let t=Object.fromEntries(Object.entries(e).filter(([,e])=>typeof e==`string`?e:Object.keys(e).length)),n=new Blob([JSON.stringify(t)]).stream().pipeThrough(new CompressionStream(`deflate-raw`)),r=new Uint8Array(await new Response(n).arrayBuffer()),i=``;for(let e of r)i+=String.fromCharCode(e);let a=_t+btoa(i).replace(/\+/g,`-`).replace(/\//g,`_`).replace(/=+$/,``);return a.length>32e3?null:a}var bt=e=>e.startsWith(`#play=`);async function xt(e){let t=Error(`This link is not whole: it was cut, or changed on its way. Ask for it again.`),n=``;try{let r=atob(e.slice(6).replace(/-/g,`+`).replace(/_/g,`/`)),i=Uint8Array.from(r,e=>e.charCodeAt(0)),a=new Blob([i]).stream().pipeThrough(new DecompressionStream(`deflate-raw`)).getReader(),o=new TextDecoder(`utf-8`,{fatal:!0});for(let e=0;;){let{done:r,value:i}=await a.read();if(r)break;if(e+=i.length,e>vt)throw t;n+=o.decode(i,{stream:!0})}n+=o.decode();let s=JSON.parse(n),c=e=>e===void 0||typeof e==`string`,{definition:l,input:u,mocks:d,events:f,takes:p,files:m}=s;if(typeof l!=`string`||![u,d,f,p].every(c)||m!==void 0&&(typeof m!=`object`||!m||!Object.values(m).every(e=>typeof e==`string`)))throw t;return{...B,definition:l,input:u??``,mocks:d??``,events:f??``,takes:p??``,files:m??{}}}catch{throw t}}var q=`lockstep-playground-link:`,St=10,Ct=new Map;async function wt(e,t){let n=(crypto.subtle?[...new Uint8Array(await crypto.subtle.digest(`SHA-256`,new TextEncoder().encode(e)))]:[...e].reduce((e,t)=>[e[0]*31+t.charCodeAt(0)>>>0],[7])).slice(0,6).map(e=>e.toString(16).padStart(2,`0`)).join(``);Ct.set(n,t);try{let e=Object.keys(localStorage).filter(e=>e.startsWith(q));for(let t of e.slice(0,Math.max(0,e.length-St+1)))localStorage.removeItem(t);localStorage.setItem(q+n,JSON.stringify(t))}catch{}return n}function Tt(e){try{return Ct.get(e)??JSON.parse(localStorage.getItem(q+e)??`null`)}catch{return null}}function Et(e){let[n,r]=a(),[i,o]=a(``),s=h(null);return t(()=>{yt(e.texts).then(e=>r(e&&`${location.origin}/playground#${e}`),()=>r(null))},[]),c(A,{title:`Share by link`,leave:`Close`,action:`Copy the link`,onClose:e.onClose,onSubmit:n?async()=>{s.current?.select();try{await navigator.clipboard.writeText(n),o(`The link is copied.`),u(`The link is copied`)}catch{o(`The link is selected: copy it with Ctrl+C.`)}}:void 0,children:[n===void 0&&c(`p`,{class:`quiet`,children:`Packing…`}),n===null&&c(`div`,{class:`problem`,role:`alert`,children:c(`p`,{children:[`This is too much for a link: packed it has more than `,p(32e3),` characters, which mail and chat programs cut. Save a scenario and send the files, or deploy it.`]})}),n&&c(g,{children:[c(`p`,{children:`Whoever opens it gets the definition, its files, the input, the mocks and the events as they are now. The link itself has all of it: no server keeps it.`}),c(`label`,{class:`field`,children:[c(`span`,{children:`Link`}),c(`input`,{ref:s,readOnly:!0,value:n,onFocus:e=>e.currentTarget.select()})]}),c(`p`,{class:`quiet`,role:`status`,children:i||`${p(n.length)} characters`})]})]})}function Dt(e){let[t,n]=a(`as tried out in the playground`),[r,i]=a(),[o,l]=a(),[d,f]=a(!1),p=async()=>{f(!0),l(void 0);try{let{data:n}=await s(`/api/v1/playground`,{body:{...e.texts,scenario:t.trim()||`it runs`}});if(!n.scenario)throw Error(`The definition has errors: correct them first.`);i(n),u(`The scenario is ready`)}catch(e){l(e)}f(!1)},{scenario:m}=r??{};if(!m)return c(A,{title:`Save as a scenario`,action:`Run and write it`,busy:d,onClose:e.onClose,onSubmit:p,children:[c(`p`,{children:`A scenario is a test: this input, these mocks and events, and what comes of them. It expects what happens now.`}),c(`label`,{class:`field`,children:[c(`span`,{children:`What it tests, in a few words`}),c(`input`,{value:t,onInput:e=>n(e.currentTarget.value)})]}),c(k,{error:o})]});let h=[[m.file,m.text],[m.definition,e.texts.definition],...Object.entries(e.texts.files)];return c(A,{title:`Save as a scenario`,wide:!0,onClose:e.onClose,children:[c(`p`,{children:[r.run.message,` Put these files into one folder, then: `,c(`code`,{children:[`lockstep test `,m.file]})]}),c(`p`,{class:`play-downloads`,children:h.map(([e,t],n)=>c(`button`,{type:`button`,class:n===0?`main`:void 0,onClick:()=>Ot(e,t),children:[`Download `,e]},e))}),c(_,{label:`Scenario`,readOnly:!0,value:m.text})]})}function Ot(e,t){let n=document.createElement(`a`);n.href=URL.createObjectURL(new Blob([t],{type:`application/yaml`})),n.download=e.split(`/`).pop(),n.click(),setTimeout(()=>URL.revokeObjectURL(n.href),6e4)}var J=`lockstep-playground:`;function kt(e){try{let t=JSON.parse(localStorage.getItem(J+e)??`null`);return t&&typeof t.definition==`string`?{...B,...t}:null}catch{return null}}function At(e,t){try{return t?localStorage.setItem(J+e,JSON.stringify(t)):localStorage.removeItem(J+e),!0}catch{return!1}}var jt=[`completed`,`failed`,`cancelled`,`terminated`,`waiting`],Mt={stopped:[`‖`,`stopped`],later:[`◔`,`waits for its time`],limit:[`✕`,`cut off`],none:[`○`,`not started`]};function Nt(e){let{run:t}=e,n=Mt[t.status];return c(`section`,{class:`play-result`,"aria-label":`Result`,children:[c(`p`,{class:`play-verdict`,children:[jt.includes(t.status)?c(y,{status:t.status}):c(`span`,{class:`status `+(t.status===`limit`?`failed`:`paused`),children:[c(`span`,{"aria-hidden":`true`,children:n?.[0]}),` `,n?.[1]??t.status]}),` `,t.message,t.error?.place&&c(g,{children:[` `,c(`button`,{type:`button`,class:`link`,onClick:()=>e.onLine(t.error.place.line,t.error.place.column),children:[`Line `,t.error.place.line]})]})]}),e.stale&&c(`p`,{class:`quiet`,children:`The text has changed since this run.`}),t.notes.length>0&&c(`ul`,{class:`play-notes`,children:t.notes.map(e=>c(`li`,{children:e}))}),t.stopped.map(e=>c(g,{children:[c(`h3`,{children:[`Input of `,e.node]}),c(T,{value:e.data,label:`Input of ${e.node}`})]})),t.output!==void 0&&c(g,{children:[c(`h3`,{children:`Output`}),c(T,{value:t.output,label:`Output`})]}),c(Pt,{run:t,state:e.state,onAll:e.onAll})]})}var Y=100;function Pt(e){let[t,n]=a(Y),i=e.run.instances.length>1,o=e.run.records.filter(t=>!e.state||t.record.node===e.state||t.record.node?.startsWith(e.state+`/`)),s=Date.parse(e.run.records[0]?.record.time??e.run.clock),l=s;return c(g,{children:[c(`h3`,{children:[`What happened`,e.state&&c(g,{children:[` in `,e.state]}),` `,e.state&&c(`button`,{type:`button`,class:`link`,onClick:e.onAll,children:`Show all`})]}),o.length===0&&c(`p`,{class:`quiet`,children:`Nothing.`}),c(`ol`,{class:`play-timeline`,children:o.slice(0,t).flatMap(({instance:e,record:t})=>{let n=Date.parse(t.time),a=n-l;return l=n,[a>0&&c(`li`,{class:`play-gap`,children:[r(a),` pass`]},`gap${t.seq}`),c(`li`,{class:It(t)?`bad`:void 0,children:[c(`span`,{class:`quiet mono`,children:n>s?`+${r(n-s)}`:`+0`}),c(Ft,{record:t,of:i?e:``})]},t.seq)]})}),o.length>t&&c(`button`,{type:`button`,onClick:()=>n(t+Y),children:[`Show `,Math.min(Y,o.length-t),` more of `,o.length]})]})}function Ft(e){let t=(e.of?e.of+`: `:``)+Lt(e.record);return e.record.data===void 0?c(`span`,{children:t}):c(`details`,{children:[c(`summary`,{children:t}),c(T,{value:e.record.data,label:`Data of ${t}`})]})}var It=e=>[`callFailed`,`timedOut`,`warning`].includes(e.type)||e.status===`failed`;function Lt(e){let t=e.node??``,r=e.error?`: ${[e.error.name,e.error.detail].filter(Boolean).join(`, `)}`:``;switch(e.type){case`started`:return`The instance starts`;case`entered`:return`${t} begins`;case`left`:return`${t} is done`;case`called`:return`${t} calls ${e.name}${e.attempt&&e.attempt>1?`, attempt ${e.attempt}`:``}`;case`returned`:return`${e.name} answers`;case`callFailed`:return`${e.name} fails${r}`;case`waiting`:return`${t} waits${e.name?` for ${e.name}`:``}${e.at?` until ${n(e.at)}`:``}`;case`consumed`:return`${t} takes the event ${e.name??``}`;case`produced`:return`${t} produces the event ${e.name??``}`;case`timedOut`:return`${t} runs out of time`;case`retrying`:return`${t} will be tried again${e.at?` at ${n(e.at)}`:``}`;case`caught`:return`${t} handles the error${r}`;case`compensating`:return`${t} is undone`;case`taken`:return`${e.name??`Somebody`} chooses ${e.text||t}`;case`finished`:return`The instance is ${e.status}${r}`;case`warning`:return`${t?t+`: `:``}${e.text??``}`}return[e.type,t,e.name,e.text].filter(Boolean).join(` `)+r}function Rt(){O(`Playground`);let{query:e}=i.value,t=e.get(`definition`),n=e.get(`link`),r=zt(),a=t?`definition:${t}`:n?`link:${n}`:`example:${e.get(`example`)??`greet`}`,o=S(async r=>({base:a,texts:await Bt({definition:t,link:n,example:e.get(`example`)},r)}),[a]),s=o.data?.base===a&&!r.busy?o.data.texts:void 0;return c(g,{children:[c(`h1`,{children:`Playground`}),c(`p`,{class:`quiet`,children:`Write a definition and run it here. Time is virtual, functions answer from mocks, and nothing is kept on the server.`}),c(k,{error:r.error}),c(k,{error:s?void 0:o.error,again:o.again}),s?c(Ut,{base:a,original:s,chooser:c(Ht,{base:a})},a):!o.error&&c(`p`,{class:`quiet`,children:`Loading…`})]})}function zt(){let[e,n]=a({busy:bt(location.hash)});return t(()=>{let e=async()=>{if(!bt(location.hash))return;let{hash:e}=location;n({busy:!0});try{l({link:await wt(e,await xt(e)),definition:null,example:null,state:null}),n({busy:!1})}catch(e){n({busy:!1,error:e})}};return e(),addEventListener(`hashchange`,e),()=>removeEventListener(`hashchange`,e)},[]),e}async function Bt(e,t){if(e.definition)return Vt(e.definition,t);if(e.link){let t=Tt(e.link);if(!t)throw Error(`What this link carried is not in this browser. Open the whole link again.`);return t}let n=K.find(t=>t.name===(e.example??`greet`));if(!n)throw Error(`There is no example “${e.example}”. Choose another.`);return n.texts}async function Vt(e,t){let n=async n=>(await s(o(`definitions`,e,`source`)+(n?`?file=`+encodeURIComponent(n):``),{signal:t,text:!0})).data,r=await f(o(`definitions`,e,`files`),t),i=r.items.find(e=>e.document)?.path??``,a=i.slice(0,i.lastIndexOf(`/`)+1),c={};for(let e of r.items){if(e.document||e.remote||!e.path.startsWith(a))continue;let t=await n(e.path);t.includes(`\0`)||(c[e.path.slice(a.length)]=t)}return{...B,definition:await n(),files:c}}function Ht(e){let t=S(e=>f(`/api/v1/definitions?limit=100`,e),[]),n=e=>{let[t,n]=[e.slice(0,e.indexOf(`:`)),e.slice(e.indexOf(`:`)+1)];d(`/playground?${t}=${encodeURIComponent(n)}`)};return c(`label`,{children:[`Begin with`,` `,c(`select`,{value:e.base,onChange:e=>n(e.currentTarget.value),children:[e.base.startsWith(`link:`)&&c(`option`,{value:e.base,children:`A link that was opened`}),[...new Set(K.map(e=>e.language))].map(e=>c(`optgroup`,{label:e,children:K.filter(t=>t.language===e).map(e=>c(`option`,{value:`example:${e.name}`,children:e.title}))})),!!t.data?.items.length&&c(`optgroup`,{label:`Deployed here`,children:t.data.items.map(e=>c(`option`,{value:`definition:${e.id}`,children:e.id}))})]})]})}var X=[[`input`,`Input`,`The workflow input, as YAML or JSON`],[`mocks`,`Mocks`,`How functions answer, such as
 charge: {result: {ok: true}}`],[`events`,`Events`,`Events that arrive, such as
 - at: PT1M
   event: {type: paid, source: shop}`],[`takes`,`Moves`,`Of a job: what its actors send, such as
-- {actor: CLIENT, state: DONE}`]],Ht=`2026-03-01T00:00:00Z`;function Ut(r){let[i,a]=_(()=>kt(r.base)??r.original),[s,c]=_(!1),[p,m]=_($),[h,g]=_(),v=(e,t)=>y(n=>({...n,[e]:t})),y=e=>a(t=>{let n=e(t);return c(!Y(r.base,qt(n,r.original)?null:n)),n}),b=()=>{Y(r.base,null),a(r.original),m($)},x=Zt(i),S=Qt(i),C=f.value.query.get(`time`)!==`stop`,re=Q.find(([e])=>e===f.value.query.get(`pane`))?.[0]??`input`,w=f.value.query.get(`state`)??``,T=t(null),E=$t({"Mod-Enter":()=>S.run(C),"Mod-Shift-Enter":()=>S.step(C)}),D=x.data?.diagnostics??Gt,O=o(()=>Jt(D),[D]),k=S.done?.run,A=x.data?.files?.find(e=>e.path===p&&e.graph),j=A?.graph??x.data?.graph??x.graph??S.done?.graph,ae=!A&&!!x.data&&!x.data.graph,P=p===$?x.data?.dialect:A?.dialect,F=e=>{if(e.file&&Q.some(([t])=>t===e.file))return l({pane:e.file});let t=e.file||$;if(t===p)return T.current?.(e.line??1,e.column);I.current=e,m(t)},I=t(void 0);M(()=>{I.current?.line&&T.current?.(I.current.line,I.current.column),I.current=void 0},[p]);let L=Wt(i,x.data?.id);return e(`div`,{class:`play`,children:[e(`div`,{class:`play-bar`,role:`toolbar`,"aria-label":`Playground`,children:[r.chooser,e(`button`,{type:`button`,class:`main`,"aria-keyshortcuts":`Control+Enter`,title:`Ctrl+Enter`,onClick:()=>S.run(C),...d(`start`),children:`Run`}),e(`button`,{type:`button`,"aria-keyshortcuts":`Control+Shift+Enter`,title:`Ctrl+Shift+Enter`,onClick:()=>S.step(C),...d(`start`),children:`Step`}),e(`button`,{type:`button`,disabled:!k?.next||S.stale,onClick:()=>S.pass(),children:k?.next&&!S.stale?`Let time pass until ${Z(k.next)}`:`Let time pass`}),e(`label`,{children:[e(`input`,{type:`checkbox`,checked:C,onChange:e=>l({time:e.currentTarget.checked?null:`stop`})}),` Skip time`]}),!qt(i,r.original)&&e(`button`,{type:`button`,onClick:b,children:`Start over`}),e(`button`,{type:`button`,onClick:()=>g(`deploy`),...d(`deploy`),children:`Deploy…`}),e(`button`,{type:`button`,onClick:()=>g(`scenario`),...d(`start`),children:`Save as scenario…`}),e(`button`,{type:`button`,onClick:()=>g(`share`),children:`Share…`}),S.busy&&e(`span`,{class:`quiet`,children:`running…`})]}),s&&e(`p`,{class:`quiet`,children:`This browser cannot store drafts: copy your text before you leave.`}),e(`div`,{class:`play-columns`,children:[e(`div`,{children:[e(`h2`,{class:`first`,children:[`Definition `,P&&e(`span`,{class:`play-dialect`,children:ne(P)})]}),e(`div`,{class:`play-definition`,children:e(ee,{files:{[$]:i.definition,...i.files},main:$,label:`Definition`,shown:p,show:m,remarks:D,keys:E,jump:T,change:{write:(e,t)=>e===$?v(`definition`,t):y(n=>({...n,files:{...n.files,[e]:t}})),add:e=>y(t=>({...t,files:{...t.files,[e]:``}})),rename:(e,t)=>y(n=>({...n,files:Object.fromEntries(Object.entries(n.files).map(([n,r])=>[n===e?t:n,r]))})),remove:e=>y(t=>({...t,files:Object.fromEntries(Object.entries(t.files).filter(([t])=>t!==e))}))}})}),x.data&&e(Yt,{list:D,jump:F}),e(Xt,{texts:i,pane:re,of:O,keys:E,write:v})]}),e(`div`,{children:[e(`h2`,{class:`first`,children:`Diagram`}),ae&&j&&e(`p`,{class:`warn`,children:`▲ The definition has errors: this is the diagram from before them.`}),j?e(N,{graph:j,label:`Diagram of the definition`,run:k,instance:ie(k,A?.id),files:x.data?.files??S.done?.files??Kt,selected:w,onSelect:e=>l({state:e===w?null:e})}):e(`p`,{class:`quiet`,children:`It is drawn once the definition has no errors.`}),e(`h2`,{children:`Run`}),e(n,{error:S.error??x.error}),k?e(Mt,{run:k,stale:S.stale,state:w,onAll:()=>l({state:null}),onLine:(e,t)=>F({message:``,line:e,column:t})}):e(`p`,{class:`quiet`,children:[S.done?`It cannot run: fix the errors first.`:`Run it, or step from state to state.`,` Ctrl+Enter runs, Ctrl+Shift+Enter steps.`]})]})]}),h===`share`&&e(Et,{texts:i,onClose:()=>g(void 0)}),h===`scenario`&&e(Dt,{texts:i,onClose:()=>g(void 0)}),h===`deploy`&&e(te,{files:{[L]:i.definition,...i.files},onClose:()=>g(void 0),onRemark:e=>F({...e,file:e.file===L?void 0:e.file}),onDone:e=>u(`/definitions/`+encodeURIComponent(e.definitions.find(e=>e.definition.path===L)?.definition.id??e.definitions[0].definition.id))})]})}var $=`definition`;function Wt(e,t){let n=(t||`definition`).replace(/[^\w.-]+/g,`_`)+(e.definition.trimStart().startsWith(`{`)?`.json`:`.yaml`);return n in e.files?`main-`+n:n}var Gt=[],Kt=[],qt=(e,t)=>JSON.stringify({...z,...e})===JSON.stringify({...z,...t});function Jt(e){let t={};for(let n of e)(t[n.file||`definition`]??=[]).push(n);return t}function Yt(t){let n=t.list.filter(e=>e.severity===`error`).length,r=t.list.length-n;return t.list.length?e(`details`,{class:`play-mistakes`,open:n>0,children:[e(`summary`,{children:[n&&`${n} error${n>1?`s`:``}`,r&&`${r} warning${r>1?`s`:``}`].filter(Boolean).join(`, `)}),e(`ul`,{children:[t.list.slice(0,20).map(n=>e(`li`,{children:[e(`button`,{type:`button`,class:`link`,onClick:()=>t.jump(n),children:n.file?`${n.file}, line ${n.line}`:`Line ${n.line}`}),` `,e(`span`,{class:n.severity===`error`?`bad`:`warn`,children:[n.severity,` `,n.code]}),` `,n.message,n.hint&&!n.hint.includes(`--dialect`)&&e(`span`,{class:`quiet`,children:[` `,n.hint]})]})),t.list.length>20&&e(`li`,{class:`quiet`,children:[`and `,t.list.length-20,` more`]})]})]}):e(`p`,{class:`quiet`,children:`No mistakes.`})}function Xt(n){let r=t(null),i=e=>{let t={ArrowRight:1,ArrowLeft:-1}[e.key];if(!t)return;e.preventDefault();let i=(Q.findIndex(([e])=>e===n.pane)+t+Q.length)%Q.length;l({pane:Q[i][0]}),(r.current?.children[i])?.focus()},[,a,o]=Q.find(([e])=>e===n.pane);return e(g,{children:[e(`div`,{class:`play-tabs`,role:`tablist`,"aria-label":`What the run gets`,ref:r,onKeyDown:i,children:Q.map(([t,r])=>{let i=n.of[t]?.length;return e(`button`,{type:`button`,role:`tab`,id:`tab-`+t,"aria-selected":t===n.pane,"aria-controls":`play-pane`,tabIndex:t===n.pane?0:-1,onClick:()=>l({pane:t}),children:[r,i?` (${i} wrong)`:n.texts[t].trim()?` •`:``]})})}),e(`div`,{class:`play-pane`,role:`tabpanel`,id:`play-pane`,"aria-labelledby":`tab-`+n.pane,children:e(A,{label:a,hint:o,value:n.texts[n.pane],onChange:e=>n.write(n.pane,e),remarks:n.of[n.pane]??Gt,keys:n.keys},n.pane)})]})}function Zt(e){let[n,r]=_({}),i=t(!0),a=S.value===`live`,o=!!n.error,c=C(`start`);return M(()=>{if(!c)return r(e=>({...e,error:void 0}));let t=new AbortController,n=window.setTimeout(()=>{s(`/api/v1/playground`,{body:{...e,run:!1},signal:t.signal}).then(({data:e})=>r(t=>({data:e,graph:e.graph??t.graph})),e=>t.signal.aborted||r(t=>({...t,error:e})))},i.current||o?0:350);return i.current=!1,()=>{window.clearTimeout(n),t.abort()}},[e,a&&o,c]),n}function Qt(e){let[n,r]=_({busy:!1}),a=t(null);M(()=>()=>a.current?.abort(),[]);let o=!!n.done&&n.of!==e,c=t=>{if(!C(`start`))return;a.current?.abort();let n=new AbortController;a.current=n,r(e=>({...e,busy:!0})),s(`/api/v1/playground`,{body:{...e,...t},signal:n.signal}).then(({data:n})=>{r({done:n,of:e,asked:t,busy:!1}),i(n.run?.message??`It cannot run: there are errors.`)},e=>n.signal.aborted||r(t=>({...t,error:e,busy:!1})))},l=o?void 0:n.done?.run,u=e=>e?void 0:l?.clock??Ht;return{...n,stale:o,run:e=>c({until:e?void 0:Ht}),step:e=>c({steps:l?.status===`stopped`?l.steps+1:l?.status===`later`?n.asked?.steps??0:0,until:u(e)}),pass:()=>l?.next&&c({...n.asked,until:l.next})}}function $t(e){let n=t(e);return n.current=e,M(()=>{let e=e=>{!e.defaultPrevented&&e.key===`Enter`&&(e.ctrlKey||e.metaKey)&&(e.preventDefault(),n.current[e.shiftKey?`Mod-Shift-Enter`:`Mod-Enter`]?.())};return addEventListener(`keydown`,e),()=>removeEventListener(`keydown`,e)},[]),e}export{Lt as default};
+- {actor: CLIENT, state: DONE}`]],Z=`2026-03-01T00:00:00Z`;function Ut(e){let[r,o]=a(()=>kt(e.base)??e.original),[s,u]=a(!1),[f,p]=a(Q),[g,_]=a(),v=(e,t)=>y(n=>({...n,[e]:t})),y=t=>o(n=>{let r=t(n);return u(!At(e.base,$(r,e.original)?null:r)),r}),b=()=>{At(e.base,null),o(e.original),p(Q)},x=Xt(r),S=Zt(r),C=i.value.query.get(`time`)!==`stop`,w=X.find(([e])=>e===i.value.query.get(`pane`))?.[0]??`input`,T=i.value.query.get(`state`)??``,E=h(null),D=Qt({"Mod-Enter":()=>S.run(C),"Mod-Shift-Enter":()=>S.step(C)}),O=x.data?.diagnostics??Gt,ie=m(()=>qt(O),[O]),A=S.done?.run,j=x.data?.files?.find(e=>e.path===f&&e.graph),N=j?.graph??x.data?.graph??x.graph??S.done?.graph,P=!j&&!!x.data&&!x.data.graph,F=f===Q?x.data?.dialect:j?.dialect,I=e=>{if(e.file&&X.some(([t])=>t===e.file))return l({pane:e.file});let t=e.file||Q;if(t===f)return E.current?.(e.line??1,e.column);L.current=e,p(t)},L=h(void 0);t(()=>{L.current?.line&&E.current?.(L.current.line,L.current.column),L.current=void 0},[f]);let R=Wt(r,x.data?.id);return c(`div`,{class:`play`,children:[c(`div`,{class:`play-bar`,role:`toolbar`,"aria-label":`Playground`,children:[e.chooser,c(`button`,{type:`button`,class:`main`,"aria-keyshortcuts":`Control+Enter`,title:`Ctrl+Enter`,onClick:()=>S.run(C),children:`Run`}),c(`button`,{type:`button`,"aria-keyshortcuts":`Control+Shift+Enter`,title:`Ctrl+Shift+Enter`,onClick:()=>S.step(C),children:`Step`}),c(`button`,{type:`button`,disabled:!A?.next||S.stale,onClick:()=>S.pass(),children:A?.next&&!S.stale?`Let time pass until ${n(A.next)}`:`Let time pass`}),c(`label`,{children:[c(`input`,{type:`checkbox`,checked:C,onChange:e=>l({time:e.currentTarget.checked?null:`stop`})}),` Skip time`]}),!$(r,e.original)&&c(`button`,{type:`button`,onClick:b,children:`Start over`}),c(`button`,{type:`button`,onClick:()=>_(`deploy`),...ne(`deploy`),children:`Deploy…`}),c(`button`,{type:`button`,onClick:()=>_(`scenario`),children:`Save as scenario…`}),c(`button`,{type:`button`,onClick:()=>_(`share`),children:`Share…`}),S.busy&&c(`span`,{class:`quiet`,children:`running…`})]}),s&&c(`p`,{class:`quiet`,children:`This browser cannot store drafts: copy your text before you leave.`}),c(`div`,{class:`play-columns`,children:[c(`div`,{children:[c(`h2`,{class:`first`,children:[`Definition `,F&&c(`span`,{class:`play-dialect`,children:re(F)})]}),c(`div`,{class:`play-definition`,children:c(ee,{files:{[Q]:r.definition,...r.files},main:Q,label:`Definition`,shown:f,show:p,remarks:O,keys:D,jump:E,change:{write:(e,t)=>e===Q?v(`definition`,t):y(n=>({...n,files:{...n.files,[e]:t}})),add:e=>y(t=>({...t,files:{...t.files,[e]:``}})),rename:(e,t)=>y(n=>({...n,files:Object.fromEntries(Object.entries(n.files).map(([n,r])=>[n===e?t:n,r]))})),remove:e=>y(t=>({...t,files:Object.fromEntries(Object.entries(t.files).filter(([t])=>t!==e))}))}})}),x.data&&c(Jt,{list:O,jump:I}),c(Yt,{texts:r,pane:w,of:ie,keys:D,write:v})]}),c(`div`,{children:[c(`h2`,{class:`first`,children:`Diagram`}),P&&N&&c(`p`,{class:`warn`,children:`▲ The definition has errors: this is the diagram from before them.`}),N?c(M,{graph:N,label:`Diagram of the definition`,run:A,instance:ae(A,j?.id),files:x.data?.files??S.done?.files??Kt,selected:T,onSelect:e=>l({state:e===T?null:e})}):c(`p`,{class:`quiet`,children:`It is drawn once the definition has no errors.`}),c(`h2`,{children:`Run`}),c(k,{error:S.error??x.error}),A?c(Nt,{run:A,stale:S.stale,state:T,onAll:()=>l({state:null}),onLine:(e,t)=>I({message:``,line:e,column:t})}):c(`p`,{class:`quiet`,children:[S.done?`It cannot run: fix the errors first.`:`Run it, or step from state to state.`,` Ctrl+Enter runs, Ctrl+Shift+Enter steps.`]})]})]}),g===`share`&&c(Et,{texts:r,onClose:()=>_(void 0)}),g===`scenario`&&c(Dt,{texts:r,onClose:()=>_(void 0)}),g===`deploy`&&c(te,{files:{[R]:r.definition,...r.files},onClose:()=>_(void 0),onRemark:e=>I({...e,file:e.file===R?void 0:e.file}),onDone:e=>d(`/definitions/`+encodeURIComponent(e.definitions.find(e=>e.definition.path===R)?.definition.id??e.definitions[0].definition.id))})]})}var Q=`definition`;function Wt(e,t){let n=(t||`definition`).replace(/[^\w.-]+/g,`_`)+(e.definition.trimStart().startsWith(`{`)?`.json`:`.yaml`);return n in e.files?`main-`+n:n}var Gt=[],Kt=[],$=(e,t)=>JSON.stringify({...B,...e})===JSON.stringify({...B,...t});function qt(e){let t={};for(let n of e)(t[n.file||`definition`]??=[]).push(n);return t}function Jt(e){let t=e.list.filter(e=>e.severity===`error`).length,n=e.list.length-t;return e.list.length?c(`details`,{class:`play-mistakes`,open:t>0,children:[c(`summary`,{children:[t&&`${t} error${t>1?`s`:``}`,n&&`${n} warning${n>1?`s`:``}`].filter(Boolean).join(`, `)}),c(`ul`,{children:[e.list.slice(0,20).map(t=>c(`li`,{children:[c(`button`,{type:`button`,class:`link`,onClick:()=>e.jump(t),children:t.file?`${t.file}, line ${t.line}`:`Line ${t.line}`}),` `,c(`span`,{class:t.severity===`error`?`bad`:`warn`,children:[t.severity,` `,t.code]}),` `,t.message,t.hint&&!t.hint.includes(`--dialect`)&&c(`span`,{class:`quiet`,children:[` `,t.hint]})]})),e.list.length>20&&c(`li`,{class:`quiet`,children:[`and `,e.list.length-20,` more`]})]})]}):c(`p`,{class:`quiet`,children:`No mistakes.`})}function Yt(e){let t=h(null),n=n=>{let r={ArrowRight:1,ArrowLeft:-1}[n.key];if(!r)return;n.preventDefault();let i=(X.findIndex(([t])=>t===e.pane)+r+X.length)%X.length;l({pane:X[i][0]}),(t.current?.children[i])?.focus()},[,r,i]=X.find(([t])=>t===e.pane);return c(g,{children:[c(`div`,{class:`play-tabs`,role:`tablist`,"aria-label":`What the run gets`,ref:t,onKeyDown:n,children:X.map(([t,n])=>{let r=e.of[t]?.length;return c(`button`,{type:`button`,role:`tab`,id:`tab-`+t,"aria-selected":t===e.pane,"aria-controls":`play-pane`,tabIndex:t===e.pane?0:-1,onClick:()=>l({pane:t}),children:[n,r?` (${r} wrong)`:e.texts[t].trim()?` •`:``]})})}),c(`div`,{class:`play-pane`,role:`tabpanel`,id:`play-pane`,"aria-labelledby":`tab-`+e.pane,children:c(_,{label:r,hint:i,value:e.texts[e.pane],onChange:t=>e.write(e.pane,t),remarks:e.of[e.pane]??Gt,keys:e.keys},e.pane)})]})}function Xt(n){let[r,i]=a({}),o=h(!0),c=e.value===`live`,l=!!r.error;return t(()=>{let e=new AbortController,t=window.setTimeout(()=>{s(`/api/v1/playground`,{body:{...n,run:!1},signal:e.signal}).then(({data:e})=>i(t=>({data:e,graph:e.graph??t.graph})),t=>e.signal.aborted||i(e=>({...e,error:t})))},o.current||l?0:350);return o.current=!1,()=>{window.clearTimeout(t),e.abort()}},[n,c&&l]),r}function Zt(e){let[n,r]=a({busy:!1}),i=h(null);t(()=>()=>i.current?.abort(),[]);let o=!!n.done&&n.of!==e,c=t=>{i.current?.abort();let n=new AbortController;i.current=n,r(e=>({...e,busy:!0})),s(`/api/v1/playground`,{body:{...e,...t},signal:n.signal}).then(({data:n})=>{r({done:n,of:e,asked:t,busy:!1}),u(n.run?.message??`It cannot run: there are errors.`)},e=>n.signal.aborted||r(t=>({...t,error:e,busy:!1})))},l=o?void 0:n.done?.run,d=e=>e?void 0:l?.clock??Z;return{...n,stale:o,run:e=>c({until:e?void 0:Z}),step:e=>c({steps:l?.status===`stopped`?l.steps+1:l?.status===`later`?n.asked?.steps??0:0,until:d(e)}),pass:()=>l?.next&&c({...n.asked,until:l.next})}}function Qt(e){let n=h(e);return n.current=e,t(()=>{let e=e=>{!e.defaultPrevented&&e.key===`Enter`&&(e.ctrlKey||e.metaKey)&&(e.preventDefault(),n.current[e.shiftKey?`Mod-Shift-Enter`:`Mod-Enter`]?.())};return addEventListener(`keydown`,e),()=>removeEventListener(`keydown`,e)},[]),e}export{Rt as default};
