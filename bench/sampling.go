@@ -302,7 +302,7 @@ func newDriven(ctx context.Context, s store.Store, l load, n int) (*driven, erro
 	if err != nil {
 		return nil, err
 	}
-	d, err := startDriver(ctx, north, p.ID, n)
+	d, err := startDriver(ctx, "drive", north, p.ID, n)
 	if err != nil {
 		stop()
 		return nil, err
