@@ -234,6 +234,7 @@ func (e *Engine) commit(ctx context.Context, f *fold) error {
 		e.figures.committed(time.Since(began), err)
 	}
 	if err != nil {
+		f.giveUp()
 		f.l.forget()
 		return fmt.Errorf("commit instance %s: %w", f.l.id, err)
 	}

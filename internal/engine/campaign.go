@@ -86,7 +86,10 @@ func (f *fold) delegate(ctx context.Context, c core.Invoke, workflow string) err
 	}
 	row := newRow(d, ownJobID(&f.l.row, c.Ticket), f.now)
 	row.Tree = treeOf(&f.l.row)
-	over, err := f.overQuota(ctx, &row)
+	row.Parent, row.Ticket, row.Awaited, row.Depth = f.l.id, c.Ticket, true, f.l.row.Depth+1
+	row.Job = jobOf(d.prog, data, store.Job{})
+	row.Trace = f.childTrace(c.Ticket)
+	over, err := f.create(ctx, row, data, false)
 	if err != nil {
 		return err
 	}
@@ -94,10 +97,6 @@ func (f *fold) delegate(ctx context.Context, c core.Invoke, workflow string) err
 		refuse(core.FaultStateLimit, over.Error())
 		return nil
 	}
-	row.Parent, row.Ticket, row.Awaited, row.Depth = f.l.id, c.Ticket, true, f.l.row.Depth+1
-	row.Job = jobOf(d.prog, data, store.Job{})
-	row.Trace = f.childTrace(c.Ticket)
-	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: data, Seed: f.e.cfg.Seed(row.ID)}})
 	f.tellCalled(c.Ticket, "job "+row.ID)
 	return nil
 }

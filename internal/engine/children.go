@@ -103,20 +103,17 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 			"%d instances in a row started the next one, each within a second of its own start (limit continue-chain): let the workflow wait for something", maxContinued)})
 		return nil
 	}
-	if !c.Continue { // which ends this one
-		over, err := f.overQuota(ctx, &row)
-		if err != nil {
-			return err
-		}
-		if over != nil {
-			f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: over.Error()})
-			return nil
-		}
-	}
 	if over, err := f.earlier(ctx, id, c); over || err != nil {
 		return err
 	}
-	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: c.Input, Seed: f.e.cfg.Seed(id)}})
+	over, err := f.create(ctx, row, c.Input, c.Continue)
+	switch {
+	case err != nil:
+		return err
+	case over != nil:
+		f.noChild(c, &core.Fault{Name: core.FaultStateLimit, Detail: over.Error()})
+		return nil
+	}
 	if c.Continue {
 		f.message(f.l.id, core.Reply{Ticket: c.Ticket, None: true})
 	}
@@ -126,12 +123,25 @@ func (f *fold) spawn(ctx context.Context, c core.Spawn) error {
 // treeOf names the tree of an instance's children: its own, or the one that it begins.
 func treeOf(row *store.Instance) string { return cmp.Or(row.Tree, identity(row)) }
 
-// overQuota is the quota that a further child would exceed, if there is one.
-func (f *fold) overQuota(ctx context.Context, row *store.Instance) (*QuotaError, error) {
-	if over := f.e.quotas.check(row.Definition, len(f.c.Children)); over != nil {
-		return over, nil
+// create adds a new instance to the commit unless that would exceed a quota. One that replaces this one is created
+// in any case.
+func (f *fold) create(ctx context.Context, row store.Instance, data expr.Value, replaces bool) (*QuotaError, error) {
+	if replaces {
+		f.e.quotas.reserved(&row, 1)
+	} else {
+		first := f.l.row.Rev == 0 && f.l.row.Tree == ""
+		if over, err := f.e.quotas.reserve(ctx, f.e.store, &row, first); over != nil || err != nil {
+			return over, err
+		}
 	}
-	return f.e.quotas.checkTree(ctx, f.e.store, row.Tree, row.ID, len(f.c.Children))
+	f.c.Children = append(f.c.Children, store.NewInstance{Instance: row, Start: core.Start{Data: data, Seed: f.e.cfg.Seed(row.ID)}})
+	return nil, nil
+}
+
+// giveUp is called where a fold is not committed. It frees the places of what it would have created.
+func (f *fold) giveUp() {
+	f.e.quotas.release(f.c.Children)
+	f.c.Children = nil
 }
 
 // childID is the id of the child that is spawned under a ticket.
@@ -181,9 +191,13 @@ func (f *fold) cancelChild(t core.Ticket) {
 // undecide takes back a child that this commit would create. It reports false where it
 // would not.
 func (f *fold) undecide(id string) bool {
-	decided := len(f.c.Children)
-	f.c.Children = slices.DeleteFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
-	return len(f.c.Children) < decided
+	i := slices.IndexFunc(f.c.Children, func(n store.NewInstance) bool { return n.Instance.ID == id })
+	if i < 0 {
+		return false
+	}
+	f.e.quotas.release(f.c.Children[i : i+1])
+	f.c.Children = slices.Delete(f.c.Children, i, i+1)
+	return true
 }
 
 // tellParent answers the parent that waits for this instance's end, unless that was

@@ -107,6 +107,7 @@ func (i *ingestion) advance(ctx context.Context, to store.Delivery) (stored bool
 		return false
 	}
 	if err != nil || !i.decided.CompareAndSwap(false, true) {
+		f.giveUp()
 		l.forget() // the step is not stored
 		return false
 	}

@@ -78,6 +78,7 @@ func (f *fold) run(ctx context.Context, inputs []input) (broke int, rejected, er
 		case refused:
 			f.c.Taken = append(f.c.Taken, in.message)
 		default:
+			f.giveUp()
 			return i, nil, err
 		}
 	}

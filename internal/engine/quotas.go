@@ -51,108 +51,175 @@ func (e *QuotaError) Error() string {
 // Retry is how long to wait before another attempt.
 func (e *QuotaError) Retry() time.Duration { return quotaPause }
 
-// quotas count the open instances. A check costs no statement, so the counts of several nodes together may
-// exceed a quota by what all of them start within quotaPause.
+// quotas count the open instances. What a fold decides to create is reserved at once, so that neither one commit nor
+// several at the same moment exceed a quota on one node; the counts of several nodes together may exceed it by what
+// all of them start within quotaPause.
 type quotas struct {
 	Quotas
 
 	mu   sync.Mutex
 	all  openCount
 	open map[string]openCount // by definition
-	// trees are the large ones, with half of their quota or more. Of others nothing is known: see checkTree.
-	trees map[string]openCount
+	// trees are those in which this node started something since the store was last read, and the large ones.
+	trees map[string]*treeCount
 
 	ofNamespace, ofDefinition, ofTree metric.Counter // refusals
 }
 
-// openCount is a number of open instances: what the store had, and what changed here since.
-type openCount struct{ stored, since int64 }
+// openCount is a number of open instances: what the store had, what changed here since, and what is reserved for
+// commits under way.
+type openCount struct{ stored, since, reserved int64 }
 
-func (c openCount) total() int64 { return c.stored + c.since }
+func (c openCount) total() int64 { return c.stored + c.since + c.reserved }
 
-// check refuses an instance of a definition that would exceed a quota; more are about to be created as well.
-func (q *quotas) check(definition string, more int) *QuotaError {
+// treeCount counts the instances of a tree. What ends while the store counts is not subtracted: it is unknown
+// whether the store still counted it, and the next count is right.
+type treeCount struct {
+	openCount
+	known    bool // stored was read
+	counting int  // how many read it now
+}
+
+// check refuses an instance of a definition that would exceed a quota.
+func (q *quotas) check(definition string) *QuotaError {
 	if q.Quotas == (Quotas{}) {
 		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.exceeded(definition, 1)
+}
+
+// exceeded is the quota that so many further instances of a definition exceed. q.mu is locked.
+func (q *quotas) exceeded(definition string, more int64) *QuotaError {
 	switch {
-	case q.DefinitionInstances > 0 && q.open[definition].total()+int64(more) >= q.DefinitionInstances:
+	case q.DefinitionInstances > 0 && q.open[definition].total()+more > q.DefinitionInstances:
 		q.ofDefinition.Add(1)
 		return &QuotaError{"quota-definition-instances", definition, q.DefinitionInstances}
-	case q.Instances > 0 && q.all.total()+int64(more) >= q.Instances:
+	case q.Instances > 0 && q.all.total()+more > q.Instances:
 		q.ofNamespace.Add(1)
 		return &QuotaError{"quota-instances", "", q.Instances}
 	}
 	return nil
 }
 
-// checkTree refuses an instance with an id that would exceed the quota of its tree; more are about to be created in it
-// as well. Some instances, chosen by their id, have their tree counted in the store: so many that a tree does not get
-// from half of its quota to all of it without.
-func (q *quotas) checkTree(ctx context.Context, s store.Store, tree, id string, more int) (*QuotaError, error) {
-	if q.TreeInstances == 0 {
+// reserve counts an instance that a commit will create in a tree, or refuses it. The store counts a tree in which
+// this node has started nothing lately, unless it is empty.
+func (q *quotas) reserve(ctx context.Context, s store.Store, row *store.Instance, empty bool) (*QuotaError, error) {
+	if q.Quotas == (Quotas{}) {
 		return nil, nil
 	}
+	q.reserved(row, 1)
+	if err := q.know(ctx, s, row.Tree, empty); err != nil {
+		q.reserved(row, -1)
+		return nil, err
+	}
 	q.mu.Lock()
-	c, large := q.trees[tree]
-	q.mu.Unlock()
-	if !large {
-		if every := max(1, uint64(q.TreeInstances)/128); seedOf(id)%every != 0 {
-			return nil, nil
-		}
-		n, err := s.Count(ctx, store.Query{Tree: tree})
-		if err != nil {
-			return nil, fmt.Errorf("count the instances of a tree: %w", err)
-		}
-		c = openCount{stored: n}
-		if n >= q.TreeInstances/2 {
-			q.mu.Lock()
-			if q.trees == nil {
-				q.trees = map[string]openCount{}
-			}
-			q.trees[tree] = c
-			q.mu.Unlock()
-		}
-	}
-	if c.total()+int64(more) >= q.TreeInstances {
+	over := q.exceeded(row.Definition, 0)
+	if t := q.trees[row.Tree]; over == nil && t != nil && t.total() > q.TreeInstances {
 		q.ofTree.Add(1)
-		return &QuotaError{quotaTree, "", q.TreeInstances}, nil
+		over = &QuotaError{quotaTree, "", q.TreeInstances}
 	}
-	return nil, nil
+	q.mu.Unlock()
+	if over != nil {
+		q.reserved(row, -1)
+	}
+	return over, nil
 }
 
-// addTree counts instances of a tree, if it is large.
+// reserved counts an instance that a commit will create, or, where n is -1, that it did create or will not.
+func (q *quotas) reserved(row *store.Instance, n int64) {
+	if q.Quotas == (Quotas{}) {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all.reserved += n
+	q.change(row.Definition, func(c *openCount) { c.reserved += n })
+	if q.TreeInstances == 0 {
+		return
+	}
+	t := q.trees[row.Tree]
+	if t == nil {
+		if q.trees == nil {
+			q.trees = map[string]*treeCount{}
+		}
+		t = &treeCount{}
+		q.trees[row.Tree] = t
+	}
+	t.reserved += n
+}
+
+// change changes the count of a definition. q.mu is locked.
+func (q *quotas) change(definition string, by func(*openCount)) {
+	if q.open == nil {
+		q.open = map[string]openCount{}
+	}
+	c := q.open[definition]
+	by(&c)
+	q.open[definition] = c
+}
+
+// know counts a tree in the store if this node does not know how large it is.
+func (q *quotas) know(ctx context.Context, s store.Store, tree string, empty bool) error {
+	if q.TreeInstances == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	t := q.trees[tree]
+	t.known = t.known || empty
+	known := t.known
+	q.mu.Unlock()
+	if known {
+		return nil
+	}
+	return q.count(ctx, s, tree, t)
+}
+
+// count counts a tree in the store.
+func (q *quotas) count(ctx context.Context, s store.Store, tree string, t *treeCount) error {
+	q.mu.Lock()
+	t.counting++
+	had := t.since
+	known := t.known
+	q.mu.Unlock()
+	n, err := s.Count(ctx, store.Query{Tree: tree})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.counting--
+	if err != nil {
+		return fmt.Errorf("count the instances of a tree: %w", err)
+	}
+	if t.known == known { // else another caller has counted it
+		t.stored, t.since, t.known = n, t.since-had, true
+	}
+	return nil
+}
+
+// addTree counts instances of a tree, if it is known.
 func (q *quotas) addTree(tree string, n int64) {
 	if tree == "" || q.TreeInstances == 0 {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if c, ok := q.trees[tree]; ok {
-		c.since += n
-		q.trees[tree] = c
+	if t := q.trees[tree]; t != nil && (n > 0 || t.counting == 0) {
+		t.since += n
 	}
 }
 
-// readTrees counts the large trees anew, and forgets those that are large no more.
+// readTrees counts the large trees anew, those with half of their quota or more, and forgets the others.
 func (q *quotas) readTrees(ctx context.Context, s store.Store) error {
 	q.mu.Lock()
-	before := maps.Clone(q.trees)
+	maps.DeleteFunc(q.trees, func(_ string, t *treeCount) bool {
+		return t.reserved == 0 && t.counting == 0 && t.total() < q.TreeInstances/2
+	})
+	trees := maps.Clone(q.trees)
 	q.mu.Unlock()
-	for tree, had := range before {
-		n, err := s.Count(ctx, store.Query{Tree: tree})
-		if err != nil {
-			return fmt.Errorf("count the instances of a tree: %w", err)
+	for tree, t := range trees {
+		if err := q.count(ctx, s, tree, t); err != nil {
+			return err
 		}
-		q.mu.Lock()
-		if n < q.TreeInstances/2 {
-			delete(q.trees, tree)
-		} else {
-			q.trees[tree] = openCount{n, q.trees[tree].since - had.since}
-		}
-		q.mu.Unlock()
 	}
 	return nil
 }
@@ -164,13 +231,8 @@ func (q *quotas) add(definition string, n int64) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.open == nil {
-		q.open = map[string]openCount{}
-	}
 	q.all.since += n
-	c := q.open[definition]
-	c.since += n
-	q.open[definition] = c
+	q.change(definition, func(c *openCount) { c.since += n })
 }
 
 // committed counts what a commit created and ended; created: the instance itself is new.
@@ -179,11 +241,19 @@ func (q *quotas) committed(c *store.Commit, created bool) {
 		q.add(c.Instance.Definition, 1)
 	}
 	q.created(c.Children)
+	q.release(c.Children)
 	for i := range c.Records {
 		if c.Records[i].Type == core.RecFinished {
 			q.add(c.Instance.Definition, -1)
 			q.addTree(c.Instance.Tree, -1)
 		}
+	}
+}
+
+// release ends the reservations of instances that a commit created or will not create.
+func (q *quotas) release(list []store.NewInstance) {
+	for i := range list {
+		q.reserved(&list[i].Instance, -1)
 	}
 }
 
@@ -219,10 +289,10 @@ func (q *quotas) read(ctx context.Context, from func(context.Context) ([]store.S
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all.since = q.all.since - known
+	all.since, all.reserved = q.all.since-known, q.all.reserved
 	for id, c := range q.open {
-		if since := c.since - before[id]; since != 0 {
-			open[id] = openCount{open[id].stored, since}
+		if since := c.since - before[id]; since != 0 || c.reserved != 0 {
+			open[id] = openCount{open[id].stored, since, c.reserved}
 		}
 	}
 	q.all, q.open = all, open
@@ -246,7 +316,7 @@ func (e *Engine) keepQuotas(ctx context.Context) {
 
 // checkQuota refuses an instance of a definition that would exceed a quota.
 func (e *Engine) checkQuota(definition string) error {
-	if over := e.quotas.check(definition, 0); over != nil {
+	if over := e.quotas.check(definition); over != nil {
 		return over
 	}
 	return nil

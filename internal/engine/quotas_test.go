@@ -11,7 +11,9 @@ import (
 
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
+	"github.com/lockstep-workflows/lockstep/internal/expr/jsonpath"
 	"github.com/lockstep-workflows/lockstep/internal/ir"
+	"github.com/lockstep-workflows/lockstep/internal/store"
 	"github.com/lockstep-workflows/lockstep/internal/store/memory"
 )
 
@@ -109,6 +111,54 @@ func TestRefusedChildIsInTheHistory(t *testing.T) {
 	}
 }
 
+// TestQuotaOfABroadTree: one foreach, which takes its step in several parts, starts no more than the quota allows.
+func TestQuotaOfABroadTree(t *testing.T) {
+	for _, wait := range []bool{true, false} {
+		for _, quotas := range []Quotas{{TreeInstances: 500}, {DefinitionInstances: 500}} {
+			h := newHarness(t, nil, withQuotas(quotas))
+			b := build("broad")
+			body := b.region(ir.Region{Name: "item", Collect: true, Catch: []ir.Catch{{Error: core.FaultStateLimit}}}, spawn("leaf", wait))
+			h.deploy(build("leaf").main(delay(time.Hour)), b.main(stepOp{"Each", &ir.Fan{
+				Each: &ir.Each{Over: b.expr(jsonpath.Lang, "$.items"), Body: body.op.(*ir.Enter).Region, Var: "item"},
+				Join: ir.JoinMerge,
+			}}, delay(2*time.Hour)))
+			h.start("broad", numbered(3000))
+			h.poll()
+			n, err := h.store.Count(t.Context(), store.Query{Definition: "leaf"})
+			if err != nil || n != 500 {
+				t.Errorf("wait %t, %+v: %d leaves, %v", wait, quotas, n, err)
+			}
+		}
+	}
+}
+
+// TestQuotaCountsWhatIsUnderWay: commits at the same moment do not exceed it together, and one that fails frees its places.
+func TestQuotaCountsWhatIsUnderWay(t *testing.T) {
+	h := newHarness(t, nil, withQuotas(Quotas{TreeInstances: 1}))
+	child := store.NewInstance{Instance: store.Instance{Definition: "leaf", Tree: "tree"}}
+	reserve := func() *QuotaError {
+		t.Helper()
+		over, err := h.quotas.reserve(t.Context(), h.store, &child.Instance, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return over
+	}
+	if over := reserve(); over != nil {
+		t.Fatal(over)
+	}
+	if reserve() == nil {
+		t.Error("two commits have one place")
+	}
+	if err := h.quotas.readTrees(t.Context(), h.store); err != nil || reserve() == nil {
+		t.Errorf("the place is free before the commit is over: %v", err)
+	}
+	h.quotas.release([]store.NewInstance{child})
+	if over := reserve(); over != nil {
+		t.Errorf("the commit failed: %v", over)
+	}
+}
+
 // TestQuotaOfATreeAcrossLives: what an instance started counts for the one that it goes on as, and frees its place
 // when it ends.
 func TestQuotaOfATreeAcrossLives(t *testing.T) {
@@ -141,7 +191,7 @@ func TestQuotaOfALargeTree(t *testing.T) {
 		t.Fatalf("%d are open", got)
 	}
 	row := h.get(id)
-	if over, err := h.quotas.checkTree(t.Context(), h.store, treeOf(&row), "next", 0); over == nil || err != nil {
+	if over, err := h.quotas.reserve(t.Context(), h.store, &store.Instance{Tree: treeOf(&row)}, false); over == nil || err != nil {
 		t.Fatalf("%v %v", over, err)
 	}
 	if len(h.quotas.trees) != 1 {

@@ -33,7 +33,7 @@ func (e *Engine) newRouter() *router {
 	return &router{
 		now: e.now(), window: core.Time(e.cfg.EventWindow), seed: e.cfg.Seed, deployed: e.cluster.deployments,
 		starts: e.startsByType(), merged: maps.Clone(e.merged),
-		over: func(definition string) *QuotaError { return e.quotas.check(definition, 0) },
+		over: e.quotas.check,
 	}
 }
 

@@ -33,6 +33,7 @@ func (e *Engine) applyUnread(ctx context.Context, l *live, extra []input) (done 
 	_, rejected, err := f.run(ctx, inputs)
 	if err != nil || f.left > 0 || !f.changed() {
 		if err != nil || f.did {
+			f.giveUp()
 			l.forget()
 		}
 		return errors.Is(err, core.ErrStopped), err
