@@ -118,6 +118,15 @@ type Wait struct {
 	Then      string    `json:"then,omitempty"`    // the state that follows such a timer
 }
 
+// Move names, for people, the move that an offer to a job waits for.
+func (w Wait) Move() string {
+	actor := "the device"
+	if w.Actor == ActorOperator {
+		actor = "an operator"
+	}
+	return actor + " to move it to " + w.Choice
+}
+
 // WaitGroup is several waits that are alike: of one kind, in one state, for the same function, event or workflow.
 type WaitGroup struct {
 	Kind     string    `json:"kind"`

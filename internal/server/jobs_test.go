@@ -84,7 +84,7 @@ func TestJobsAsInstances(t *testing.T) {
 	w.deploy("relay")
 	id := w.do("POST", "/api/v1/jobs", `{"workflow":"relay","clients":["a"]}`).t2("items.0.id")
 	path := "/api/v1/instances/" + id
-	w.get(path+"/why").want(200).is("summary", `"It waits for CLIENT to choose RUNNING, WFX to choose GIVEN-UP."`)
+	w.get(path+"/why").want(200).is("summary", `"It waits for the device to move it to RUNNING, or an operator to move it to GIVEN-UP."`)
 	if got, text := w.move(id, "GIVEN-UP"); got != 200 {
 		t.Fatalf("%d %s", got, text)
 	}

@@ -163,6 +163,7 @@ func summary(row *store.Instance, waits []wait, groups []api.WaitGroup) string {
 		return "It waits for nothing; it is about to continue."
 	}
 	var running, parts []string
+	moves := 0
 	for i := range groups {
 		g := &groups[i]
 		switch {
@@ -180,7 +181,13 @@ func summary(row *store.Instance, waits []wait, groups []api.WaitGroup) string {
 			return g.Count == 1 && sameGroup(&g, groupOf(w)) && !slices.Contains(running, g.Text)
 		})
 		if alone && (w.Choice == "" || w.Choice != row.Job.State) { // a job always accepts its current state
-			parts = append(parts, phrase(&w.Wait))
+			part := phrase(&w.Wait)
+			if w.Choice != "" {
+				if moves++; moves > 1 {
+					part = "or " + part
+				}
+			}
+			parts = append(parts, part)
 		}
 	}
 	const most = 5
@@ -237,7 +244,7 @@ func phrase(w *api.Wait) string {
 		return fmt.Sprintf("the instance %q", w.Child)
 	}
 	if w.Choice != "" {
-		return w.Actor + " to choose " + w.Choice
+		return w.Move()
 	}
 	return "a choice"
 }

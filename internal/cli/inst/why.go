@@ -170,7 +170,7 @@ func waitLines(instance string, w api.Wait, now time.Time) []string {
 			lines = append(lines, fmt.Sprintf("waits%s for a choice", place))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("waits%s for %s to choose %s", place, w.Actor, w.Choice))
+		lines = append(lines, fmt.Sprintf("waits%s for %s", place, w.Move()))
 	default:
 		if w.Timeout {
 			line := fmt.Sprintf("times out%s at %s", place, until(w.At, now))
