@@ -38,6 +38,7 @@ const (
 	ImportUpdated   Imported = "updated"   // it changed there since the import before
 	ImportUnchanged Imported = "unchanged" // as the import before left it
 	ImportKept      Imported = "kept"      // it changed here since: it stays as it is here
+	ImportDiverged  Imported = "diverged"  // it changed here and there since: likewise
 )
 
 // verbImport is the name of the control record that ends an imported history. While it is the last record,
@@ -75,7 +76,7 @@ func (e *Engine) ImportJob(ctx context.Context, j JobImport, dry bool) (Imported
 	defer e.live.release(l)
 	defer l.forget() // the next one reads what was stored
 	before, what, err := e.importedBefore(ctx, &j)
-	if err != nil || what == ImportUnchanged || what == ImportKept {
+	if err != nil || what == ImportUnchanged || what == ImportKept || what == ImportDiverged {
 		return what, err
 	}
 	c, err := e.importCommit(ctx, l, d, &j, input)
@@ -106,16 +107,19 @@ func (e *Engine) importedBefore(ctx context.Context, j *JobImport) (store.Instan
 	case row.Job.State == "" || row.Created != j.Created || row.Definition != j.Workflow || row.Job.Client != j.Client:
 		return row, "", cannotImport("another instance has this id")
 	}
-	last, err := e.store.Records(ctx, j.ID, max(0, row.Records-1), 1)
+	at, last, err := e.lastImport(ctx, &row)
+	there := at != max(j.Created, j.Updated)
 	switch {
 	case err != nil:
 		return row, "", fmt.Errorf("import job %s: %w", j.ID, err)
-	case len(last) != 1 || last[0].Type != core.RecControl || last[0].Name != verbImport:
-		return row, ImportKept, nil
-	case row.Updated == max(j.Created, j.Updated):
+	case last && there:
+		return row, ImportUpdated, nil
+	case last:
 		return row, ImportUnchanged, nil
+	case there:
+		return row, ImportDiverged, nil
 	}
-	return row, ImportUpdated, nil
+	return row, ImportKept, nil
 }
 
 // importCommit is the commit of a new job in its present state.
@@ -151,6 +155,24 @@ func (e *Engine) importCommit(ctx context.Context, l *live, d *definition, j *Jo
 	}
 	c.Records = j.records(c.Records)
 	return c, nil
+}
+
+// lastImport is when a job last changed there before it was imported, and whether that is the last of its records.
+func (e *Engine) lastImport(ctx context.Context, row *store.Instance) (at core.Time, last bool, err error) {
+	const page = 1000
+	for to := row.Records; to > 0; to = max(0, to-page) {
+		from := max(0, to-page)
+		records, err := e.store.Records(ctx, row.ID, from, int(to-from))
+		if err != nil {
+			return 0, false, err
+		}
+		for i, r := range slices.Backward(records) {
+			if r.Type == core.RecControl && r.Name == verbImport {
+				return r.Time, from+int64(i) == row.Records-1, nil
+			}
+		}
+	}
+	return 0, false, nil
 }
 
 // importActor repeats the status that a job has: every state allows it that.

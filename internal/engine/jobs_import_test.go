@@ -87,8 +87,9 @@ func TestImportJob(t *testing.T) {
 
 		// It goes on here: what the other system says does not count any more.
 		h.move("j1", "WFX", `{"state":"DONE"}`)
-		j.Status, j.Updated = parse(t, `{"state":"REJECTED"}`), 6000
 		h.importJob(j, ImportKept)
+		j.Status, j.Updated = parse(t, `{"state":"REJECTED"}`), 6000
+		h.importJob(j, ImportDiverged)
 		h.wantJob(h.job("j1"), `{"state":"DONE"}`, "DONE", "CLOSED")
 		if problems, err := h.store.Check(t.Context()); err != nil || len(problems) > 0 {
 			t.Errorf("the store: %v %v", problems, err)

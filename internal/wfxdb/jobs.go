@@ -23,7 +23,7 @@ type Job struct {
 	Status, Definition   expr.Value
 	Tags                 []string
 	History              []Entry // oldest first
-	Cut                  int     // entries that are left out, because they are older than MaxHistory or MaxHistoryBytes allow
+	Cut                  int     // entries that are left out, because they are older than MaxHistory, MaxHistoryBytes or MaxRowBytes allow
 	Err                  error   // why it cannot be read; else nil
 }
 
@@ -39,7 +39,7 @@ type Entry struct {
 // the same order, because the table history has no index by job.
 func (db *DB) Jobs(ctx context.Context, each func(Job) error) error {
 	const order = " ORDER BY j.stime, j.id"
-	jobs, err := db.rows(ctx, "jobs", "SELECT j.id, j.stime, j.mtime, j.client_id, j.definition, j.status, w.name FROM job j LEFT JOIN workflow w ON w.id = j.workflow_jobs"+order)
+	jobs, err := db.rows(ctx, "jobs", "SELECT j.id, j.stime, j.mtime, j.client_id, w.name, "+db.bounded("j.definition", "j.status")+" FROM job j LEFT JOIN workflow w ON w.id = j.workflow_jobs"+order)
 	if err != nil {
 		return notWFX(err)
 	}
@@ -49,7 +49,7 @@ func (db *DB) Jobs(ctx context.Context, each func(Job) error) error {
 		return err
 	}
 	defer tags.rows.close()
-	history, err := newMerge(ctx, db, "past", "SELECT j.id, h.mtime, h.status, h.definition FROM history h JOIN job j ON j.id = h.job_history"+order+", h.id")
+	history, err := newMerge(ctx, db, "past", "SELECT j.id, h.mtime, "+db.bounded("h.status", "h.definition")+" FROM history h JOIN job j ON j.id = h.job_history"+order+", h.id")
 	if err != nil {
 		return err
 	}
@@ -74,12 +74,16 @@ func (db *DB) Jobs(ctx context.Context, each func(Job) error) error {
 }
 
 func newJob(r []text) Job {
-	j := Job{ID: r[0].s, Client: r[3].s, Workflow: r[6].s}
+	j := Job{ID: r[0].s, Client: r[3].s, Workflow: r[4].s}
+	if err := r[7].tooLarge(); err != nil {
+		j.Err = err
+		return j
+	}
 	var errs [4]error
 	j.Created, errs[0] = r[1].time()
 	j.Updated, errs[1] = r[2].time()
-	j.Definition, errs[2] = r[4].json()
-	j.Status, errs[3] = r[5].json()
+	j.Definition, errs[2] = r[5].json()
+	j.Status, errs[3] = r[6].json()
 	for i, name := range []string{"stime", "mtime", "definition", "status"} {
 		if errs[i] != nil && j.Err == nil {
 			j.Err = fmt.Errorf("its %s cannot be read: %w", name, errs[i])
@@ -87,7 +91,7 @@ func newJob(r []text) Job {
 	}
 	switch {
 	case j.Err != nil:
-	case !r[6].valid:
+	case !r[4].valid:
 		j.Err = errors.New("it has no workflow")
 	case !j.Definition.IsNull() && !j.Definition.IsObject():
 		j.Err = errors.New("its definition is not an object")
@@ -98,8 +102,14 @@ func newJob(r []text) Job {
 	return j
 }
 
-// add adds a row of the history, and drops the oldest if there are too many.
+// add adds a row of the history, and drops the oldest if there are too many. One that is too large goes with all
+// that are older.
 func (j *Job) add(r []text, size *int) {
+	if r[4].tooLarge() != nil {
+		j.Cut += len(j.History) + 1
+		j.History, *size = nil, 0
+		return
+	}
 	e := Entry{size: len(r[2].s) + len(r[3].s)}
 	var err error
 	if e.At, err = r[1].time(); err == nil {

@@ -3,15 +3,42 @@ package wfxdb
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockstep-workflows/lockstep/expr"
 )
 
+// MaxRowBytes is how large the JSON of one row may be ("import-row-bytes"). Of a larger one only the size is read.
+const MaxRowBytes = 16 << 20
+
 // DB is a database of wfx, at one moment.
 type DB struct {
 	rows  func(ctx context.Context, name, query string) (cursor, error)
+	size  string // of a column, in bytes, as a format
 	close func() error
+}
+
+// bounded are columns of a query as they are selected, NULL if they are too large together, and then their size.
+func (db *DB) bounded(columns ...string) string {
+	var sizes, list []string
+	for _, c := range columns {
+		sizes = append(sizes, "coalesce("+fmt.Sprintf(db.size, c)+", 0)")
+	}
+	size := strings.Join(sizes, " + ")
+	for _, c := range columns {
+		list = append(list, fmt.Sprintf("CASE WHEN %s <= %d THEN %s END", size, MaxRowBytes, c))
+	}
+	return strings.Join(append(list, size), ", ")
+}
+
+// tooLarge is the error of a row of so many bytes, if it is too large.
+func (t text) tooLarge() error {
+	if n, err := strconv.ParseInt(t.s, 10, 64); err != nil || n > MaxRowBytes {
+		return fmt.Errorf("it has %s bytes, more than %d (limit import-row-bytes)", t.s, MaxRowBytes)
+	}
+	return nil
 }
 
 // cursor gives the rows of a query one after the other.
@@ -40,9 +67,12 @@ type Workflow struct {
 // Workflows calls each for every workflow, by name.
 func (db *DB) Workflows(ctx context.Context, each func(Workflow) error) error {
 	// The description came later than the table.
-	rows, err := db.rows(ctx, "workflows", `SELECT w.name, w.states, w.transitions, w."groups", w.description FROM workflow w ORDER BY w.name`)
+	const query = `SELECT w.name, %s FROM workflow w ORDER BY w.name`
+	columns := []string{"w.states", "w.transitions", `w."groups"`, "w.description"}
+	rows, err := db.rows(ctx, "workflows", fmt.Sprintf(query, db.bounded(columns...)))
 	if err != nil {
-		rows, err = db.rows(ctx, "workflows", `SELECT w.name, w.states, w.transitions, w."groups", NULL FROM workflow w ORDER BY w.name`)
+		columns[3] = "NULL"
+		rows, err = db.rows(ctx, "workflows", fmt.Sprintf(query, db.bounded(columns...)))
 	}
 	if err != nil {
 		return notWFX(err)
@@ -62,6 +92,9 @@ func (db *DB) Workflows(ctx context.Context, each func(Workflow) error) error {
 }
 
 func document(r []text) (expr.Value, error) {
+	if err := r[5].tooLarge(); err != nil {
+		return expr.Null, err
+	}
 	out := expr.Object(expr.Member{Key: "name", Value: expr.String(r[0].s)})
 	for i, name := range []string{"states", "transitions", "groups"} {
 		v, err := r[i+1].json()

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// fetched is how many rows of a query are in memory.
-const fetched = 100
+// fetched is how many rows of a query are in memory, each of up to MaxRowBytes.
+const fetched = 16
 
 // OpenPostgres connects to a database. It is read in one transaction.
 func OpenPostgres(ctx context.Context, address string) (*DB, error) {
@@ -39,7 +39,7 @@ func OpenPostgres(ctx context.Context, address string) (*DB, error) {
 		}
 		return &declared{conn: c, name: name}, nil
 	}
-	return &DB{rows: rows, close: func() error { return c.Close(context.WithoutCancel(ctx)) }}, nil
+	return &DB{rows: rows, size: "octet_length(CAST(%s AS text))", close: func() error { return c.Close(context.WithoutCancel(ctx)) }}, nil
 }
 
 // declared is a cursor of PostgreSQL.

@@ -35,7 +35,7 @@ func OpenSQLite(path string) (*DB, error) {
 		}
 		return &statement{st}, nil
 	}
-	return &DB{rows: rows, close: c.Close}, nil
+	return &DB{rows: rows, size: "octet_length(%s)", close: c.Close}, nil
 }
 
 // statement is a cursor of SQLite.

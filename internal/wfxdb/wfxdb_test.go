@@ -124,6 +124,43 @@ func TestLongHistory(t *testing.T) {
 	}
 }
 
+// TestLargeRow: of a row that is too large only the size is read; other jobs are.
+func TestLargeRow(t *testing.T) {
+	large := `{"state":"` + strings.Repeat("x", wfxdb.MaxRowBytes) + `"}`
+	job := func(id string, n int, status, definition string) string {
+		return wfxtest.Job(id, 1, "c", wfxtest.Begin.Add(time.Duration(n)), wfxtest.Begin, status, definition)
+	}
+	statements := wfxtest.Tables + wfxtest.Workflow(1, "w", `[]`, `[]`, `[]`) + wfxtest.Workflow(2, "wide", large, `[]`, `[]`) +
+		job("status", 0, large, "") + job("definition", 1000, `{"state":"A"}`, large) + job("past", 2000, `{"state":"A"}`, "") +
+		wfxtest.History(1, "past", wfxtest.Begin, `{"state":"B"}`, "") + wfxtest.History(2, "past", wfxtest.Begin, large, "") +
+		wfxtest.History(3, "past", wfxtest.Begin, `{"state":"C"}`, "")
+	const want = "w: <nil>\nwide: limit import-row-bytes\nstatus 0 0: limit import-row-bytes\ndefinition 0 0: limit import-row-bytes\npast 1 2: <nil>\n"
+	for name, db := range databases(t, statements) {
+		got := ""
+		limit := func(err error) string {
+			text := fmt.Sprint(err)
+			if _, after, ok := strings.Cut(text, "("); ok {
+				return strings.TrimSuffix(after, ")")
+			}
+			return text
+		}
+		err := db.Workflows(t.Context(), func(w wfxdb.Workflow) error {
+			got += fmt.Sprintf("%s: %s\n", w.Name, limit(w.Err))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Jobs(t.Context(), func(j wfxdb.Job) error {
+			got += fmt.Sprintf("%s %d %d: %s\n", j.ID, len(j.History), j.Cut, limit(j.Err))
+			return nil
+		})
+		if err != nil || got != want {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}
+
 // TestUnreadable: a bad row is told with its job; a file that is no database of wfx is refused.
 func TestUnreadable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wfx.db")

@@ -144,8 +144,11 @@ func (i *importer) job(ctx context.Context, j wfxdb.Job) error {
 		return err
 	}
 	i.report.Jobs.count(what)
+	if what == engine.ImportKept || what == engine.ImportDiverged {
+		return i.report.kept(j.ID, what)
+	}
 	if j.Cut > 0 && (what == engine.ImportNew || what == engine.ImportUpdated) {
-		return i.report.leaveOut(nil, "history", j.ID, fmt.Sprintf("its %d oldest entries (limits import-history, import-history-bytes)", j.Cut))
+		return i.report.leaveOut(nil, "history", j.ID, fmt.Sprintf("its %d oldest entries (limits import-history, import-history-bytes, import-row-bytes)", j.Cut))
 	}
 	return nil
 }

@@ -22,14 +22,14 @@ func (c *counts) count(what engine.Imported) {
 		c.Imported++
 	case engine.ImportUpdated:
 		c.Updated++
-	case engine.ImportKept:
+	case engine.ImportKept, engine.ImportDiverged:
 		c.Kept++
 	default:
 		c.Unchanged++
 	}
 }
 
-// report says what happened: what is left out while it happens, the counts at the end.
+// report says what happened: what is left out or kept while it happens, the counts at the end.
 type report struct {
 	app       *cli.App
 	json      bool
@@ -46,6 +46,13 @@ type omission struct {
 	Reason  string `json:"reason"`
 }
 
+// survivor is something that stays as it is here.
+type survivor struct {
+	Kept   string `json:"kept"` // job
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
 // leaveOut tells of something that is left out, and counts it.
 func (r *report) leaveOut(of *counts, kind, id, reason string) error {
 	r.cut = true
@@ -56,6 +63,20 @@ func (r *report) leaveOut(of *counts, kind, id, reason string) error {
 		return cli.WriteJSONLine(r.app.Out, omission{kind, id, reason})
 	}
 	_, err := fmt.Fprintf(r.app.Out, "left out: %s %s: %s\n", kind, cli.Plain(id), cli.Plain(reason))
+	return err
+}
+
+// kept tells of a job that stays as it is here. A change in wfx that is lost by it counts as left out.
+func (r *report) kept(id string, what engine.Imported) error {
+	reason := "it changed here since it was imported"
+	if what == engine.ImportDiverged {
+		reason = "it changed here and in wfx since it was imported"
+		r.cut = true
+	}
+	if r.json {
+		return cli.WriteJSONLine(r.app.Out, survivor{"job", id, reason})
+	}
+	_, err := fmt.Fprintf(r.app.Out, "kept: job %s: %s\n", cli.Plain(id), reason)
 	return err
 }
 

@@ -34,7 +34,8 @@ func wfxCommand(a *cli.App) *cobra.Command {
 			"definitions, tags, times and history stay as they are. SOURCE is sqlite:FILE or postgres://…; MySQL cannot be read.\n" +
 			"It can be repeated: jobs that changed in wfx since then are updated, and jobs that changed here stay as they are. So import\n" +
 			"once while wfx runs, stop wfx, import the rest, start Lockstep, and send the devices there.\n" +
-			"No server may use an SQLite store meanwhile. What is left out is listed with its reason, and makes the exit code 1.",
+			"No server may use an SQLite store meanwhile. What is left out or kept is listed with its reason. What is left out, and a\n" +
+			"job that changed both here and in wfx, makes the exit code 1.",
 		Example: `  lockstep import wfx sqlite:wfx.db --store sqlite:/var/lib/lockstep/lockstep.db --dry-run
   lockstep import wfx postgres://wfx@db.example/wfx --store postgres://lockstep@db.example/lockstep`,
 	}
