@@ -63,6 +63,12 @@ func (c *Cron) Next(after time.Time, loc *time.Location) (time.Time, bool) {
 	return instantOf(wallTime(day, at), loc).In(loc), true
 }
 
+// Fires reports whether there is any fire time from the first year that an expression can name on.
+func (c *Cron) Fires() bool {
+	_, _, ok := c.search(time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC))
+	return ok
+}
+
 // search returns the first wall time that matches, at or after the given one.
 func (c *Cron) search(from time.Time) (date, clock, bool) {
 	year, month, d := from.Date()

@@ -25,6 +25,7 @@ const (
 	CodeMore     = "DEF003"
 	CodeLabel    = "DEF004"
 	CodeSchedule = "DEF005"
+	CodeNoFire   = "DEF006"
 
 	CodeSameID     = "BND001"
 	CodeNoWorkflow = "BND002"

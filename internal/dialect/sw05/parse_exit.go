@@ -227,8 +227,7 @@ func (p *parser) schedule(f *dialect.Fields) *schedule {
 		out.interval = n.Text
 	}
 	if n := f.Str("cron"); n != nil {
-		_, err := calendar.ParseCron(n.Text)
-		p.timeError(n, codeCron, err)
+		p.Cron(n, codeCron)
 		out.cron = n.Text
 	}
 	if n := f.Str("timezone"); n != nil {

@@ -152,7 +152,7 @@ func (p *parser) duration(n *dialect.Node) *duration {
 	return &duration{node: n, value: value}
 }
 
-// timeError points into a duration, interval or cron expression that is malformed.
+// timeError points into a duration or interval that is malformed.
 func (p *parser) timeError(n *dialect.Node, code string, err error) bool {
 	if err == nil {
 		return false

@@ -185,14 +185,9 @@ func (p *parser) repeating(n *dialect.Node) *calendar.Repeating {
 }
 
 func (p *parser) cron(out *schedule, n *dialect.Node) {
-	if n == nil {
-		return
+	if n != nil && p.Cron(n, codeCron) {
+		out.cron = n.Text
 	}
-	if _, err := calendar.ParseCron(n.Text); err != nil {
-		p.Malformed(n, 0, codeCron, "cron", err)
-		return
-	}
-	out.cron = n.Text
 }
 
 func (p *parser) until(out *schedule, n *dialect.Node) {

@@ -134,9 +134,7 @@ func (p *parser) schedule(n *dialect.Node) *schedule {
 		}
 	}
 	if s.cron != nil {
-		if _, err := calendar.ParseCron(s.cron.Text); err != nil {
-			p.Malformed(s.cron, 0, codeCron, "cron", err)
-		}
+		p.Cron(s.cron, codeCron)
 	}
 	given := f.Peek("every") != nil || f.Peek("cron") != nil || f.Peek("after") != nil || f.Peek("on") != nil
 	switch {
