@@ -11,9 +11,6 @@ import (
 	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 )
 
-// maxHops bounds references that lead to references.
-const maxHops = 32
-
 // problem is why an operation cannot be called: a diagnostic when the definition is deployed, the failure of a
 // call.
 type problem struct {
@@ -122,10 +119,14 @@ func (l *library) at(p place, path ...string) (place, error) {
 
 // follow resolves a reference object to its target.
 func (l *library) follow(p place) (place, error) {
-	for range maxHops {
+	var chain pin.Chain
+	for {
 		ref, ok := p.Get("$ref")
 		if !ok || ref.Kind() != expr.KindString {
 			return p, nil
+		}
+		if err := chain.Follow(p.doc.ref, ref.Str()); err != nil {
+			return place{}, broken("%v", err)
 		}
 		next, err := l.resolve(p.doc, ref.Str())
 		if err != nil {
@@ -133,7 +134,6 @@ func (l *library) follow(p place) (place, error) {
 		}
 		p = next
 	}
-	return place{}, broken("references in %q form a cycle", p.doc.ref)
 }
 
 // resolve finds what a $ref in a document names.

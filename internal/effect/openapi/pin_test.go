@@ -3,6 +3,7 @@ package openapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -156,7 +157,7 @@ func TestBrokenOperations(t *testing.T) {
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: Host, in: header}]}}}":         "no argument may set",
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: a, in: body}]}}}":              "not path, query",
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{name: a, in: path, style: form}]}}}": `style "form"`,
-		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#/a'}]}}}\na: {$ref: '#/a'}":  "form a cycle",
+		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#/a'}]}}}\na: {$ref: '#/a'}":  `the reference "#/a" in "api.yaml" leads back to itself`,
 		"servers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#here'}]}}}":                  "anchor",
 	} {
 		doc := "openapi: 3.1.0\n" + rest
@@ -166,6 +167,28 @@ func TestBrokenOperations(t *testing.T) {
 		}
 		if f := newInvoker(t).Invoke(context.Background(), call).Failure; f == nil || f.Name != effect.NotFound || !strings.Contains(f.Detail, says) {
 			t.Errorf("%s: %+v", rest, f)
+		}
+	}
+}
+
+// TestChainOfReferences: one that is too long is no cycle; the message has the reference that it begins with.
+func TestChainOfReferences(t *testing.T) {
+	for n, want := range map[int]string{
+		pin.MaxReferences:     "",
+		pin.MaxReferences + 1: `the reference "#/r1" in "api.yaml" is too deep: it leads through more than 32 references (limit reference-chain)`,
+	} {
+		var doc strings.Builder
+		doc.WriteString("openapi: 3.1.0\nservers: [{url: https://x}]\npaths: {/p: {get: {operationId: op, parameters: [{$ref: '#/r1'}]}}}\n")
+		for i := 1; i < n; i++ {
+			fmt.Fprintf(&doc, "r%d: {$ref: '#/r%d'}\n", i, i+1)
+		}
+		fmt.Fprintf(&doc, "r%d: {name: a, in: query}\n", n)
+		_, found := pinnedCall(t, dialect.MapBundle{"api.yaml": []byte(doc.String())}, "api.yaml#op", `{}`)
+		switch {
+		case want == "" && len(found) > 0:
+			t.Errorf("%d references: %v", n, found)
+		case want != "" && (len(found) != 1 || !strings.Contains(found[0].Message, want)):
+			t.Errorf("%d references: %v", n, found)
 		}
 	}
 }

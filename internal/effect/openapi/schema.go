@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstep-workflows/lockstep/expr"
+	"github.com/lockstep-workflows/lockstep/internal/effect/pin"
 )
 
 // maxSchemaValues is the limit openapi-schema-values: how many values the schemas of one
@@ -73,7 +74,7 @@ func (c *compiler) compileSchema(what string, p place, way direction) *check {
 // $ref. Before 3.1, everything beside a $ref is ignored.
 func (l *library) same(p place, v version) []place {
 	var out []place
-	for range maxHops {
+	for range pin.MaxReferences {
 		ref, ok := p.Get("$ref")
 		if !ok || ref.Kind() != expr.KindString {
 			return append(out, p)
@@ -144,7 +145,7 @@ func (c *compiler) structured(p place, seen map[string]bool) bool {
 func (c *compiler) shape(p place, properties map[string]place, hops int) (open bool) {
 	all := c.lib.same(p, c.version)
 	c.values += 1 + len(all)
-	if len(all) == 0 || hops > maxHops || c.values > maxSchemaValues {
+	if len(all) == 0 || hops > pin.MaxReferences || c.values > maxSchemaValues {
 		return true
 	}
 	for _, one := range all {
