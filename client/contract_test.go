@@ -245,7 +245,7 @@ var uses = map[string]func(t *testing.T, c *client.Client){
 	"revoke": func(t *testing.T, c *client.Client) {
 		_, _ = c.Revoke(t.Context(), api.RevokeRequest{Certificate: "3a", Reason: "r"})
 	},
-	"restore":     func(t *testing.T, c *client.Client) { _ = c.Restore(t.Context(), "certificate-3a") },
+	"restore":     func(t *testing.T, c *client.Client) { _ = c.Restore(t.Context(), "certificate-3a", "r") },
 	"listNodes":   func(t *testing.T, c *client.Client) { _, _ = c.ListNodes(t.Context()) },
 	"getHours":    func(t *testing.T, c *client.Client) { _, _ = c.GetHours(t.Context(), 1, "d") },
 	"getStats":    func(t *testing.T, c *client.Client) { _, _ = c.GetStats(t.Context()) },

@@ -54,9 +54,13 @@ func (c *Client) Revoke(ctx context.Context, r api.RevokeRequest) (api.Revocatio
 	return call[api.Revocation](ctx, c, request{method: http.MethodPost, path: "/api/v1/revocations", repeatable: true}.withJSON(r))
 }
 
-// Restore takes a revocation back.
-func (c *Client) Restore(ctx context.Context, id string) error {
-	_, _, err := c.text(ctx, request{method: http.MethodDelete, path: "/api/v1/revocations/" + url.PathEscape(id), repeatable: true})
+// Restore takes a revocation back, for a reason that may be empty.
+func (c *Client) Restore(ctx context.Context, id, reason string) error {
+	query := url.Values{}
+	if reason != "" {
+		query.Set("reason", reason)
+	}
+	_, _, err := c.text(ctx, request{method: http.MethodDelete, path: "/api/v1/revocations/" + url.PathEscape(id), query: query, repeatable: true})
 	return err
 }
 

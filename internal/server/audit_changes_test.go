@@ -40,7 +40,7 @@ func TestAuditOfChanges(t *testing.T) {
 		{"DELETE", "/api/v1/instances/" + id, "", "definition=await version=1.0 status=cancelled", ""},
 		{"POST", "/api/v1/jobs", `{"workflow":"relay","clients":["a","b"]}`, "", "workflow=relay created=2 failed=0"},
 		{"POST", "/api/v1/revocations", `{"certificate":"3a:5f","reason":"r"}`, "", ""},
-		{"DELETE", "/api/v1/revocations/certificate-3a5f", "", "", ""},
+		{"DELETE", "/api/v1/revocations/certificate-3a5f?reason=r", "", "", ""},
 		{"POST", "/api/wfx/v1/jobs/" + job + "/tags", `["x"]`, "tags=", "tags=x"},
 		{"DELETE", "/api/wfx/v1/jobs/" + job + "/tags", `["x"]`, "tags=x", "tags="},
 		{"PUT", "/api/wfx/v1/jobs/" + job + "/definition", `{"secret":"other"}`, "definitionHash=#", "definitionHash=#"},
@@ -65,7 +65,7 @@ func TestAuditOfChanges(t *testing.T) {
 				t.Errorf("%s %s: %s is %q, want %q", c.method, c.path, at, got, want)
 			}
 		}
-		if want := strings.Contains(c.body, `"reason"`); want && list.str("items.0.reason") != "r" {
+		if want := strings.Contains(c.body+c.path, "reason"); want && list.str("items.0.reason") != "r" {
 			t.Errorf("%s %s has no reason", c.method, c.path)
 		}
 		if strings.Contains(list.text, "s3cret") {

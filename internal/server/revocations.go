@@ -272,6 +272,10 @@ func parseSerial(text string) (string, bool) {
 // restore takes a revocation back.
 func (s *Server) restore(w http.ResponseWriter, r *request) error {
 	id := r.PathValue("revocation")
+	r.deed.reason = r.URL.Query().Get("reason")
+	if len(r.deed.reason) > maxReason {
+		return tooLarge("reason", maxReason)
+	}
 	if n, err := s.engine.Note(r.Context(), revocationKind, id); err == nil {
 		if v, err := viewRevocation(n); err == nil && v.Token != "" {
 			r.deed.before = "token=" + v.Token

@@ -90,7 +90,7 @@ var routes = []route{
 	{"GET", "/api/v1/tokens", "listTokens", admins, nil, (*Server).listTokens, light},
 	{"GET", "/api/v1/revocations", "listRevocations", admins, nil, (*Server).listRevocations, heavy},
 	{"POST", "/api/v1/revocations", "revoke", admins, nil, (*Server).revoke, light},
-	{"DELETE", "/api/v1/revocations/{revocation}", "restore", admins, nil, (*Server).restore, light},
+	{"DELETE", "/api/v1/revocations/{revocation}", "restore", admins, []string{"reason"}, (*Server).restore, light},
 	{"GET", "/api/v1/session", "getSession", nil, nil, (*Server).getSession, free},
 	{"POST", "/api/v1/session", "openSession", nil, nil, (*Server).openSession, light},
 	{"DELETE", "/api/v1/session", "closeSession", nil, nil, (*Server).closeSession, light},

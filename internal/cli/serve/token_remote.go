@@ -98,14 +98,16 @@ func tokenRevoke(a *cli.App) *cobra.Command {
 
 func tokenRestore(a *cli.App) *cobra.Command {
 	var server remote.Flags
+	var reason string
 	cmd := &cobra.Command{
 		Use: "restore NAME", Short: "Take a revocation back", Args: cobra.ExactArgs(1),
 		Long: "Restore takes a revocation back: that of a token by its name, that of a certificate by the id that revoke printed and ls lists. It needs\n" +
 			"a token with the role admin.",
-		Example: `  lockstep token restore ci
+		Example: `  lockstep token restore ci --reason "the log is deleted"
   lockstep token restore certificate-3a5f01`,
 	}
 	server.Add(cmd)
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
 	cmd.RunE = remote.Run(a, &server, func(r remote.Server, args []string) error {
 		revoked, err := r.ListRevocations(r.Ctx)
 		if err != nil {
@@ -116,7 +118,7 @@ func tokenRestore(a *cli.App) *cobra.Command {
 		case 0:
 			return cli.NotFoundf("%q is not revoked", args[0])
 		case 1:
-			return r.Restore(r.Ctx, revoked[0].ID)
+			return r.Restore(r.Ctx, revoked[0].ID, reason)
 		}
 		return cli.Usagef("several tokens with the name %q were revoked; give the id of one, such as %s", args[0], revoked[0].ID)
 	})
