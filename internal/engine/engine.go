@@ -193,6 +193,7 @@ type Engine struct {
 	figures   Figures
 	tallies   tallies
 	quotas    quotas
+	noting    chan struct{} // has a place for the one trigger that is being noted
 	abort     sync.Once
 	aborted   chan struct{} // closed by Abort
 
@@ -247,7 +248,7 @@ func New(cfg Config) (*Engine, error) {
 		byID: map[aliasKey]*definition{}, latest: map[string]latest{}, linked: map[string]*core.Program{}, unloadable: map[string]*UnloadableError{},
 		merged: map[string]expr.Value{}, watches: map[string]*watch{}, policies: map[string]storedPolicy{},
 		troubles: troubles{items: map[taskKey]trouble{}},
-		signal:   make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,
+		signal:   make(chan struct{}, 1), noting: make(chan struct{}, 1), aborted: make(chan struct{}), maxPasses: maxPasses,
 	}
 	if cfg.Timezone != "" {
 		zone, err := time.LoadLocation(cfg.Timezone)

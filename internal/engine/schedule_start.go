@@ -56,10 +56,15 @@ func (e *Engine) startNow(ctx context.Context, d *definition, deployed int64, id
 	return instance, err
 }
 
+// maxNotes is how often a node tries to note a trigger. Only other nodes are in its way.
+const maxNotes = 100
+
 // noteTrigger adds a start to the last fire times. The instance is started: where that fails, it is reported, and fire
-// times do not wait for the instance.
+// times do not wait for the instance. A node notes one trigger at a time, else many at once would keep each other from it.
 func (e *Engine) noteTrigger(ctx context.Context, d *definition, row store.Schedule, x Fire) {
-	for range maxConflicts {
+	e.noting <- struct{}{}
+	defer func() { <-e.noting }()
+	for range maxNotes {
 		if row.Digest == "" {
 			return // the schedule is over
 		}
