@@ -11,7 +11,8 @@ import { Icon } from "../parts/icon";
 import { Id, nameOf, titleOf } from "../parts/name";
 import { ProblemBox } from "../parts/problem";
 import { StatusMark } from "../parts/status";
-import type { Count, Selection } from "./instances";
+import type { Selection } from "./instances";
+import { counted, type Count } from "./instances-rows";
 
 const most = 10_000; // in one go; more need a narrower filter
 const chunk = 200; // in one request
@@ -53,16 +54,15 @@ function statusesOf(q: string, rows: Instance[], selection: Selection): Status[]
 export function BulkBar(p: { q: string; rows: Instance[]; selection: Selection; count?: Count; again: () => void }) {
   const [verb, setVerb] = useState<Verb>();
   const { all, ids } = p.selection;
-  const total = p.count?.count ?? 0;
-  const name = all ? `All ${number(total)} that match` : `${ids.size} selected`;
+  const name = all ? `All ${counted(p.count)} that match` : `${ids.size} selected`;
   const possible = statusesOf(p.q, p.rows, p.selection);
   const legal = verbs.filter((v) => !possible || v.of.some((s) => possible.includes(s)));
   return (
     <div class="bulk" role="region" aria-label="Selection">
       <b>{name}</b>
-      {!all && total > ids.size && (
+      {!all && p.count && p.count.count > ids.size && (
         <button type="button" class="ghost" onClick={p.selection.takeAll}>
-          Select all {number(total)} that match
+          Select all {counted(p.count)} that match
         </button>
       )}
       <span class="bulk-verbs">
@@ -161,11 +161,11 @@ function BulkDialog(p: { verb: Verb; q: string; rows: Instance[]; selection: Sel
 
   const n = read?.targets.length ?? 0;
   const ready = read !== undefined && n > 0 && !read.tooMany && outcome === undefined;
-  const counted = `${read ? number(n) : "…"} ${n === 1 ? "instance" : "instances"}`;
+  const instances = `${read ? number(n) : "…"} ${n === 1 ? "instance" : "instances"}`;
   const how = outcome && (outcome.done + outcome.refused.length < n ? "stopped" : "done");
   return (
     <Dialog
-      title={how ? `${v.title}: ${how}` : working ? `${v.title}: ${stopping ? "stopping" : "working"} on ${counted}` : `${v.title} ${counted}?`}
+      title={how ? `${v.title}: ${how}` : working ? `${v.title}: ${stopping ? "stopping" : "working"} on ${instances}` : `${v.title} ${instances}?`}
       action={sent === undefined ? `${v.title} ${number(n)}` : "Working…"}
       danger={v.danger}
       busy={working}

@@ -3,9 +3,20 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { api, get, type Instance, type Page } from "../api";
 import { onChanges, onReset } from "../live";
+import { number } from "../parts/format";
 import { throttle, useRecovery } from "../parts/load";
 
 export const pageSize = 50;
+
+/** How many instances match, as far as the server counts. */
+export interface Count {
+  count: number;
+  exact: boolean;
+}
+
+export function counted(c?: Count): string {
+  return c ? number(c.count) + (c.exact ? "" : "+") : "…";
+}
 
 export interface Rows {
   items?: Instance[];

@@ -13,14 +13,9 @@ import { useLoad } from "../parts/load";
 import { ProblemBox } from "../parts/problem";
 import { BulkBar } from "./instances-bulk";
 import { Choices, FilterBox, Grammar, useStats } from "./instances-filter";
-import { pageSize, useRows } from "./instances-rows";
+import { counted, pageSize, useRows, type Count } from "./instances-rows";
 import { InstanceTable } from "./instances-table";
 import { ColumnChoice, SaveView, useColumns, Views } from "./instances-views";
-
-export interface Count {
-  count: number;
-  exact: boolean;
-}
 
 // Where each page that was seen began, so that one can go back to the one before.
 const begins = new Map<string, string>();
@@ -137,10 +132,6 @@ export function Instances() {
       )}
     </>
   );
-}
-
-function counted(c?: Count): string {
-  return c ? number(c.count) + (c.exact ? "" : "+") : "…";
 }
 
 function Nothing(p: { q: string; more?: string }) {
