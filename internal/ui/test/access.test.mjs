@@ -33,7 +33,7 @@ const places = () => [
   ["schedules", "/schedules", ".empty-state"],
   ["events", "/events", ".events"],
   ["board", "/board/team.board", "[data-card]"],
-  ["nodes", "/nodes", ".numbers"],
+  ["nodes", "/nodes", "meter"],
   ["playground", "/playground?example=order", ".cm-content", ".diagram [role=button]"],
   ["definition source", "/definitions/order?tab=source", ".cm-content"],
   ["nothing here", "/nowhere"],

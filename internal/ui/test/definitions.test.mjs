@@ -289,7 +289,7 @@ test("a near miss is first, however many unmatched events came after it", async 
   const sent = await send([{ specversion: "1.0", id: "near-1", source: "shop", type: "near.paid", order: "8" }]);
   assert.equal(sent.status, 202, JSON.stringify(sent.body));
   for (let batch = 0; batch < 3; batch++) {
-    const r = await send(Array.from({ length: 70 }, (_, i) => ({ specversion: "1.0", id: `noise-${batch}-${i}`, source: "shop", type: `noise.${i % 3}` })));
+    const r = await send(Array.from({ length: 70 }, (_, i) => ({ specversion: "1.0", id: `noise-${batch}-${i}`, source: "https://machines.example.com/hall", type: `noise.${i % 3}.of.the.machines.in.the.hall.behind.the.office` })));
     assert.equal(r.status, 202, JSON.stringify(r.body));
   }
   const page = await openPage(t, server, "/events");
@@ -298,6 +298,16 @@ test("a near miss is first, however many unmatched events came after it", async 
   await first.getByRole("button", { name: /near\.paid 1 near miss/ }).waitFor();
   await first.getByText("order", { exact: false }).first().waitFor();
   await shot(page, "events-near");
+
+  // On a phone the count stands behind the type, and the button of an event beside its first cell.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const group = unmatched.getByRole("button", { name: /^noise\.0/ });
+  const heightOf = async (of) => (await of.boundingBox()).y;
+  const type = await group.locator("b").boundingBox();
+  assert.ok((await heightOf(group.locator(".pill"))) < type.y + type.height, "the count has a line of its own");
+  const event = page.locator("table.events tbody tr").first();
+  assert.ok((await heightOf(event.getByRole("button"))) < (await heightOf(event.locator(".status"))), "the button has a line of its own");
+  assert.ok((await heightOf(event.locator("time"))) < (await heightOf(event.locator(".cut"))), "the time has a line of its own");
 });
 
 test("an event is sent, and it is told what became of it", async (t) => {
@@ -359,6 +369,11 @@ test("a search finds definitions and schedules beyond the first page", async (t)
   await found("zz-fails", "zz-soon");
   await page.getByText(/^2 of 2\d\d$/).waitFor();
   await rows.filter({ hasText: "zz-soon" }).getByRole("link", { name: /^in / }).waitFor(); // the next start
+  assert.equal((await server.api("POST", "/api/v1/definitions/zz-fails/pause", {})).status, 200);
+  await page.reload();
+  await rows.filter({ hasText: "zz-fails" }).getByText("paused", { exact: true }).waitFor();
+  assert.equal(await rows.filter({ hasText: "zz-soon" }).getByText("active", { exact: true }).count(), 0, "only what is unusual has a status");
+  await page.getByLabel("Find").fill("zz-");
   await kind.selectOption("With waiting instances");
   await found("zz-soon");
   await kind.selectOption("With failed instances");

@@ -197,6 +197,7 @@ test("undone states, attempts, and the workflow inside", async (t) => {
   const small = await openPage(t, server, "/definitions/trip", { width: 390, height: 844, dark: true });
   await small.getByRole("button", { name: "Insure", exact: true }).waitFor();
   assert.equal(await small.evaluate(() => document.documentElement.scrollWidth), 390);
+  assert.ok(await small.locator(".tabs").evaluate((e) => e.scrollWidth <= e.clientWidth), "every tab is there");
   await state(small, "Insure").focus();
   await small.keyboard.press("o"); // of a definition, its diagram
   await small.getByRole("img", { name: "Quote", exact: true }).waitFor();

@@ -16,7 +16,7 @@ do:
 ${[0, 1, 2, 3].map((n) => `    - c${n}: {when: "\${ .[0].n % 5 == ${n} }", then: cause${n}}`).join("\n")}
     - c4: {then: cause4}
 ${[0, 1, 2, 3, 4]
-  .map((n) => `- cause${n}:\n    raise: {error: {type: "https://shop.example.com/cause${n}", status: 500, title: Cause ${n}, detail: "${"the card was declined, ".repeat(3)}/quantity must be at least ${n}"}}`)
+  .map((n) => `- cause${n}:\n    raise: {error: {type: "https://shop.example.com/cause${n}", status: 500, title: Cause ${n}, detail: "${"the card was declined, ".repeat(10)}/quantity must be at least ${n}"}}`)
   .join("\n")}
 `;
 
@@ -160,6 +160,8 @@ test("a server that is not ready, silent nodes, queued calls and other versions 
   await row("north").getByText("differs").waitFor();
   assert.equal(await row("south").getByText("differs").count(), 0);
   await page.locator(".figure", { hasText: "Calls in flight" }).getByText("4", { exact: true }).waitFor(); // those of the silent one are nobody's
+  const aligned = await row("north").locator("td").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).textAlign));
+  assert.deepEqual(aligned, ["left", "left", "right", "right", "left"], "numbers stand right");
   await accessible(page, "nodes in trouble");
   await page.goto(server.url + "/");
   await health.getByText("✕ 2 nodes alive, 1 silent").waitFor();
@@ -205,6 +207,9 @@ test("on a phone failures come first, and nothing is too wide", async (t) => {
   assert.ok((await top("Failures by cause")) < (await top("Activity")));
   assert.ok((await top("Activity")) < (await top("Durations")));
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  const texts = await page.locator(".home .name, .home .detail").evaluateAll((all) => all.map((e) => ({ text: e.innerText, cut: e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1, inline: getComputedStyle(e).display === "inline" })));
+  assert.deepEqual(texts.filter((one) => one.cut && !one.inline).map((one) => one.text), [], "names and details are cut");
+  assert.equal(texts.filter((one) => /^the card was declined,.* … .*\/quantity must be at least \d$/.test(one.text)).length, 5, "a long detail keeps its end");
   await accessible(page, "home at 390 px");
   await shot(page, "home-390");
 });

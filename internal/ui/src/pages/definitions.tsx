@@ -188,7 +188,6 @@ function List() {
           <thead>
             <tr>
               <th scope="col">Definition</th>
-              <th scope="col">Status</th>
               <th scope="col">Version</th>
               <th scope="col">Instances</th>
               <th scope="col">Next start</th>
@@ -249,19 +248,15 @@ function Row(p: { d: Definition; counts?: Partial<Record<Status, number>>; faile
       <td class="what">
         <a class="name" href={"/definitions/" + encodeURIComponent(d.id)}>
           {d.id}
-        </a>
-        {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
-      </td>
-      <td>
+        </a>{" "}
         {d.retired ? (
           <span class="status">
             <Icon name="terminated" size={12} /> retired
           </span>
-        ) : d.paused ? (
-          <StatusMark status="paused" />
         ) : (
-          <span class="quiet">active</span>
+          d.paused && <StatusMark status="paused" />
         )}
+        {d.name && d.name !== d.id && <div class="quiet">{d.name}</div>}
       </td>
       <td data-label="Version">
         {d.version || <span class="quiet">none</span>}

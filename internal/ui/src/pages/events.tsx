@@ -332,13 +332,13 @@ function Table(p: { items: Kept[]; grouped?: boolean }) {
                   </a>
                 </td>
               )}
-              <td class="wide">
+              <td>
                 <Fate kept={e} grouped={p.grouped} />
               </td>
               <td class="cut" title={`${e.event.source}\n${e.event.id}`}>
                 {e.event.source} <span class="id-text">{e.event.id}</span>
               </td>
-              <td>
+              <td class="received">
                 <Ago time={e.received} />
               </td>
               <td class="number">

@@ -185,7 +185,7 @@ export function Durations(p: { list?: DefinitionHours[]; period: Period }) {
           {shown.map((d) => (
             <tr key={d.id}>
               <th scope="row">
-                <div class="oneline" title={`${d.id || "All others"}: ${number(d.completed)} completed`}>
+                <div title={`${d.id || "All others"}: ${number(d.completed)} completed`}>
                   {d.id ? (
                     <a class="name" href={"/definitions/" + encodeURIComponent(d.id)}>
                       {d.id}

@@ -77,14 +77,12 @@ function Cause(p: { failure: Failure; part: number }) {
         </a>
         {f.detail && (
           <p class="detail" title={f.detail}>
-            {f.detail}
+            {shortened(f.detail)}
           </p>
         )}
-        <div class="oneline">
-          <a class="calm quiet" href={"/definitions/" + encodeURIComponent(f.definition)}>
-            {f.definition}
-          </a>
-        </div>
+        <a class="calm quiet" href={"/definitions/" + encodeURIComponent(f.definition)}>
+          {f.definition}
+        </a>
       </div>
       <div class="acts">
         <a class="calm quiet" href={"/instances/" + encodeURIComponent(f.instance)} title="The newest of them">
@@ -99,6 +97,13 @@ function Cause(p: { failure: Failure; part: number }) {
       </div>
     </li>
   );
+}
+
+/** A long detail without its middle: causes often differ only at the end. */
+function shortened(detail: string): string {
+  const start = 110;
+  const end = 50;
+  return detail.length > start + end ? `${detail.slice(0, start).replace(/\s+\S*$/, "")} … ${detail.slice(-end).replace(/^\S*\s+/, "")}` : detail;
 }
 
 function filterOf(f: Failure): string {

@@ -59,7 +59,7 @@ export function Waiting() {
       <ul class="brief">
         {rows.map(({ instance: row, why }) => (
           <li key={row.id}>
-            <a class="name oneline" href={"/instances/" + encodeURIComponent(row.id)} title={titleOf(row)}>
+            <a class="name" href={"/instances/" + encodeURIComponent(row.id)}>
               {titleOf(row)}
             </a>
             <span class="quiet nowrap">
@@ -87,10 +87,10 @@ export function Recent(p: { rows: Instance[]; total: number }) {
         {p.rows.map((row) => (
           <li key={row.id}>
             <InstanceStatus of={row} />
-            <a class="name oneline" href={"/instances/" + encodeURIComponent(row.id)} title={titleOf(row)}>
+            <a class="name" href={"/instances/" + encodeURIComponent(row.id)}>
               {titleOf(row)}
             </a>
-            <span class="oneline quiet">{whatOf(row)}</span>
+            <span class="quiet">{whatOf(row)}</span>
             <Ago time={row.created} />
           </li>
         ))}
@@ -128,7 +128,7 @@ export function NextSchedules() {
       <ul class="brief">
         {next.slice(0, few).map((s) => (
           <li key={s.definition}>
-            <a class="name oneline" href={"/definitions/" + encodeURIComponent(s.definition)} title={s.definition}>
+            <a class="name" href={"/definitions/" + encodeURIComponent(s.definition)}>
               {s.definition}
             </a>
             <Due time={s.next[0]!} />

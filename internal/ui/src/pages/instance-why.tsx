@@ -193,7 +193,7 @@ function WaitText(p: { wait: Wait }) {
   }
   return (
     <>
-      {w.actor} may choose <b>{w.choice}</b>
+      {w.actor === "CLIENT" ? "The device" : "An operator"} may move it to <b>{w.choice}</b>
     </>
   );
 }

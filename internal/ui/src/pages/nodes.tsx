@@ -51,15 +51,19 @@ function Servers(p: { nodes: NodeList }) {
           ))}
         </div>
       )}
-      <table class="numbers stack">
+      <table class="stack">
         <caption class="unseen">Servers that share the store</caption>
         <thead>
           <tr>
             <th scope="col">Node</th>
             <th scope="col">Health</th>
             <th scope="col">Started</th>
-            <th scope="col">Shards</th>
-            <th scope="col">Calls in flight</th>
+            <th scope="col" class="number">
+              Shards
+            </th>
+            <th scope="col" class="number">
+              Calls in flight
+            </th>
             <th scope="col">Version</th>
           </tr>
         </thead>
@@ -76,12 +80,12 @@ function Servers(p: { nodes: NodeList }) {
               <td data-label="started">
                 <Ago time={n.since} />
               </td>
-              <td data-label="shards">
+              <td class="number" data-label="shards">
                 <span class="node-share">
                   <meter min={0} max={n.of} value={n.shards} aria-label="Shards" /> {n.shards} of {n.of}
                 </span>
               </td>
-              <td data-label="calls">{number(n.calls)}</td>
+              <td class="number" data-label="calls">{number(n.calls)}</td>
               <td data-label="version">
                 {n.version}
                 {versions.length > 1 && n.version !== versions[versions.length - 1] && <span class="status waiting">differs</span>}

@@ -85,7 +85,7 @@ function Table(p: { rows: Schedule[]; again: () => void }) {
               </div>
             </td>
             <td data-label="Next">{s.next[0] ? <NextFire time={s.next[0]} /> : <span class="quiet">none</span>}</td>
-            <td data-label="Last">{s.fires[0] ? <Last fire={s.fires[0]} /> : <span class="quiet">none yet</span>}</td>
+            <td data-label="Last">{s.fires[0] ? <Last fire={s.fires[0]} /> : <span class="quiet nowrap">none yet</span>}</td>
             <td class="act wide">
               <ScheduleActions schedule={s} small again={p.again} />
             </td>
