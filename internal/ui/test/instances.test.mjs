@@ -168,7 +168,7 @@ test("a wrong filter tells where, and what may have been meant", async (t) => {
   await alert.getByText(`did you mean "status"?`).waitFor();
   await shot(page, "instances-wrong-filter");
   await box.fill("is:job status:waiting");
-  await page.getByText(`${devices.toLocaleString("en-GB")} instances match`).waitFor();
+  await page.getByText("10,000+ instances match").waitFor();
   await alert.waitFor({ state: "detached" });
 });
 
