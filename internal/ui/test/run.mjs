@@ -28,7 +28,7 @@ function tell(data, ok) {
 }
 
 let failed = false;
-const stream = run({ files, concurrency: 1 });
+const stream = run({ files, concurrency: 2 });
 stream.on("test:pass", (data) => tell(data, true));
 stream.on("test:fail", (data) => {
   failed = true;
