@@ -111,10 +111,15 @@ func (q *Query) timed() bool {
 // Counted reports whether stores keep the count of what a query selects, so that it costs the same for many as for few.
 func (q *Query) Counted() bool {
 	kept := Query{Definition: q.Definition, Version: q.Version, Status: q.Status}
-	if q.Jobs {
-		kept = Query{Jobs: true, Definition: q.Definition, Version: q.Version, State: q.State, Groups: q.Groups}
+	if q.OfJobs() {
+		kept = Query{Jobs: q.Jobs, Definition: q.Definition, Version: q.Version, State: q.State, Groups: q.Groups}
 	}
 	return reflect.DeepEqual(*q, kept)
+}
+
+// OfJobs reports whether a query selects jobs only: nothing else is in a group.
+func (q *Query) OfJobs() bool {
+	return q.Jobs || len(q.Groups) > 0 && !slices.Contains(q.Groups, "")
 }
 
 // Compare orders instances as a query lists them.

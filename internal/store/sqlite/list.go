@@ -188,7 +188,7 @@ func exact(q *store.Query) bool {
 	if len(q.Tagged) > 0 {
 		labels++
 	}
-	return q.Jobs && labels <= 1 && !q.Root && q.Name == "" && q.Key == "" && q.Tree == "" && q.Text == "" && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
+	return !q.ByCreated && q.Jobs && labels <= 1 && !q.Root && q.Name == "" && q.Key == "" && q.Tree == "" && q.Text == "" && len(q.Status) == 0 && q.Parent == "" && q.Error == "" &&
 		q.CreatedFrom == 0 && q.CreatedTo == 0 && q.UpdatedFrom == 0 && q.UpdatedTo == 0
 }
 
@@ -338,7 +338,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 	q.ByCreated, q.After, q.AfterTime, q.Offset, q.Limit, q.Newest, q.Bare = false, 0, 0, 0, 0, false, false
 	part, whole := q.Indexed()
 	switch {
-	case q.Counted() && q.Jobs:
+	case q.Counted() && q.OfJobs():
 		n, err = s.countJobs(&q), ctx.Err()
 	case q.Counted():
 		n, err = s.countKinds(&q), ctx.Err()
