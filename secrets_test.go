@@ -41,7 +41,9 @@ do:
     with:
       method: post
       endpoint: {uri: SERVER/echo, authentication: {bearer: {token: '${ $secrets.token }'}}}
-      headers: {Own: '${ "\($authorization.scheme):\($authorization.parameter):\($secrets.login.password)" }'}
+      headers:
+        Own: '${ "\($authorization.scheme):\($authorization.parameter):\($secrets.login.password)" }'
+        User-Agent: '${ $authorization.parameter }'
       query: {key: '${ $secrets.login.password }'}
       body: {token: '${ $secrets.token }', mine: '‹secret token›', marker: marker-no-secret}
 - keep:
@@ -65,7 +67,7 @@ do:
 - tell: {emit: {event: {with: {type: told, subject: '${ $secrets.token }', data: {token: '${ $secrets.token }'}}}}}
 - below: {run: {workflow: {namespace: default, name: below, version: 1.0.0, input: {token: '${ $secrets.token }'}}}}
 - hear: {listen: {to: {one: {with: {type: goOn}}}}}
-- again: {call: http, with: {method: post, endpoint: SERVER/echo, body: {now: '${ $context.text }', kept: '${ $context.all.login.password }'}}}
+- again: {call: http, with: {method: post, endpoint: SERVER/echo, headers: {X-Request-Id: '${ $secrets.token }', Api-Key: '${ $secrets.token }'}, body: {now: '${ $context.text }', kept: '${ $context.all.login.password }'}}}
 - fail: {raise: {error: {type: https://example.com/bad, status: 500, title: '${ $secrets.token }', detail: '${ "no: " + $secrets.token }'}}}
 `
 
@@ -103,6 +105,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	})
 	told := func(e *lockstep.Engine) {
 		t.Helper()
+		headers := 0
 		for _, route := range reading(t, e) {
 			answer := httptest.NewRecorder()
 			e.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost"+route, nil))
@@ -110,6 +113,10 @@ func TestSecretsAreNotTold(t *testing.T) {
 				t.Errorf("%s: %d %s", route, answer.Code, answer.Body)
 			}
 			hasNone(t, route, answer.Body.Bytes())
+			headers += strings.Count(answer.Body.String(), `{"name":"Own"},{"name":"User-Agent"}`)
+		}
+		if headers != 1 {
+			t.Errorf("there are %d redacted headers, want those of one call", headers)
 		}
 		hasNone(t, "the log", []byte(log.String()))
 	}
@@ -265,6 +272,9 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Set-Cookie", "token="+canary)
+	w.Header().Set("X-Request-Id", req.Header.Get("X-Request-Id"))
+	w.Header().Set("X-Trace-Id", "for "+req.Header.Get("Authorization"))
 	_ = json.NewEncoder(w).Encode(map[string]any{"line": line})
 }
 

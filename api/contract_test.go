@@ -88,7 +88,7 @@ var types = map[string]reflect.Type{
 	"DefinitionFilePage": reflect.TypeFor[api.Page[api.DefinitionFile]](),
 	"Progress":           reflect.TypeFor[api.Progress](), "FailedItem": reflect.TypeFor[api.FailedItem](),
 	"ForeachItem": reflect.TypeFor[api.ForeachItem](), "ForeachItemPage": reflect.TypeFor[api.Page[api.ForeachItem]](),
-	"Exchange": reflect.TypeFor[api.Exchange](),
+	"Exchange": reflect.TypeFor[api.Exchange](), "Header": reflect.TypeFor[api.Header](),
 }
 
 // untyped are schemas that are no struct: text, any JSON value, and the four bodies of which

@@ -54,16 +54,17 @@ type Record struct {
 
 // Exchange is how a call was carried out over HTTP.
 type Exchange struct {
-	Method  string   `json:"method"`
-	Address string   `json:"address"`           // without user, query and fragment; the path is left out where it may hold a secret
-	Status  int      `json:"status,omitempty"`  // of the answer; 0: none came
-	Headers []Header `json:"headers,omitempty"` // of an answer that is a failure; none that may hold a credential
+	Method         string   `json:"method"`
+	Address        string   `json:"address"`                  // without user, query and fragment; the path is left out where it may hold a secret
+	RequestHeaders []Header `json:"requestHeaders,omitempty"` // those that the call sets
+	Status         int      `json:"status,omitempty"`         // of the answer; 0: none came
+	Headers        []Header `json:"headers,omitempty"`        // of the answer: those that say what it is, why it failed, and how to find the request in a log
 }
 
-// Header is a header of an answer.
+// Header is a header of a request or an answer.
 type Header struct {
 	Name  string `json:"name"`
-	Value string `json:"value"`
+	Value string `json:"value,omitempty"` // empty: it is redacted, as it may hold a credential
 }
 
 // Why explains why an instance does not continue.

@@ -5,16 +5,17 @@ import (
 	"sync"
 )
 
-// Exchange is how a call was carried out over HTTP, for people who look for why it failed. It is kept in the
-// history of the instance.
+// Exchange is how a call was carried out over HTTP, for people who look for what was sent and what came back. It is
+// kept in the history of the instance.
 type Exchange struct {
-	Method  string
-	Address string   // without user, query and fragment
-	Status  int      // of the answer; 0: none came
-	Headers []Header // of an answer that is a failure; none that may hold a credential
+	Method         string
+	Address        string // without user, query and fragment
+	RequestHeaders []Header
+	Status         int      // of the answer; 0: none came
+	Headers        []Header // of the answer
 }
 
-// Header is a header of an answer.
+// Header is a header of a request or an answer. It has no value where that may be a credential.
 type Header struct{ Name, Value string }
 
 // Exchanges notes the last exchange of a call. It is safe for concurrent use.

@@ -11,8 +11,11 @@ import (
 // maxExchange bounds the text of an exchange in a record, whatever an invoker notes.
 const maxExchange = 2 << 10
 
+// requestMark begins the line of a header of the request. No name of a header begins with it.
+const requestMark = "> "
+
 // exchangeText is an exchange as the record of an answer has it: the request line, then the status and the headers
-// of the answer.
+// of the answer, then those of the request.
 func exchangeText(x *effect.Exchange) string {
 	if x == nil {
 		return ""
@@ -22,14 +25,23 @@ func exchangeText(x *effect.Exchange) string {
 	if x.Status != 0 {
 		fmt.Fprintf(&out, "\n%d", x.Status)
 	}
-	for _, h := range x.Headers {
-		text := "\n" + line(h.Name) + ": " + line(h.Value)
+	writeHeaders(&out, "\n", x.Headers)
+	writeHeaders(&out, "\n"+requestMark, x.RequestHeaders)
+	return strings.ToValidUTF8(out.String(), "\ufffd")
+}
+
+// writeHeaders adds headers up to the bound of the text.
+func writeHeaders(out *strings.Builder, before string, all []effect.Header) {
+	for _, h := range all {
+		text := before + line(h.Name) + ":"
+		if h.Value != "" {
+			text += " " + line(h.Value)
+		}
 		if out.Len()+len(text) > maxExchange {
-			break
+			return
 		}
 		out.WriteString(text)
 	}
-	return strings.ToValidUTF8(out.String(), "\ufffd")
 }
 
 // line is a text on one line, of a bounded length.
@@ -51,8 +63,14 @@ func ParseExchange(text string) *effect.Exchange {
 			x.Status = status
 			continue
 		}
-		name, value, _ := strings.Cut(text, ": ")
-		x.Headers = append(x.Headers, effect.Header{Name: name, Value: value})
+		text, sent := strings.CutPrefix(text, requestMark)
+		name, value, _ := strings.Cut(text, ":")
+		h := effect.Header{Name: name, Value: strings.TrimPrefix(value, " ")}
+		if sent {
+			x.RequestHeaders = append(x.RequestHeaders, h)
+		} else {
+			x.Headers = append(x.Headers, h)
+		}
 	}
 	return x
 }

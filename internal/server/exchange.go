@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/lockstep-workflows/lockstep/api"
+	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/engine"
 )
@@ -25,9 +26,15 @@ func viewExchange(r *core.Record) *api.Exchange {
 	if x == nil {
 		return nil
 	}
-	v := &api.Exchange{Method: x.Method, Address: x.Address, Status: x.Status}
-	for _, h := range x.Headers {
-		v.Headers = append(v.Headers, api.Header{Name: h.Name, Value: h.Value})
+	return &api.Exchange{
+		Method: x.Method, Address: x.Address, RequestHeaders: viewHeaders(x.RequestHeaders),
+		Status: x.Status, Headers: viewHeaders(x.Headers),
 	}
-	return v
+}
+
+func viewHeaders(all []effect.Header) (out []api.Header) {
+	for _, h := range all {
+		out = append(out, api.Header(h))
+	}
+	return out
 }

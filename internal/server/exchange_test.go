@@ -17,7 +17,7 @@ func TestExchangeInHistory(t *testing.T) {
 		id := w.pay(func(c effect.Call) effect.Outcome {
 			key = c.Key
 			out := effect.Fail(effect.Failure{Name: "Declined", Status: "402"})
-			out.Exchange = &effect.Exchange{Method: "POST", Address: "https://bank.example/charge", Status: 402, Headers: []effect.Header{{Name: "Retry-After", Value: "30"}}}
+			out.Exchange = &effect.Exchange{Method: "POST", Address: "https://bank.example/charge", Status: 402, RequestHeaders: []effect.Header{{Name: "Authorization"}}, Headers: []effect.Header{{Name: "Retry-After", Value: "30"}}}
 			return out
 		})
 		w.reach(id, "failed")
@@ -35,7 +35,7 @@ func TestExchangeInHistory(t *testing.T) {
 			t.Fatal("the records are not there")
 		}
 		h.is(fmt.Sprintf("items.%d.key", called), `"`+key+`"`)
-		h.is(fmt.Sprintf("items.%d.exchange", answered), `{"address":"https://bank.example/charge","headers":[{"name":"Retry-After","value":"30"}],"method":"POST","status":402}`)
+		h.is(fmt.Sprintf("items.%d.exchange", answered), `{"address":"https://bank.example/charge","headers":[{"name":"Retry-After","value":"30"}],"method":"POST","requestHeaders":[{"name":"Authorization"}],"status":402}`)
 		h.is(fmt.Sprintf("items.%d.text", answered), "null")
 	})
 }

@@ -40,6 +40,8 @@ type Secret func(name string) (expr.Value, bool)
 
 // Policy says how requests are authenticated. It holds credentials.
 type Policy struct {
+	Spread bool // the arguments of the call hold the credentials, too
+
 	scheme             string
 	username, password string // of basic and digest
 	token              string // of bearer

@@ -83,10 +83,12 @@ func (c *Catalogue) Invoke(ctx context.Context, call effect.Call) effect.Outcome
 		call.Args = expr.EmptyObject
 	}
 	s := &secrets{lookup: c.options.lookup}
-	out, err := e.invoke(ctx, c, call, s)
+	seen := new(effect.Exchanges)
+	out, err := e.invoke(effect.WithExchanges(ctx, seen), c, call, s)
 	if err != nil {
 		out = effect.Fail(failureOf(call.Function, err))
 	}
+	out.Exchange = seen.Last()
 	return s.redact(out)
 }
 

@@ -83,7 +83,24 @@ func (s *secrets) redact(o effect.Outcome) effect.Outcome {
 		f.Data = redactValue(r, f.Data)
 		o.Failure = &f
 	}
+	if o.Exchange != nil {
+		x := *o.Exchange
+		x.Address = r.Replace(x.Address)
+		x.RequestHeaders, x.Headers = redactHeaders(r, x.RequestHeaders), redactHeaders(r, x.Headers)
+		o.Exchange = &x
+	}
 	return o
+}
+
+// redactHeaders takes the values that have a secret in them out of headers.
+func redactHeaders(r *strings.Replacer, all []effect.Header) []effect.Header {
+	out := slices.Clone(all)
+	for i, h := range out {
+		if r.Replace(h.Value) != h.Value {
+			out[i].Value = ""
+		}
+	}
+	return out
 }
 
 // replacer masks secrets; nil: there are none. Each line of a secret with several lines is a

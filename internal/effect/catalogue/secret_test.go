@@ -2,9 +2,13 @@ package catalogue
 
 import (
 	"encoding/base64"
+	nethttp "net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lockstep-workflows/lockstep/effect"
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/effect/exec"
 )
@@ -48,5 +52,28 @@ func TestSecretsInErrorsOfCommands(t *testing.T) {
 	long := resolved("hunter22hunter33hunter44")
 	if got := long.errors(exec.Result{Stderr: "ter33hunter44" + strings.Repeat("x", 100), Cut: true}); strings.Contains(got, "hunter") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestSecretsInHeaders: what is noted of a call has no value of a header with a secret in it, whoever sent it.
+func TestSecretsInHeaders(t *testing.T) {
+	s := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		w.Header().Set("X-Request-Id", "of "+r.Header.Get("Authorization"))
+		w.Header().Set("Content-Type", "text/plain")
+	}))
+	t.Cleanup(s.Close)
+	x := invoke(t, options(t), "{http: {url: "+s.URL+"/a, headers: {Accept: text/plain, X-Key: '${env:TOKEN}', User-Agent: 'me ${env:TOKEN}'}, authentication: {bearer: {token: '${env:TOKEN}'}}}}", `{}`).Exchange
+	if x == nil {
+		t.Fatal("nothing is noted")
+	}
+	for _, want := range []effect.Header{{Name: "Accept", Value: "text/plain"}, {Name: "X-Key"}, {Name: "User-Agent"}, {Name: "Authorization"}} {
+		if !slices.Contains(x.RequestHeaders, want) {
+			t.Errorf("the request has %+v, without %+v", x.RequestHeaders, want)
+		}
+	}
+	for _, want := range []effect.Header{{Name: "Content-Type", Value: "text/plain"}, {Name: "X-Request-Id"}} {
+		if !slices.Contains(x.Headers, want) {
+			t.Errorf("the answer has %+v, without %+v", x.Headers, want)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	a, err := c.send(ctx, req, r.Timeout)
-	effect.NoteExchange(ctx, exchanged(&r, &a))
+	effect.NoteExchange(ctx, c.exchanged(&r, req.Header, &a))
 	return a, err
 }
 

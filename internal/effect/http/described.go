@@ -114,6 +114,7 @@ func (c *Client) Authorize(ctx context.Context, args, policy expr.Value, b ir.Bu
 		if scheme, parameter, err = c.auth.Credentials(ctx, p, b.Guarded); err != nil {
 			return args, p, err
 		}
+		p.Spread = true
 	}
 	fill := strings.NewReplacer(ir.AuthorizationScheme, scheme, ir.AuthorizationParameter, parameter)
 	args, err := texts.Map(args, func(text string) (string, error) { return fill.Replace(text), nil })

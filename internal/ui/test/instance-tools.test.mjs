@@ -31,14 +31,16 @@ function shop() {
 }
 
 before(async () => {
+  process.env.SHOP_stock = "canary-of-the-stock";
   service = shop();
   await new Promise((done) => service.listen(0, "127.0.0.1", done));
   const at = `http://127.0.0.1:${service.address().port}`;
   const order = `document: {dsl: 1.0.3, namespace: default, name: order, version: 1.0.0}
+use: {secrets: [stock]}
 do:
 - reserve:
     try:
-    - stock: {call: http, with: {method: post, endpoint: "${at}/stock/reserve?token=canary", body: {order: "\${ .order }"}}, output: {as: "$input + {stock: .}"}}
+    - stock: {call: http, with: {method: post, endpoint: {uri: "${at}/stock/reserve?token=canary", authentication: {bearer: {token: "\${ $secrets.stock }"}}}, headers: {X-Api-Key: "\${ $secrets.stock }"}, body: {order: "\${ .order }"}}, output: {as: "$input + {stock: .}"}}
     catch: {retry: {delay: {milliseconds: 50}, limit: {attempt: {count: 3}}}}
 - charge: {call: http, with: {method: post, endpoint: "${at}/charge/orders", body: {order: "\${ .order }"}}}
 `;
@@ -65,7 +67,7 @@ do:
     do:
     - add: {set: "\${ {n: \$n} }"}
 `;
-  server = await startServer({ examples: ["order.yaml"], files: { "laps.yaml": laps, "shop.yaml": order.replace("name: order", "name: shop"), "scores.yaml": scores, "keep.yaml": keep }, args: ["--call-timeout", "10m"] });
+  server = await startServer({ examples: ["order.yaml"], files: { "laps.yaml": laps, "shop.yaml": order.replace("name: order", "name: shop"), "scores.yaml": scores, "keep.yaml": keep }, args: ["--call-timeout", "10m", "--secrets-env", "SHOP_"] });
   const begin = async (definition, input, name) => (await server.api("POST", `/api/v1/definitions/${definition}/instances?name=${encodeURIComponent(name)}`, input)).body.id;
   ids.failed = await begin("shop", { order: { id: "A-1038", lines: [1, 2, 3] } }, "Order A-1038");
   ids.scores = await begin("scores", { items: Array.from({ length: 1000 }, (_, n) => ({ n })) }, "Scores of November");
@@ -102,8 +104,9 @@ test("what failed comes first: the answer, where it went, and the next step", as
   await error.getByRole("button", { name: "the call of charge" }).click();
   const call = page.getByRole("region", { name: "Call of charge" });
   await call.getByText("HTTP 402").waitFor();
-  await call.getByText("2 headers").click();
+  await call.getByText(/^\d headers of the answer$/).click();
   await call.getByRole("row", { name: /^X-Request-Id req-\d+$/ }).waitFor();
+  await call.getByRole("row", { name: "Set-Cookie redacted", exact: true }).waitFor();
   assert.ok(!(await call.innerText()).includes("canary"), "a cookie is not kept");
   await call.getByText("Idempotency key").waitFor();
   const calls = page.getByRole("region", { name: "Calls", exact: true });
@@ -112,9 +115,14 @@ test("what failed comes first: the answer, where it went, and the next step", as
   await stock.getByText("HTTP 200").waitFor();
   assert.match(await stock.locator(".request").first().innerText(), /\/stock\/reserve\s*$/, "the query is left out");
   await stock.getByText(/^after \d/).waitFor(); // the attempt before it, and the delay
+  await stock.getByText("3 headers of the request").click();
+  const sent = stock.getByRole("table", { name: "Headers of the request" });
+  for (const name of ["Content-Type application/json", "Authorization redacted", "X-Api-Key redacted"]) await sent.getByRole("row", { name, exact: true }).waitFor();
+  await stock.getByRole("row", { name: /^X-Request-Id req-\d+$/ }).waitFor(); // of a call that succeeded; the list is still open
+  assert.ok(!(await stock.innerText()).includes("canary"), "credentials are not kept");
   await calls.getByRole("button", { name: "Failed 2" }).click();
-  await calls.getByRole("searchbox").fill("charge");
-  assert.equal(await calls.getByRole("row").count(), 2, "a head and a call");
+  await calls.getByRole("searchbox", { name: "Search in calls" }).fill("charge");
+  assert.equal(await calls.locator(".calls-table").getByRole("row").count(), 2, "a head and a call");
   await shot(page, "instance-calls");
   await page.getByRole("button", { name: "More actions" }).press("Enter");
   await page.getByRole("menuitem", { name: "Skip…" }).waitFor();

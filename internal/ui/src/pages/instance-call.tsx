@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Copy } from "../parts/copy";
 import { instant, momentOf, number, span } from "../parts/format";
 import { Json } from "../parts/json";
-import { isWrong, millis, type Attempt, type Exchange, type Rec } from "./instance-history";
+import { isWrong, millis, type Attempt, type Exchange, type Header, type Rec } from "./instance-history";
 
 /** An error in a line: its name, its code, and what it says. */
 export function FaultText(p: { error: NonNullable<Rec["error"]> }) {
@@ -50,6 +50,7 @@ export function CallDetails(p: { attempt: Attempt; over: boolean }) {
           <h4>Request</h4>
           {x && <RequestLine exchange={x} />}
           <Json value={called.data} label="Arguments" />
+          <Headers list={x?.requestHeaders} of="request" />
         </div>
         <div>
           <h4>Answer</h4>
@@ -73,7 +74,6 @@ export function RequestLine(p: { exchange: Exchange }) {
 /** What came back, or why nothing did. */
 export function Answer(p: { ended: Rec }) {
   const { exchange: x, error, data, type } = p.ended;
-  const headers = x?.headers ?? [];
   return (
     <>
       {x && (
@@ -84,25 +84,31 @@ export function Answer(p: { ended: Rec }) {
       {error ? <FaultText error={error} /> : type === "timedOut" && <p class="fault">It timed out.</p>}
       {type === "returned" && <Json value={data} label="Result" />}
       {error?.data !== undefined && <Json value={error.data} label="Body of the answer" />}
-      {headers.length > 0 && (
-        <details class="headers">
-          <summary>
-            {headers.length} {headers.length === 1 ? "header" : "headers"}
-          </summary>
-          <table>
-            <tbody>
-              {headers.map((h) => (
-                <tr key={h.name}>
-                  <th scope="row">{h.name}</th>
-                  <td class="mono">{h.value}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          <p class="quiet">Headers that may hold credentials are not kept.</p>
-        </details>
-      )}
+      <Headers list={x?.headers} of="answer" />
     </>
+  );
+}
+
+function Headers(p: { list?: Header[]; of: string }) {
+  const list = p.list ?? [];
+  if (list.length === 0) return null;
+  return (
+    <details class="headers">
+      <summary>
+        {list.length} {list.length === 1 ? "header" : "headers"} of the {p.of}
+      </summary>
+      <table aria-label={"Headers of the " + p.of}>
+        <tbody>
+          {list.map((h) => (
+            <tr key={h.name}>
+              <th scope="row">{h.name}</th>
+              {h.value ? <td class="mono">{h.value}</td> : <td class="quiet">redacted</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="quiet">Values that may be credentials are never stored.</p>
+    </details>
   );
 }
 

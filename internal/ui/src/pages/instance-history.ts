@@ -29,8 +29,15 @@ export interface Rec {
 export interface Exchange {
   method: string;
   address: string;
+  requestHeaders?: Header[];
   status?: number;
-  headers?: { name: string; value: string }[];
+  headers?: Header[]; // of the answer
+}
+
+/** A header; without a value it is redacted. */
+export interface Header {
+  name: string;
+  value?: string;
 }
 
 export interface Attempt {
