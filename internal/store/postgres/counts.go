@@ -61,21 +61,16 @@ func (sp *space) foldRest(ctx context.Context) error {
 func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 	most := int64(q.Limit)
 	q.ByCreated, q.After, q.AfterTime, q.Offset, q.Limit, q.Newest, q.Bare = false, 0, 0, 0, 0, false, false
+	if part, whole := q.Indexed(); whole {
+		q = part
+	}
 	err = s.ask(ctx, func(ns int32) error {
 		x, ok := s.selected(ns, &q)
 		if !ok {
 			return nil
 		}
-		if q.Counted() {
-			text, args := sumOfCounts(ns, &q)
-			return s.db.one(ctx, text, args, &n)
-		}
-		if x.exact {
-			limit := ""
-			if most > 0 {
-				limit = x.arg(most)
-			}
-			return s.db.one(ctx, "SELECT count(*) FROM ("+x.numbers(nil, limit)+") n", x.args, &n)
+		if text, args := x.count(ns, &q, most); text != "" {
+			return s.db.inOrder(ctx, s.db.conn(ctx), text, args, func(r pgx.Rows) error { return r.Scan(&n) })
 		}
 		var rows []store.Instance
 		err := s.page(ctx, s.db.pool, x, &q, &rows)
@@ -86,6 +81,22 @@ func (s *Store) Count(ctx context.Context, q store.Query) (n int64, err error) {
 		n = min(n, most)
 	}
 	return n, err
+}
+
+// count is the statement that counts what a query selects, and may stop at most of them (0: counts all). It is "" where
+// rows must be compared.
+func (x *selection) count(ns int32, q *store.Query, most int64) (text string, args []any) {
+	switch {
+	case q.Counted():
+		return sumOfCounts(ns, q)
+	case !x.exact:
+		return "", nil
+	}
+	limit := ""
+	if most > 0 {
+		limit = x.arg(most)
+	}
+	return "SELECT count(*) FROM (" + x.numbers(nil, limit) + ") n", x.args
 }
 
 // sumOfCounts is the statement that counts what a countable query selects.

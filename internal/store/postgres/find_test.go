@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lockstep-workflows/lockstep/expr"
 	"github.com/lockstep-workflows/lockstep/internal/core"
 	"github.com/lockstep-workflows/lockstep/internal/store"
@@ -90,7 +92,8 @@ func TestFindingIsFree(t *testing.T) {
 				x, _ := s.selected(ns, &q)
 				text, list := x.list(&q), []struct{ Plan plan }{}
 				var found string
-				if err := db.one(ctx, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+text, x.args, &found); err != nil {
+				err := db.inOrder(ctx, db.pool, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+text, x.args, func(r pgx.Rows) error { return r.Scan(&found) })
+				if err != nil {
 					return err
 				}
 				if err := json.Unmarshal([]byte(found), &list); err != nil {

@@ -19,8 +19,9 @@ import (
 type selection struct {
 	args  []any
 	parts string   // a query that lists the parts of the index, as v; "": it is one
-	from  []string // where the numbers are found, each as "FROM …" with i for the instance
+	from  []string // where the numbers are found: each lists them as seq, with i for the instance, or l for a label of it
 	where []string
+	group string     // holds, too, unless v.sure
 	also  *selection // what is found elsewhere; it has the same arguments
 	exact bool       // nothing is left to compare
 	every bool       // all jobs are selected: an index has them in order
@@ -38,10 +39,10 @@ func (s *selection) and(condition string, v any) {
 }
 
 const (
-	fromInstances = "FROM ~.instances i WHERE i.ns = $1"
-	fromIDs       = "FROM ~.instances i WHERE i.ns + 0 = $1" // by the index of ids, and not in the order of the primary key
-	fromCreated   = "FROM ~.instances i WHERE 0 + i.ns = $1" // only who writes 0 + ns finds by the time of creation
-	fromLabels    = "FROM ~.labels l JOIN ~.instances i ON i.ns = l.ns AND i.seq = l.inst WHERE l.ns = $1"
+	fromAll       = "SELECT i.seq FROM ~.instances i WHERE i.ns = $1"
+	fromInstances = "SELECT i.seq FROM ~.instances i WHERE i.ns + 0 = $1"            // by an index of what is selected, and not in the order of the primary key
+	fromCreated   = "SELECT i.seq, i.created FROM ~.instances i WHERE 0 + i.ns = $1" // only who writes 0 + ns finds by the time of creation
+	fromLabels    = "SELECT l.inst AS seq FROM ~.labels l WHERE l.ns = $1"
 )
 
 // selected makes the statement of a query. A name that cannot be stored selects nothing.
@@ -79,7 +80,7 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		for _, term := range q.TextTerms() {
 			x.from = append(x.from, x.labelled(termKey(term)))
 		}
-		x.from = append(x.from, fromIDs+" AND i.id = "+x.arg(idOf(q.Text)))
+		x.from = append(x.from, fromInstances+" AND i.id = "+x.arg(idOf(q.Text)))
 	case len(found) > 0:
 		for _, key := range found {
 			x.from = append(x.from, x.labelled(key))
@@ -88,9 +89,9 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		x.from = []string{fromInstances}
 	case q.Jobs && len(q.Status) == 0:
 		x.parts, x.from = x.states(q), []string{fromInstances + part}
-		x.every = s.db.has.jobsInOrder && len(x.where) == 1 && len(x.args) == 1 // the namespace alone
+		x.every = s.db.has.jobsInOrder && len(x.where) == 0 && len(x.args) == 1 // the namespace alone
 	case q.Prefix != "":
-		x.from = []string{fromIDs + " AND i.id >= " + x.arg(q.Prefix) + " AND i.id < " + x.arg(behindPrefix(q.Prefix))}
+		x.from = []string{fromInstances + " AND i.id >= " + x.arg(q.Prefix) + " AND i.id < " + x.arg(behindPrefix(q.Prefix))}
 	case q.Near != "":
 		x.parts = "SELECT kind, status FROM (" + x.statuses(q) + ") s WHERE status <> 4" // none that completed is in a state, but jobs
 		x.from = []string{fromInstances + " AND i.kind = v.kind AND i.status = v.status"}
@@ -105,7 +106,7 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 		x.parts = x.statuses(q)
 		x.from = []string{fromInstances + " AND i.kind = v.kind AND i.status = v.status"}
 	default:
-		x.from = []string{fromInstances}
+		x.from = []string{fromAll}
 	}
 	if x.parts == "" && (q.Definition != "" || q.Version != "") {
 		x.where = append(x.where, "i.kind IN ("+x.kinds(q)+")")
@@ -116,10 +117,15 @@ func (s *Store) selected(ns int32, q *store.Query) (*selection, bool) {
 // notFound is a query without what leads to the instances, which need not be compared with it.
 func notFound(q *store.Query) *store.Query {
 	rest := *q
+	byState := func() { rest.Jobs, rest.State, rest.Groups = false, "", nil }
 	switch {
-	case q.ByCreated, q.Jobs && q.Client != "":
+	case q.ByCreated:
+	case q.Jobs && q.Client != "":
+		rest.Client = ""
+		byState()
 	case q.Jobs && len(q.Tagged) > 0:
 		rest.Tagged = nil
+		byState()
 	case len(q.Labels) > 0:
 		rest.Labels = q.Labels[1:]
 	case q.Name != "":
@@ -132,7 +138,10 @@ func notFound(q *store.Query) *store.Query {
 		rest.Text = ""
 	case len(q.Tagged) > 0:
 		rest.Tagged = nil
-	case q.Parent != "" || q.Error != "" || q.Client != "" || q.Prefix != "", q.Jobs && len(q.Status) == 0:
+	case q.Parent != "" || q.Error != "" || q.Client != "":
+	case q.Jobs && len(q.Status) == 0:
+		byState()
+	case q.Prefix != "":
 	default:
 		rest.Status = nil
 	}
@@ -197,17 +206,22 @@ func (s *Store) prefixed(ctx context.Context, ns int32, q *store.Query) error {
 	return err
 }
 
-// states lists kinds with the states of jobs that a query may select.
+// states lists kinds with the states of jobs that a query may select. With groups, a state is sure that is in no others.
 func (s *selection) states(q *store.Query) string {
-	text := "SELECT DISTINCT kind, state FROM ~.job_states WHERE ns = $1"
+	text, in := "SELECT DISTINCT kind, state FROM ~.job_states WHERE ns = $1", ""
+	if len(q.Groups) > 0 {
+		in = "grp = ANY (" + s.arg(q.Groups) + ")"
+		s.group = "i." + in
+		text = "SELECT kind, state, bool_and(" + in + ") AS sure FROM ~.job_states WHERE ns = $1"
+	}
 	if q.Definition != "" || q.Version != "" {
 		text += " AND kind IN (" + s.kinds(q) + ")"
 	}
 	if q.State != "" {
 		text += " AND state = " + s.arg(q.State)
 	}
-	if len(q.Groups) > 0 {
-		text += " AND grp = ANY (" + s.arg(q.Groups) + ")"
+	if in != "" {
+		text += " GROUP BY kind, state HAVING bool_or(" + in + ")"
 	}
 	return text
 }
@@ -283,13 +297,21 @@ func (s *selection) numbers(o *order, limit string) string {
 		return fmt.Sprintf("SELECT j.seq FROM ~.jobs_in_order($1, %s, %t, %s) j", o.after, o.newest, limit)
 	}
 	var parts []string
-	for _, from := range s.from {
-		text := "SELECT i.seq " + from
-		for _, w := range s.where {
-			text += " AND " + w
+	for _, text := range s.from {
+		condition := "%s"
+		if strings.HasPrefix(text, fromLabels) { // no join, which could begin with the instances
+			condition = "(SELECT %s FROM ~.instances i WHERE i.ns = l.ns AND i.seq = l.inst)"
+		}
+		if len(s.where) > 0 {
+			text += " AND " + fmt.Sprintf(condition, strings.Join(s.where, " AND "))
+		}
+		if s.group != "" {
+			text += " AND (v.sure OR " + fmt.Sprintf(condition, s.group) + ")"
 		}
 		if o != nil {
-			text = "SELECT " + o.columns("i") + " " + strings.TrimPrefix(text, "SELECT i.seq ") + o.behind() + " ORDER BY " + o.by("i") + " LIMIT " + limit
+			text = "SELECT " + o.columns("f") + " FROM (" + text + ") f" + o.behind("f") + " ORDER BY " + o.by("f") + " LIMIT " + limit
+		} else if s.parts != "" {
+			text += " OFFSET 0" // each part by its index
 		}
 		if s.parts != "" {
 			text = "SELECT x.seq FROM (" + s.parts + ") v CROSS JOIN LATERAL (" + text + ") x"
@@ -327,18 +349,18 @@ func (o *order) by(of string) string {
 	return by
 }
 
-func (o *order) behind() string {
+func (o *order) behind(of string) string {
 	way := " > "
 	if o.newest {
 		way = " < "
 	}
 	switch {
 	case o.time != "":
-		return " AND (i.created, i.seq)" + way + "(" + o.time + ", " + o.after + ")"
+		return " WHERE (" + o.columns(of) + ")" + way + "(" + o.time + ", " + o.after + ")"
 	case o.created:
 		return ""
 	}
-	return " AND i.seq" + way + o.after
+	return " WHERE " + o.columns(of) + way + o.after
 }
 
 // listChunk is how many rows are read at a time where some must be compared.
