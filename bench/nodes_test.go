@@ -25,7 +25,7 @@ func TestOptions(t *testing.T) {
 	if err != nil || len(o.nodes) != 2 || o.nodes[1] != 3 || len(o.loads) != 2 || o.loads[0].name != "W1" || o.loads[1].name != "J" || len(o.inFlight) != 1 || o.inFlight[0] != 128 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if o, err = parse(nil); err != nil || len(o.loads) != len(loads()) || len(o.inFlight) != 3 {
+	if o, err = parse(nil); err != nil || len(o.loads) != len(tableLoads()) || len(o.inFlight) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
 }

@@ -15,6 +15,7 @@ const (
 	needsFiles    = "it needs certificates, tokens or secrets of the operator"
 	needsDocker   = "it needs a container engine"
 	isBuild       = "it builds or tests the checkout, which the tests are part of"
+	takesMinutes  = "it measures for minutes, on a machine where nothing else runs"
 	needsSeveral  = "it needs several terminals"
 	hasNoEnd      = "it has no end"
 	isOtherServer = "it is another server than the one that the page goes on with"
@@ -42,6 +43,10 @@ var notRun = map[string]map[string]string{
 		"lockstep node ls":       needsSeveral,
 	},
 	"docs/observability.md": {"lockstep serve --webhook": needsFiles},
+	"docs/performance.md": {
+		"make bench":       takesMinutes,
+		"go run ./bench -": takesMinutes,
+	},
 	"docs/server.md": {
 		"lockstep serve --secrets":    needsFiles,
 		"lockstep serve --event-sink": needsNetwork,

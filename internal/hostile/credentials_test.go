@@ -236,7 +236,7 @@ func (s *shared) shutOut(ctx context.Context) {
 				continue
 			}
 			if i%2 == 0 {
-				_ = admin.Restore(ctx, v.ID) // another one may have been first
+				_ = admin.Restore(ctx, v.ID, "") // another one may have been first
 			}
 		}
 	})
