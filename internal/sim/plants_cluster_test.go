@@ -5,8 +5,8 @@ package sim
 var plantsCluster = []plant{
 	{
 		name: "memory keeps a step whose commit failed", in: "internal/engine",
-		old: "	if err != nil {\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
-		new: "	if err != nil {\n		return fmt.Errorf(\"commit instance",
+		old: "	if err != nil {\n		f.giveUp()\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
+		new: "	if err != nil {\n		f.giveUp()\n		return fmt.Errorf(\"commit instance",
 	},
 	{
 		name: "calls that were another node's are not made", in: "internal/engine",
@@ -191,8 +191,8 @@ var plantsCluster = []plant{
 	},
 	{
 		name: "a step that was overtaken by one like it is taken for stored", in: "internal/engine",
-		old: "	if err != nil {\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
-		new: "	if row, no := e.store.Instance(ctx, f.l.id); f.l.how == ordinary && errors.Is(err, store.ErrConflict) && no == nil && row.Created == c.Instance.Created && row.Rev == c.Instance.Rev+1 && len(c.Answered) > 0 && len(c.Calls) == 0 && slices.Equal(row.Active, c.Instance.Active) {\n		err = nil\n	}\n	if err != nil {\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
+		old: "	if err != nil {\n		f.giveUp()\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
+		new: "	if row, no := e.store.Instance(ctx, f.l.id); f.l.how == ordinary && errors.Is(err, store.ErrConflict) && no == nil && row.Created == c.Instance.Created && row.Rev == c.Instance.Rev+1 && len(c.Answered) > 0 && len(c.Calls) == 0 && slices.Equal(row.Active, c.Instance.Active) {\n		err = nil\n	}\n	if err != nil {\n		f.giveUp()\n		f.l.forget()\n		return fmt.Errorf(\"commit instance",
 	},
 	{
 		name: "a key is anybody's, whatever the input", in: "internal/engine",
